@@ -51,7 +51,7 @@ class UsedRate(Schema):
 
 
 class ConversionMeta(Schema):
-    """How amounts were converted: the table, its source, the rule, and every rate that was used."""
+    """Conversion of amounts: the table, its source, the rule, and every rate that was used."""
 
     to = fields.Str(required=True, metadata={"example": "USD"})
     rates = fields.Str(required=True, metadata={"example": "ecb"})

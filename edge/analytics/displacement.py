@@ -31,7 +31,7 @@ class DisplacementQuery(Parameters):
 
 
 class DisplacementMeta(Schema):
-    """How many new items each unit displaces, and who states it."""
+    """The number of new items that each unit displaces, with its source."""
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)

@@ -69,9 +69,9 @@ class LightFormat(Parameters):
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
+        metadata={"description": "Format of the answer; default: the one that `Accept` prefers"},
     )
-    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
 
 
 class LightQuery(LightFormat):
@@ -90,7 +90,7 @@ class LightQuery(LightFormat):
 
 
 class Coverage(Schema):
-    """How many days of the range hold data. Missing days are missing, never filled in."""
+    """Days of the range with and without data. Missing days are never filled in."""
 
     days = fields.Int(required=True)
     observed_days = fields.Int(required=True)
@@ -113,7 +113,9 @@ class Meta(Schema):
     """The statements that go with the rows."""
 
     data_version = fields.Int(required=True)
-    result_sha256 = fields.Str(required=True, metadata={"description": "Of the rows as NDJSON, whatever the format"})
+    result_sha256 = fields.Str(
+        required=True, metadata={"description": "SHA-256 of the rows as NDJSON, for every format"}
+    )
     cached = fields.Bool(required=True)
     cost_units = fields.Int(required=True)
     rows = fields.Int(required=True)
@@ -125,7 +127,7 @@ class Meta(Schema):
     rounding = fields.Dict(
         keys=fields.Str(),
         values=fields.Str(),
-        metadata={"description": "To what each rounded field is rounded; a field that is not named is exact"},
+        metadata={"description": "Rounding of each rounded field; a field that is not named is exact"},
     )
 
 

@@ -63,7 +63,7 @@ class ReductionSummary(Schema):
     at_most = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "Where the prior price is unknown: the lowest price seen in its days"},
+        metadata={"description": "If the prior price is unknown: the lowest price observed in its days"},
     )
 
 

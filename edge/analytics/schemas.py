@@ -93,7 +93,7 @@ class PricingReply(Estimate):
 
 
 class StageFigure(Schema):
-    """What one stage of the life cycle contributes; a credit is negative."""
+    """Contribution of one stage of the life cycle; a credit is negative."""
 
     stage = fields.Str(required=True, metadata={"example": "upstream"})
     per_unit = fields.Float(required=True)
@@ -111,7 +111,10 @@ class SustainabilityRow(Schema):
     cumulative = fields.Float(
         required=True,
         allow_none=True,
-        metadata={"description": "Of the units sold; of one unit where the basis is the assortment", "example": 264.6},
+        metadata={
+            "description": "Figure for the units sold; for one unit if the basis is the assortment",
+            "example": 264.6,
+        },
     )
     basis = fields.Str(
         required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
@@ -137,7 +140,7 @@ class SustainabilityRow(Schema):
         required=True,
         allow_none=True,
         validate=validate.OneOf(ORIGINS),
-        metadata={"description": "What the interval rests on"},
+        metadata={"description": "Origin of the interval"},
     )
     avoided_low = fields.Float(required=True, allow_none=True)
     avoided = fields.Float(
@@ -155,7 +158,9 @@ class SustainabilityMeta(Meta):
     """The meta of an item's figures."""
 
     basis = fields.Str(
-        required=True, validate=validate.OneOf(BASES), metadata={"description": "What cumulative figures count"}
+        required=True,
+        validate=validate.OneOf(BASES),
+        metadata={"description": "What cumulative figures count: units sold, or each item once"},
     )
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 

@@ -25,7 +25,7 @@ class UnitPrice(Schema):
     original_currency = original_currency()
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
-    content = fields.Str(required=True, metadata={"description": "How much an article holds", "example": "1.5"})
+    content = fields.Str(required=True, metadata={"description": "Content of an article", "example": "1.5"})
     read_in = fields.Str(required=True, metadata={"description": "`name` or the attribute", "example": "name"})
     low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     median = fields.Str(required=True, allow_none=True, metadata=_MONEY)

@@ -42,8 +42,8 @@ class Sharing:
 
     @docs(
         operationId="sharingProfile",
-        summary="The profile file",
-        description="What the protocol's clients are given: where to ask, and your own API key as their token.",
+        summary="Profile file of Delta Sharing",
+        description="The file that the protocol's clients read: the server's address, and your own API key as token.",
         **_TAGS,
     )
     @response_schema(bodies.SharingProfile(), 200, description="The profile")
@@ -58,7 +58,7 @@ class Sharing:
         """List the one share."""
         return _page(request, [protocol.share()])
 
-    @docs(operationId="sharingShare", summary="One share", **_TAGS)
+    @docs(operationId="sharingShare", summary="Read a share", **_TAGS)
     @match_info_schema(bodies.SharePath())
     @response_schema(bodies.SharingShare(), 200, description="The share")
     async def share(self, request: web.Request) -> web.StreamResponse:
@@ -93,7 +93,7 @@ class Sharing:
         _check_path(request)
         return _page(request, [protocol.table(name) for name in DATASETS])
 
-    @docs(operationId="sharingVersion", summary="The version of a table", **_TAGS)
+    @docs(operationId="sharingVersion", summary="Version of a table", **_TAGS)
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.VersionQuery())
     async def version(self, request: web.Request) -> web.StreamResponse:
@@ -105,7 +105,7 @@ class Sharing:
             release = _there(await self._repository.release_at(dataset, moment, after=True))
         return web.json_response({}, headers={protocol.VERSION_FIELD: str(release.data_version)})
 
-    @docs(operationId="sharingMetadata", summary="What a table is", **_LINES)
+    @docs(operationId="sharingMetadata", summary="Protocol and metadata of a table", **_LINES)
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.MetadataQuery())
     async def metadata(self, request: web.Request) -> web.StreamResponse:
@@ -114,7 +114,7 @@ class Sharing:
         files = await self._repository.files(release.dataset, release.data_version)
         return _answer(release.data_version, protocol.head(release, len(files)))
 
-    @docs(operationId="sharingQuery", summary="The files of a table", **_LINES)
+    @docs(operationId="sharingQuery", summary="Files of a table", **_LINES)
     @match_info_schema(bodies.TablePath())
     @json_schema(bodies.SharingQuery())
     async def query(self, request: web.Request) -> web.StreamResponse:
@@ -137,7 +137,7 @@ class Sharing:
         ]
         return _answer(version, [*protocol.head(release, len(files)), *lines])
 
-    @docs(operationId="sharingChanges", summary="What changed in a table", **_LINES)
+    @docs(operationId="sharingChanges", summary="Changes of a table", **_LINES)
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.ChangesQuery())
     async def changes(self, request: web.Request) -> web.StreamResponse:

@@ -69,7 +69,7 @@ class MetadataQuery(Parameters):
     """Query of a table's metadata."""
 
     version = _version("This version; default: the newest")
-    timestamp = _moment("The newest version of this moment")
+    timestamp = _moment("The version that was the newest at this time")
 
 
 class ChangesQuery(Parameters):
@@ -78,8 +78,8 @@ class ChangesQuery(Parameters):
     startingVersion = _version("The first version whose changes are listed")  # noqa: N815
     endingVersion = _version("The last one; default: the newest")  # noqa: N815
     startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
-    endingTimestamp = _moment("The newest version of this moment")  # noqa: N815
-    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Taken and not needed"})  # noqa: N815
+    endingTimestamp = _moment("The version that was the newest at this time")  # noqa: N815
+    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Accepted and ignored"})  # noqa: N815
 
 
 class SharingQuery(Parameters):
@@ -94,7 +94,7 @@ class SharingQuery(Parameters):
     jsonPredicateHints = fields.Str(load_default=None)  # noqa: N815
     limitHint = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
     version = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)
-    timestamp = _moment("The newest version of this moment")
+    timestamp = _moment("The version that was the newest at this time")
     startingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
     endingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
 

@@ -46,15 +46,15 @@ class DigitalLinks:
         operationId="followDigitalLink",
         summary="Follow a GS1 Digital Link to the record of its article",
         description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on "
-        "to links whose `fwqs` is true. A compressed address is answered like the one for which it stands, which "
-        "`Link` names as `owl:sameAs`. "
-        "With `linkType=linkset`, or where `Accept` likes application/linkset+json or application/json best, the "
-        "article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of that type.",
+        "to links whose `fwqs` is true. A compressed address is answered like the address that it encodes, which "
+        "`Link` names as `owl:sameAs`. With `linkType=linkset`, or if `Accept` prefers application/linkset+json or "
+        "application/json, the answer is the article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, "
+        "redirects to the link of that type.",
         tags=["index"],
         produces=[MEDIA_TYPE, "application/json"],
         responses={
             "300": {"description": "Several items have the GTIN; `candidates` lists them."},
-            "307": {"description": "Location is the record, or the link of the type that was asked for."},
+            "307": {"description": "Location is the record, or the link of the requested type."},
         },
     )
     @querystring_schema(schemas.DigitalLinkQuery())
@@ -102,7 +102,7 @@ class DigitalLinks:
         description="The description file of the GS1-Conformant Resolver Standard.",
         tags=["index"],
     )
-    @response_schema(schemas.ResolverDescription(), 200, description="What the resolver supports")
+    @response_schema(schemas.ResolverDescription(), 200, description="The resolver's description")
     async def describe(self, request: web.Request) -> web.StreamResponse:
         """Answer with the description file."""
         description = {

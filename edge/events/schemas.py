@@ -37,11 +37,13 @@ class EventsQuery(FeedQuery):
 class Event(Schema):
     """Something that happened. Types and members of `data` may be added: ignore those that you do not know."""
 
-    id = fields.Str(required=True, metadata={"description": "The same in the feed and as `webhook-id`"})
-    cursor = fields.Str(required=True, metadata={"description": "What `after` takes; larger ones are later"})
+    id = fields.Str(
+        required=True, metadata={"description": "Id of the event, the same in the feed and as `webhook-id`"}
+    )
+    cursor = fields.Str(required=True, metadata={"description": "Value for `after`; larger cursors are later"})
     type = fields.Str(required=True, metadata={"example": "watch.fired"})
     timestamp = fields.DateTime(required=True)
-    data: Any = fields.Dict(required=True, metadata={"description": "By type; see the guide of events"})
+    data: Any = fields.Dict(required=True, metadata={"description": "Members by type; see the guide to events"})
 
 
 class EventList(ListEnvelope):

@@ -75,7 +75,7 @@ class Exports:
     @querystring_schema(schemas.NewExportQuery())
     @json_schema(schemas.NewExport())
     @response_schema(schemas.Export(), 202, description="The export's job; `Location` is its address")
-    @response_schema(schemas.ExportEstimate(), 200, description="With `dry_run` or `preview`")
+    @response_schema(schemas.ExportEstimate(), 200, description="The estimate, with `dry_run` or `preview`")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Prepare, charge, respond; a dry run and a preview only estimate."""
         context, principal, query = request[CONTEXT], _principal(request), request[QUERY]
@@ -120,9 +120,9 @@ class Exports:
 
     @docs(
         operationId="getExport",
-        summary="How is an export doing, and what are its files?",
+        summary="State and files of an export",
         tags=_TAGS,
-        description="The job, and when it has succeeded the manifest. 410 when its time is over.",
+        description="The job, and the manifest once it has succeeded. 410 after the files have expired.",
     )
     @match_info_schema(schemas.ExportPath())
     @response_schema(schemas.Export(), 200, description="The export")
@@ -137,9 +137,9 @@ class Exports:
         operationId="endExport",
         summary="Cancel an export, or delete its files",
         tags=_TAGS,
-        description="One that is under way is cancelled and costs nothing. Of one that is done the files are "
-        "deleted. Twice is no error.",
-        responses={"204": {"description": "It has ended"}},
+        description="An unfinished export is cancelled and its charge is refunded. Of a finished one the files are "
+        "deleted. A repeated call is no error.",
+        responses={"204": {"description": "The export is cancelled, or its files are deleted"}},
     )
     @match_info_schema(schemas.ExportPath())
     async def end(self, request: web.Request) -> web.StreamResponse:
@@ -150,7 +150,7 @@ class Exports:
     @docs(
         operationId="getExportFile",
         summary="Download a file of an export",
-        description="With strong ETag, `Range`, `If-Range` and `Repr-Digest`. Costs nothing.",
+        description="With strong ETag, `Range`, `If-Range` and `Repr-Digest`.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,

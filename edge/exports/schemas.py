@@ -27,7 +27,7 @@ class Names(fields.List[Any]):
 
 
 class ExportFilter(Parameters):
-    """What the rows are narrowed to; of several names of one kind, any of them."""
+    """Filters of the rows; of several names of one kind, any may match."""
 
     brand = Names(Utf8(1, 200), "Brands (slugs)")
     category = Names(Utf8(1, 400), "Categories (codes) and those below them")
@@ -43,7 +43,7 @@ class ExportFilter(Parameters):
 
 
 class NewExport(Parameters):
-    """What is to be exported."""
+    """An order of an export."""
 
     dataset = fields.Str(required=True, validate=validate.OneOf(list(DATASETS)), metadata={"example": "observations"})
     columns = fields.List(
@@ -51,7 +51,7 @@ class NewExport(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, 50),
-        metadata={"description": "Names of columns, in the order you want; all where none are named"},
+        metadata={"description": "Names of columns, in the order of the file; all columns if absent"},
     )
     filter = fields.Nested(ExportFilter(), load_default=dict)
     since = JsonInteger(
@@ -59,7 +59,7 @@ class NewExport(Parameters):
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Only what changed after this data_version, and a file of what went"},
+        metadata={"description": "Only rows that changed after this data_version, and a file of removed items"},
     )
     format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
     compression = fields.Str(
@@ -98,8 +98,10 @@ class NewExport(Parameters):
 class NewExportQuery(Parameters):
     """How the order is meant."""
 
-    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost and hold; charge nothing"})
-    preview = Flag(load_default=False, metadata={"description": "The same, with ten rows"})
+    dry_run = Flag(
+        load_default=False, metadata={"description": "Return the cost and the estimated content; charge nothing"}
+    )
+    preview = Flag(load_default=False, metadata={"description": "As `dry_run`, with the first ten rows"})
 
 
 class ExportsQuery(Parameters):
@@ -134,12 +136,12 @@ class SchemaColumn(Schema):
 
 
 class ExportFile(Schema):
-    """One file, whole. `content` is `rows`, or `gone`: items whose rows a copy made before must drop."""
+    """One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop."""
 
     name = fields.Str(required=True)
     url = fields.Url(required=True)
     signed_url = fields.Url(
-        required=True, metadata={"description": "For tools that send no header; see `signed_until`"}
+        required=True, metadata={"description": "Address for tools that send no header; valid until `signed_until`"}
     )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
@@ -150,7 +152,7 @@ class ExportFile(Schema):
 
 
 class ExportManifest(Schema):
-    """What was exported. With `since`, rows replace the same items'; observations' only in `months`, or all of them."""
+    """Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all."""
 
     dataset = fields.Str(required=True)
     schema = fields.List(fields.Nested(SchemaColumn()), required=True)
@@ -182,13 +184,13 @@ class ExportManifest(Schema):
 
 
 class ListedExport(Job):
-    """One export of your organization: its job, and what was asked for."""
+    """One export of your organization: its job and its order."""
 
-    request = fields.Dict(required=True, metadata={"description": "What was asked for, in its one spelling"})
+    request = fields.Dict(required=True, metadata={"description": "The order in its normal form"})
 
 
 class Export(ListedExport):
-    """One export with its files, when it is done."""
+    """One export, with its files once it is complete."""
 
     manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
 
@@ -200,7 +202,7 @@ class ExportList(ListEnvelope):
 
 
 class ExportEstimate(Schema):
-    """What an order would cost and hold. `rows_relation` `about`: not counted one by one; `gte`: counting stopped."""
+    """Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early."""
 
     cost_units = fields.Int(required=True)
     rows = fields.Int(required=True)

@@ -12,7 +12,7 @@ CACHE_CONTROL = "private, max-age=60"
 
 
 class PageTotal(Schema):
-    """How many there are in all: exactly (`eq`), or at least (`gte`)."""
+    """Number of entries: exact (`eq`) or a lower bound (`gte`)."""
 
     value = fields.Int(required=True)
     relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte"]))

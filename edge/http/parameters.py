@@ -133,9 +133,13 @@ class LinkQuery(Parameters):
 
     expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
     organization = fields.Str(
-        required=True, validate=validate.Length(1, 64), metadata={"description": "Whom it was made for"}
+        required=True,
+        validate=validate.Length(1, 64),
+        metadata={"description": "The organization that it was made for"},
     )
-    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata={"description": "The proof"})
+    signature = fields.Str(
+        required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the address"}
+    )
 
 
 class StrictParser(AIOHTTPParser):

@@ -23,7 +23,7 @@ KEY_OR_BEARER: frozenset[CredentialKind] = frozenset({"api-key", "bearer"})
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The published charge of a call: `units` for each `per` of `counted` that are begun.
+    """The published charge of a call: `units` for each `per` of `counted` or part of `per`.
 
     `stored` are the units where the answer has been computed before, None where that makes no difference.
     """
@@ -39,8 +39,8 @@ class Price:
         if not self.units:
             return "Costs nothing."
         noun = "unit" if self.units == 1 else "units"
-        each = f" for each {self.per} {self.counted} begun" if self.per > 1 else ""
-        stored = f", {self.stored} where the answer is stored" if self.stored not in (None, self.units) else ""
+        each = f" for each {self.per} {self.counted} or part of {self.per}" if self.per > 1 else ""
+        stored = f", {self.stored} if the answer is stored" if self.stored not in (None, self.units) else ""
         return f"Costs {self.units} {noun}{each}{stored}."
 
 

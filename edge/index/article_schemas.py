@@ -13,7 +13,7 @@ class Identifier(Schema):
 
 
 class SourceRef(Schema):
-    """Where the record's facts come from."""
+    """A source of the record's facts."""
 
     source = fields.Str(required=True)
     observed_at = fields.DateTime(required=True)
@@ -21,26 +21,30 @@ class SourceRef(Schema):
 
 
 class ArticleMember(Schema):
-    """What one source calls the item: each item of a source that is part of the article."""
+    """An item of a source that is part of the article."""
 
     iid = fields.Str(required=True, metadata=_IID)
     source = fields.Str(required=True)
     id = fields.Str(required=True, metadata={"description": "The source's own id"})
-    name = fields.Str(required=True, allow_none=True, metadata={"description": "Null: the source adds figures alone"})
+    name = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The source's name for it; null if the source adds figures only"},
+    )
     identifiers = fields.List(fields.Nested(Identifier()), required=True)
 
 
 class MatchEvidence(Schema):
-    """One thing that the two items say."""
+    """A field of two items, compared."""
 
     field = fields.Str(required=True)
-    left = fields.Str(required=True, metadata={"description": "What the first of `iids` says"})
+    left = fields.Str(required=True, metadata={"description": "Value of the first of `iids`"})
     right = fields.Str(required=True)
     agrees = fields.Bool(required=True)
 
 
 class ArticleMatch(Schema):
-    """Why two items are one article."""
+    """A link between two items, with its evidence."""
 
     iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))

@@ -26,7 +26,7 @@ _TEXT_CHARACTERS_MAX = 80
 # A canonical IID has no character that JSON escapes.
 _FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
 _DESCRIPTION = (
-    f"As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each {IIDS_PER_UNIT} begun. "
+    "As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`). "
     "Each entry has the status that a look-up of its own would have had. `dry_run` returns the price."
 )
 
@@ -41,7 +41,7 @@ class BatchLookup:
 
     @docs(operationId="lookupItems", summary="Look many items up in one call", description=_DESCRIPTION, tags=["index"])
     @querystring_schema(schemas.IidList())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in the order asked")
+    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry for each IID of the query."""
         return await self._answer(request)
@@ -54,7 +54,7 @@ class BatchLookup:
     )
     @querystring_schema(schemas.BatchQuery())
     @json_schema(schemas.IidBody())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in the order asked")
+    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry for each IID of the body."""
         return await self._answer(request)

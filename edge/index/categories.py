@@ -31,8 +31,8 @@ class Categories:
     @docs(
         operationId="listCategories",
         summary="List the categories",
-        description="In the order of their codes. `parent` gives the categories right below one, `level=1` those at "
-        "the top; `q` narrows to names that begin so, accents and case folded.",
+        description="In the order of their codes. `parent` selects the direct children of a category, `level=1` the "
+        "top categories; `q` narrows the list to names with this prefix, accents and case folded.",
         tags=["index"],
     )
     @querystring_schema(schemas.CategoriesQuery())

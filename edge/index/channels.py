@@ -30,7 +30,7 @@ class Channels:
         operationId="listChannels",
         summary="List the channels",
         description="In the order of their codes, which the `channel` parameter of the reports takes; `q` narrows to "
-        "codes that begin so, case folded.",
+        "codes with this prefix, case folded.",
         tags=["index"],
     )
     @querystring_schema(schemas.ChannelsQuery())

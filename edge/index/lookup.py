@@ -41,7 +41,8 @@ class Lookup:
     @docs(
         operationId="lookupItem",
         summary="Look one item up by its IID",
-        description="All the index knows of one item. Lower case is accepted. A merged IID redirects to its survivor.",
+        description="Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to "
+        "its survivor.",
         tags=["index"],
         responses={
             "301": {"description": "The item was merged; Location names the survivor."},

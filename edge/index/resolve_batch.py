@@ -38,14 +38,14 @@ class ResolveBatch:
     @docs(
         operationId="resolveIdentifiers",
         summary="Find many items by identifiers",
-        description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`), one unit for each "
-        f"{IIDS_PER_UNIT} begun. Each entry has the status that a call of its own would have had, in the order asked. "
+        description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the "
+        "status that a call of its own would have had; entries are in the order of the identifiers. "
         "`dry_run` returns the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
         tags=["index"],
     )
     @querystring_schema(schemas.ResolveBatchQuery())
     @json_schema(schemas.ResolveBody())
-    @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in the order asked")
+    @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Prepare, charge, respond."""
         context, given = request[CONTEXT], request[BODY]["identifiers"]

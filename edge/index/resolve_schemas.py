@@ -26,11 +26,16 @@ class IdentifierFields(Parameters):
     mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "The maker's part number; needs `brand`"})
     brand = Utf8(1, 200, load_default=None, metadata={"description": "The brand of `mpn`, by name or slug"})
     sku = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "A source's own number; needs `source`"})
-    url = Utf8(1, URL_CHARACTERS_MAX, load_default=None, metadata={"description": "Where a source shows the article"})
+    url = Utf8(
+        1,
+        URL_CHARACTERS_MAX,
+        load_default=None,
+        metadata={"description": "Address at which a source shows the article"},
+    )
     source = fields.Str(
         load_default=None,
         validate=validate.Regexp("^[a-z][a-z0-9_]{0,62}$", error="must be the name of a source"),
-        metadata={"description": "Only as this source says; codes that shops make themselves need it"},
+        metadata={"description": "Only by this source; codes that shops assign themselves need it"},
     )
 
 
@@ -45,7 +50,7 @@ class ResolveQuery(IdentifierFields):
 class ResolveBatchQuery(Parameters):
     """Query of a batch whose identifiers are in the body."""
 
-    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
 
 
 class ResolveBody(Parameters):
@@ -66,11 +71,11 @@ class IdentifierRef(Schema):
     """An identifier in the form in which it is compared."""
 
     scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
-    value = fields.Str(required=True, metadata={"description": "Of a gtin 14 digits"})
+    value = fields.Str(required=True, metadata={"description": "The number or text; a GTIN has 14 digits"})
 
 
 class CandidateLinks(Schema):
-    """Where the whole record is."""
+    """Address of the whole record."""
 
     self = fields.Url(required=True)
 
@@ -86,7 +91,7 @@ class Candidate(Schema):
 
 
 class ResolveEntry(Schema):
-    """What became of one identifier of a batch."""
+    """Result of one identifier of a batch."""
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
     status = fields.Int(required=True, metadata={"description": "The status that a call of its own would have had"})

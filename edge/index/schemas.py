@@ -14,7 +14,7 @@ from shared.indicators import INDICATORS, Indicator
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
-_DRY_RUN = {"description": "Say what it would cost, and charge nothing"}
+_DRY_RUN = {"description": "Return the cost and charge nothing"}
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
 
 
@@ -79,7 +79,7 @@ class BrandsQuery(Parameters):
 class CategoriesQuery(Parameters):
     """Query of the list of categories."""
 
-    parent = Utf8(1, 400, load_default=None, metadata={"description": "Only those right below this category (code)"})
+    parent = Utf8(1, 400, load_default=None, metadata={"description": "Only direct children of this category (code)"})
     level = WholeNumber(1, 8, load_default=None, metadata={"description": "Only this level; 1 is the top"})
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the category's own name"})
     limit = WholeNumber(1, 500, load_default=100)
@@ -110,7 +110,7 @@ class CategoryRef(Schema):
 
 
 class ChannelSeen(Schema):
-    """Where the item was seen."""
+    """A channel in which the item was observed."""
 
     channel = fields.Str(required=True)
     listings = fields.Int(required=True)
@@ -148,11 +148,11 @@ class _FootprintBasis(Schema):
 
 
 class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one in INDICATORS})):  # type: ignore[misc]
-    """What one unit of an item causes, by indicator; basis, method and samples are those of the first known one."""
+    """Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator."""
 
 
 class ItemLinks(Schema):
-    """Where the next page begins."""
+    """Addresses of related calls."""
 
     self = fields.Url(required=True)
     brand = fields.Url(required=True, allow_none=True)
@@ -186,7 +186,7 @@ class Item(Schema):
     matches = fields.List(
         fields.Nested(ArticleMatch()),
         required=True,
-        metadata={"description": "Empty where the record is of one source's item"},
+        metadata={"description": "Links between its members; empty if the record has only one"},
     )
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)
@@ -195,7 +195,7 @@ class Item(Schema):
 
 
 class LookupEntry(Schema):
-    """What became of one IID of a batch."""
+    """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
     status = fields.Int(required=True, metadata={"description": "The status a single lookup would have had"})
@@ -245,7 +245,7 @@ class CategoryEntry(Schema):
     level = fields.Int(required=True, metadata={"description": "1 at the top"})
     item_count = fields.Int(required=True, metadata={"description": "Items of the category itself"})
     item_count_total = fields.Int(required=True, metadata={"description": "Items of it and of all below it"})
-    children = fields.Int(required=True, metadata={"description": "Categories right below it"})
+    children = fields.Int(required=True, metadata={"description": "Number of its direct children"})
 
 
 class CategoryList(ListEnvelope):

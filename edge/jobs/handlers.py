@@ -50,7 +50,7 @@ class Jobs:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(operationId="getJob", summary="How is a job doing?", description="Always 200 while it exists.", tags=["jobs"])
+    @docs(operationId="getJob", summary="State of a job", description="Always 200 while it exists.", tags=["jobs"])
     @match_info_schema(schemas.JobPath())
     @response_schema(schemas.Job(), 200, description="The job")
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -60,7 +60,7 @@ class Jobs:
     @docs(
         operationId="cancelJob",
         summary="Cancel a job",
-        description="Ends your organization's interest; what it cost is given back. Cancelling twice is no error.",
+        description="Ends your organization's order; its charge is refunded. A repeated call is no error.",
         tags=["jobs"],
     )
     @match_info_schema(schemas.JobPath())
@@ -71,8 +71,8 @@ class Jobs:
 
     @docs(
         operationId="getJobResult",
-        summary="Fetch a job's result",
-        description="The bytes whose SHA-256 the job names, with ETag, Range and If-Range. Costs nothing.",
+        summary="Result of a job",
+        description="The bytes whose SHA-256 the job names, with ETag, Range and If-Range.",
         tags=["jobs"],
         produces=[*MEDIA_TYPES.values()],
         responses={

@@ -33,7 +33,7 @@ class JobsQuery(Parameters):
 
 
 class JobProgress(Schema):
-    """How far a job is."""
+    """Progress of a job."""
 
     fraction = fields.Float(required=True, validate=validate.Range(0, 1))
     stage = fields.Str(required=True)
@@ -42,17 +42,17 @@ class JobProgress(Schema):
 
 
 class JobResult(Schema):
-    """What a job made: where it is and what it is."""
+    """Result of a job: its address, format and size."""
 
     url = fields.Url(required=True)
     media_type = fields.Str(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
-    sha256 = fields.Str(required=True, metadata={"description": "Of the bytes at `url`; its ETag names it too"})
+    sha256 = fields.Str(required=True, metadata={"description": "SHA-256 of the bytes at `url`; its ETag names it too"})
 
 
 class JobError(Schema):
-    """Why a job has no result: a problem."""
+    """The problem that left a job without a result."""
 
     type = fields.Url(required=True)
     title = fields.Str(required=True)
@@ -62,7 +62,7 @@ class JobError(Schema):
 
 
 class JobLinks(Schema):
-    """Where the next page begins."""
+    """Addresses of related calls."""
 
     self = fields.Url(required=True)
     result = fields.Url(required=True)
@@ -78,7 +78,7 @@ class Job(Schema):
     progress = fields.Nested(JobProgress(), required=True)
     attempt = fields.Int(required=True)
     data_version = fields.Int(required=True, allow_none=True)
-    cost_units = fields.Int(required=True, metadata={"description": "0 where it was given back"})
+    cost_units = fields.Int(required=True, metadata={"description": "Units charged; 0 after a refund"})
     created_at = fields.DateTime(required=True, metadata=_TIME)
     started_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
     finished_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
@@ -97,7 +97,7 @@ class JobList(ListEnvelope):
 
 
 class AnyResult(Schema):
-    """What a report says, as JSON; other formats are files."""
+    """A report as JSON; other formats are files."""
 
     data = fields.List(fields.Dict(), required=True)
     meta = fields.Dict(required=True)

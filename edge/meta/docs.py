@@ -59,7 +59,7 @@ class Docs:
 
     @docs(
         operationId="getDocs",
-        summary="First calls, limits and prices, for people",
+        summary="Documentation: first calls, limits and prices",
         description="Needs no credential. Calls that the page sends are counted like any other. As Markdown where "
         "`Accept` prefers it.",
         tags=["service"],

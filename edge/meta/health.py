@@ -69,7 +69,10 @@ class Health:
         self._search = search
 
     @docs(
-        operationId="getHealth", summary="Is the process alive?", description="Touches no dependency.", tags=["service"]
+        operationId="getHealth",
+        summary="Liveness of the process",
+        description="Touches no dependency.",
+        tags=["service"],
     )
     @response_schema(HealthAnswer(), 200, description="Alive")
     async def live(self, request: web.Request) -> web.StreamResponse:
@@ -79,8 +82,9 @@ class Health:
 
     @docs(
         operationId="getReadiness",
-        summary="Can it do all of its work?",
-        description="Each dependency and its state. 503 where lookups cannot be answered; `degraded` where they can.",
+        summary="Readiness and the state of each dependency",
+        description="Lists each dependency with its state. 503 if look-ups cannot be answered; `degraded` if they can, "
+        "but another dependency is unavailable.",
         tags=["service"],
     )
     @response_schema(ReadyAnswer(), 200, description="Ready, or degraded")

@@ -28,7 +28,7 @@ class OpenApiFiles:
 
     @docs(
         operationId="getOpenApiJson",
-        summary="This contract, as OpenAPI 3.1 in JSON",
+        summary="OpenAPI 3.1 document in JSON",
         description="Needs no credential and costs nothing.",
         tags=["service"],
     )
@@ -38,7 +38,7 @@ class OpenApiFiles:
 
     @docs(
         operationId="getOpenApiYaml",
-        summary="This contract, as OpenAPI 3.1 in YAML",
+        summary="OpenAPI 3.1 document in YAML",
         description="Needs no credential and costs nothing.",
         tags=["service"],
         produces=[_YAML],

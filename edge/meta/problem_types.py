@@ -67,22 +67,22 @@ class Errors:
 
     @docs(
         operationId="listProblems",
-        summary="Every problem that can be answered",
+        summary="List the problem types",
         description="Needs no credential and costs nothing.",
         tags=["service"],
     )
-    @response_schema(ProblemList(), 200, description="The catalogue; HTML or Markdown where it is asked for")
+    @response_schema(ProblemList(), 200, description="The catalogue; HTML or Markdown if `Accept` prefers it")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with the whole catalogue."""
         return (await self._list.get()).respond(request)
 
     @docs(
         operationId="getProblem",
-        summary="What one problem means and what to do",
+        summary="Meaning and remedy of a problem type",
         description="Each problem document names this page as its `type`.",
         tags=["service"],
     )
-    @response_schema(ProblemEntry(), 200, description="The entry; HTML or Markdown where it is asked for")
+    @response_schema(ProblemEntry(), 200, description="The entry; HTML or Markdown if `Accept` prefers it")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one entry."""
         page = (await self._entries.get()).get(request.match_info["slug"])

@@ -32,7 +32,7 @@ class QuotaWindow(Schema):
 
 
 class JobLimit(Schema):
-    """How many jobs an organization may have in one state."""
+    """Limit of an organization's jobs in one state."""
 
     limit = fields.Int(required=True)
     used = fields.Int(required=True)
@@ -46,7 +46,7 @@ class JobLimits(Schema):
 
 
 class QuotaAnswer(Schema):
-    """Who was counted, and how much."""
+    """The account that calls are counted for, and its limits."""
 
     counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
     plan = fields.Str(required=True)
@@ -55,7 +55,9 @@ class QuotaAnswer(Schema):
         JobLimits(),
         required=True,
         allow_none=True,
-        metadata={"description": "Of the key's organization; null for other credentials, or where it is not known now"},
+        metadata={
+            "description": "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
+        },
     )
 
 
@@ -66,8 +68,8 @@ class QuotaPage:
         self._limiter = limiter
         self._database = database
 
-    @docs(operationId="getQuota", summary="What is left of my limits?", description="Costs nothing.", tags=["account"])
-    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to you")
+    @docs(operationId="getQuota", summary="Remaining limits of the caller", tags=["account"])
+    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to the caller")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the account's limits. Raises `service-unavailable` while they cannot be read: none is guessed."""
         context = request[CONTEXT]

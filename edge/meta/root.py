@@ -31,7 +31,7 @@ CAPABILITIES = {
 
 
 class OrganizationRef(Schema):
-    """Whom the credential belongs to."""
+    """The organization that the credential belongs to."""
 
     id = fields.Str(required=True)
     name = fields.Str(required=True)
@@ -48,7 +48,8 @@ class RootAnswer(Schema):
     plan = fields.Str(required=True)
     entitlements = fields.List(fields.Str(), required=True)
     batch_iids_max = fields.Int(
-        required=True, metadata={"description": "Most IIDs in one batch lookup; 0: the plan has none"}
+        required=True,
+        metadata={"description": "Largest number of IIDs in one batch look-up; 0 if the plan has no batches"},
     )
     quota = fields.List(fields.Nested(QuotaWindow()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)
@@ -61,8 +62,8 @@ class Root:
         self._settings = settings
         self._limiter = limiter
 
-    @docs(operationId="getRoot", summary="Who am I, and what may I do?", tags=["account"])
-    @response_schema(RootAnswer(), 200, description="The service and you")
+    @docs(operationId="getRoot", summary="Caller, plan and entitlements", tags=["account"])
+    @response_schema(RootAnswer(), 200, description="The service and the caller")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the identity and the entitlements of the credential."""
         context = request[CONTEXT]

@@ -11,7 +11,7 @@ from edge.openapi.members import sentence_for
 _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "Page": ("One page of a list.", ("count", "total", "next_cursor", "query", "data_version")),
     "AnalysisMeta": (
-        "What every analysis says of its rows.",
+        "Metadata of every analysis.",
         (
             "data_version",
             "result_sha256",
@@ -27,7 +27,7 @@ _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "PriceStatistics": (
-        "What every statistic of prices says of itself.",
+        "Members of every statistic of prices.",
         (
             "period",
             "currency",
@@ -47,7 +47,7 @@ _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("days", "kind", "currency", "original_currency", "low", "median", "high"),
     ),
     "BatchAnswer": (
-        "What every batch says of itself.",
+        "Members of every batch answer.",
         ("kind", "format", "cached", "cost_units", "count", "data_version"),
     ),
     "PriceChange": (
@@ -131,7 +131,7 @@ def with_quotes(document: Node) -> None:
         if not {*_QUOTE, "data", "meta"} <= members.keys():
             continue
         quote = {one: members[one] for one in (*_QUOTE, "parameters") if one in members}
-        empty = {"type": "object", "description": "What a call would cost.", "properties": {}}
+        empty = {"type": "object", "description": "Cost of a call.", "properties": {}}
         known = schemas.setdefault("Quote", empty)
         known["properties"] |= quote
         known["required"] = list(_QUOTE)

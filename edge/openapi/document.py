@@ -32,15 +32,15 @@ _TAGS = {
     "exists. Otherwise a job is created, and the call waits for it (`Prefer: wait=0` to `wait=30`, 10 s by default) "
     "before it returns 202. Equal requests share one job.",
     "datasets": "Whole datasets as releases of Parquet files.",
-    "exports": "Files with a choice of rows and columns, made on order.",
-    "events": "What happened, in the order in which it happened.",
+    "exports": "Files with a choice of rows and columns, made to order.",
+    "events": "Events, in the order in which they happened.",
     "webhooks": "Events sent to addresses of your own.",
     "watches": "Conditions on prices that each load of data evaluates.",
     "delta-sharing": "The same datasets by the Delta Sharing protocol.",
-    "jobs": "What was ordered: state, events, result.",
-    "account": "What the caller may do: plan, limits, what is left.",
+    "jobs": "Ordered work: state, events, result.",
+    "account": "The caller's account: plan, limits, remaining calls.",
     "organization": "An organization's people, keys, usage and audit log, for its members.",
-    "service": "What the service says of itself: health, documents, problems.",
+    "service": "The service itself: health, documents, problems.",
 }
 _LOCATIONS = {"querystring": "query", "match_info": "path"}
 _SCHEMES = {
@@ -81,17 +81,20 @@ _PROBLEM = {
         "type": {
             "type": "string",
             "format": "uri",
-            "description": "`{problem_base_url}/{slug}`: what it means, what to do",
+            "description": "`{problem_base_url}/{slug}`: the page with its meaning and remedy",
         },
         "title": {"type": "string", "description": "The reason phrase of the status"},
         "status": {"type": "integer", "minimum": 300, "maximum": 599},
-        "detail": {"type": "string", "description": "What happened this time"},
+        "detail": {"type": "string", "description": "The cause of this occurrence"},
         "instance": {"type": "string", "format": "uri", "description": "The request, as a URN"},
     },
 }
 _A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _FIELDS = {
-    "RateLimit": {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}},
+    "RateLimit": {
+        "description": "Remaining calls of each limit, and the seconds until it is reset",
+        "schema": {"type": "string"},
+    },
     "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
 }
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.

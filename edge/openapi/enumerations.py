@@ -8,8 +8,8 @@ from edge.openapi.components import Node
 ENUMERATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ObservationKind": ("Whether observations are offers seen or sales.", ("listing", "sale")),
     "StatisticKind": ("Observations that count.", ("listing", "sale", "both")),
-    "CumulativeBasis": ("What cumulative footprints count.", ("sales", "assortment")),
-    "FigureBasis": ("Where a footprint comes from.", ("measured", "modelled", "category_average")),
+    "CumulativeBasis": ("Basis of cumulative footprints.", ("sales", "assortment")),
+    "FigureBasis": ("Origin of a footprint.", ("measured", "modelled", "category_average")),
     "Granularity": ("Length of a period.", ("day", "week", "month")),
     "JobState": (
         "State of a job; the last four are final.",
@@ -28,10 +28,10 @@ ENUMERATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             "marine_eutrophication_kg_ne",
         ),
     ),
-    "WatchCondition": ("What a watch waits for.", ("below", "new-low", "returned", "index-moved")),
+    "WatchCondition": ("Condition of a watch.", ("below", "new-low", "returned", "index-moved")),
     "Relation": ("Whether a number is exact or a lower bound.", ("eq", "gte")),
-    "MemberRole": ("What a member may do in the organization.", ("owner", "admin", "member", "viewer")),
-    "WatchTarget": ("What a watch is about.", ("article", "brand", "category")),
+    "MemberRole": ("Role of a member in the organization.", ("owner", "admin", "member", "viewer")),
+    "WatchTarget": ("Kind of object that is watched.", ("article", "brand", "category")),
 }
 
 

@@ -16,10 +16,13 @@ _EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
 _OF_HTTP = ("406", "412", "413", "416")
 # They are on every answer of a kind, and the document says so once, in its own description.
 _SAID_ONCE = ("X-Request-Id", "RateLimit-Policy", "RateLimit")
-_RATE_LIMIT = {"description": "What is left of each limit, and when it opens again", "schema": {"type": "string"}}
+_RATE_LIMIT = {
+    "description": "Remaining calls of each limit, and the seconds until it is reset",
+    "schema": {"type": "string"},
+}
 _REQUEST_HEADERS = {
     "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
-    "304": ("If-None-Match", "The ETag of what the caller has; 304 if it is still current"),
+    "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
     "202": ("Prefer", "How long the call may wait for the result before it answers 202, like `wait=10`"),
 }
 

@@ -40,7 +40,7 @@ class OrganizationApi:
         self._cursors = cursors
         self._data_version = data_version
 
-    @docs(operationId="getOrganization", summary="My organization, my role, its keys", tags=_TAGS)
+    @docs(operationId="getOrganization", summary="Your organization, your role and its keys", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
     @response_schema(schemas.Organization(), 200, description="The organization")
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -82,7 +82,7 @@ class OrganizationApi:
 
     @docs(
         operationId="requestPlan",
-        summary="Ask for another plan",
+        summary="Request another plan",
         description="An operator approves it, unless the service gives plans at once; `requested_plan` is null then.",
         tags=_TAGS,
         parameters=[PARAMETER],
@@ -90,7 +90,7 @@ class OrganizationApi:
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.PlanRequest())
     @response_schema(
-        schemas.CreatedOrganization(), 201, description="The plan that the organization has, and what it waits for"
+        schemas.CreatedOrganization(), 201, description="The organization's plan, and the plan that waits for approval"
     )
     async def request_plan(self, request: web.Request) -> web.StreamResponse:
         """Ask for another plan."""
@@ -105,7 +105,7 @@ class OrganizationApi:
 
     @docs(operationId="issueKey", summary="Issue the organization's first API key", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.IssuedKey(), 201, description="The key, shown this once")
+    @response_schema(schemas.IssuedKey(), 201, description="The key, shown only once")
     async def issue_key(self, request: web.Request) -> web.StreamResponse:
         """Issue a key where there is none."""
         actor = actor_of(request)
@@ -127,7 +127,7 @@ class OrganizationApi:
     )
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.Rotation())
-    @response_schema(schemas.IssuedKey(), 201, description="The new key, shown this once")
+    @response_schema(schemas.IssuedKey(), 201, description="The new key, shown only once")
     async def rotate_key(self, request: web.Request) -> web.StreamResponse:
         """Replace the key."""
         actor, grace = actor_of(request), request[BODY]["grace"]
@@ -139,10 +139,10 @@ class OrganizationApi:
 
     @docs(
         operationId="revokeKeys",
-        summary="Revoke the API key, and one in its grace",
+        summary="Revoke every API key of the organization",
         tags=_TAGS,
         parameters=[PARAMETER],
-        responses={"204": {"description": "No key works any more"}},
+        responses={"204": {"description": "All keys are revoked"}},
     )
     @querystring_schema(schemas.OrganizationQuery())
     async def revoke_keys(self, request: web.Request) -> web.StreamResponse:
@@ -162,7 +162,7 @@ class OrganizationApi:
         "for a repetition, with or without an `Idempotency-Key`.",
         tags=_TAGS,
         parameters=[PARAMETER],
-        responses={"204": {"description": "If there was such a key, it no longer works"}},
+        responses={"204": {"description": "If the key existed, it is revoked"}},
     )
     @json_schema(schemas.LeakedKey())
     async def report_leaked(self, request: web.Request) -> web.StreamResponse:
@@ -178,7 +178,7 @@ class OrganizationApi:
         produces=["application/json", "text/csv"],
     )
     @querystring_schema(schemas.UsageQuery())
-    @response_schema(schemas.UsageList(), 200, description="A minute behind at most")
+    @response_schema(schemas.UsageList(), 200, description="Statistics, at most a minute old")
     async def usage(self, request: web.Request) -> web.StreamResponse:
         """Answer with the statistics of use."""
         first, last = usage_range(request[QUERY]["first"], request[QUERY]["last"])
@@ -188,9 +188,9 @@ class OrganizationApi:
             return usage_csv(rows)
         return list_of(rows, {**bound_to(actor), "from": first, "to": last}, self._data_version())
 
-    @docs(operationId="getAudit", summary="What was done in the organization, and by whom", tags=_TAGS)
+    @docs(operationId="getAudit", summary="Audit log of the organization", tags=_TAGS)
     @querystring_schema(schemas.AuditQuery())
-    @response_schema(schemas.AuditList(), 200, description="One page, the newest first")
+    @response_schema(schemas.AuditList(), 200, description="One page of the audit log, newest first")
     async def audit(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page of the audit log."""
         actor, limit, cursor = actor_of(request), request[QUERY]["limit"], request[QUERY]["cursor"]

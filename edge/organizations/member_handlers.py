@@ -29,7 +29,7 @@ class MembersApi:
         self._origin = origin
         self._data_version = data_version
 
-    @docs(operationId="listMembers", summary="The people of the organization", tags=_TAGS)
+    @docs(operationId="listMembers", summary="List the organization's members", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
     @response_schema(schemas.MemberList(), 200, description="All members")
     async def members(self, request: web.Request) -> web.StreamResponse:
@@ -70,7 +70,7 @@ class MembersApi:
 
         return await run_once(self._idempotent, self._acts, request, act, actor)
 
-    @docs(operationId="listInvitations", summary="Invitations that can still be accepted", tags=_TAGS)
+    @docs(operationId="listInvitations", summary="List the open invitations", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
     @response_schema(schemas.InvitationList(), 200, description="Open invitations")
     async def invitations(self, request: web.Request) -> web.StreamResponse:
@@ -81,7 +81,7 @@ class MembersApi:
     @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS, parameters=[PARAMETER])
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.NewInvitation())
-    @response_schema(schemas.IssuedInvitation(), 201, description="The link to hand over, shown this once")
+    @response_schema(schemas.IssuedInvitation(), 201, description="The invitation's link, shown only once")
     async def invite(self, request: web.Request) -> web.StreamResponse:
         """Invite a person; the inviting member sends the link."""
         actor, body = actor_of(request), request[BODY]
@@ -94,7 +94,7 @@ class MembersApi:
 
     @docs(
         operationId="withdrawInvitation",
-        summary="Make an invitation's link stop working",
+        summary="Withdraw an invitation",
         tags=_TAGS,
         parameters=[PARAMETER],
         responses={"204": {"description": "Withdrawn"}},

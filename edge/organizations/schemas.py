@@ -47,12 +47,12 @@ class InvitationPath(Parameters):
 
 
 class Rotation(Parameters):
-    """How the key is replaced."""
+    """Terms of a key's replacement."""
 
     grace = fields.Str(
         load_default="none",
         validate=validate.OneOf(list(GRACE_SECONDS)),
-        metadata={"description": "How long the old key works on", "example": "1h"},
+        metadata={"description": "Time for which the old key remains valid", "example": "1h"},
     )
 
 
@@ -69,7 +69,7 @@ class RoleChange(Parameters):
 
 
 class NewInvitation(Parameters):
-    """Who is invited, as what."""
+    """The person to invite, and the role."""
 
     email = fields.Email(required=True, validate=validate.Length(max=254))
     role = fields.Str(required=True, validate=validate.OneOf(list(INVITABLE)))
@@ -94,13 +94,13 @@ class NewOrganization(Parameters):
         validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
         metadata={
             "pattern": "^[a-z0-9-]{1,32}$",
-            "description": "Every organization begins on the free plan; this one is asked for",
+            "description": "Plan to request; every organization begins on the free plan",
         },
     )
 
 
 class PlanRequest(Parameters):
-    """Which plan is asked for."""
+    """Request for a plan."""
 
     plan = fields.Str(
         required=True,
@@ -120,7 +120,7 @@ class KeyState(Schema):
 
 
 class Organization(Schema):
-    """An organization, as its people see it."""
+    """An organization, as its members see it."""
 
     id = fields.Str(required=True)
     name = fields.Str(required=True)
@@ -142,14 +142,14 @@ class CreatedOrganization(Schema):
 
 
 class IssuedKey(Schema):
-    """A new key. It is shown this once; only a keyed hash of it is kept."""
+    """A new key. It is shown only once; the service keeps only a keyed hash of it."""
 
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
         fields.Nested(KeyState()),
         required=True,
-        metadata={"description": "Every key that works now, the new one first, and when each ends"},
+        metadata={"description": "Every key that is valid now, the new one first, with its end"},
     )
 
 
@@ -186,7 +186,7 @@ class InvitationList(ListEnvelope):
 
 
 class IssuedInvitation(Schema):
-    """A new invitation. Its link is shown this once: give it to the person invited."""
+    """A new invitation. Its link is shown only once: send it to the invited person."""
 
     id = fields.Str(required=True)
     link = fields.Url(required=True)
@@ -211,7 +211,7 @@ class UsageList(ListEnvelope):
 
 
 class AuditEntry(Schema):
-    """One act."""
+    """One entry of the audit log."""
 
     id = fields.Str(required=True)
     at = fields.DateTime(required=True)

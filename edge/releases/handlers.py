@@ -87,7 +87,7 @@ class Datasets:
 
     @docs(
         operationId="getManifest",
-        summary="What a release is made of",
+        summary="Manifest of a release",
         description="Every file with its size and digest, an address for your API key, and one that needs no header.",
         tags=["datasets"],
     )

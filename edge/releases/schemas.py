@@ -44,7 +44,7 @@ class DatasetColumn(Schema):
 
 
 class ReleaseLinks(Schema):
-    """Where the next page begins."""
+    """Addresses of related calls."""
 
     self = fields.Url(required=True)
 
@@ -62,7 +62,7 @@ class ReleaseEntry(Schema):
 
 
 class DatasetLinks(Schema):
-    """Where the next page begins."""
+    """Addresses of related calls."""
 
     releases = fields.Url(required=True)
     latest = fields.Url(required=True)
@@ -95,8 +95,10 @@ class ReleaseFile(Schema):
     """One file of a release. Files are in the order of their keys: first and last key show which file holds a key."""
 
     name = fields.Str(required=True)
-    url = fields.Url(required=True, metadata={"description": "With your API key"})
-    signed_url = fields.Url(required=True, metadata={"description": "Without any header, until `signed_until`"})
+    url = fields.Url(required=True, metadata={"description": "Address for use with your API key"})
+    signed_url = fields.Url(
+        required=True, metadata={"description": "Address that needs no header, valid until `signed_until`"}
+    )
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     sha256 = fields.Str(required=True)
@@ -105,7 +107,7 @@ class ReleaseFile(Schema):
 
 
 class ReleaseManifest(Schema):
-    """One release, with everything that belongs to it."""
+    """One release with its files."""
 
     dataset = fields.Str(required=True)
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)

@@ -153,7 +153,7 @@ REPORTS = (
             Endpoint(
                 operation="getSustainabilityRollup",
                 path="/rollups/sustainability",
-                summary="What all of it costs the planet",
+                summary="Sustainability rollup",
                 description="Units, CO2e, water and waste per period and group.",
                 query=rollup_schemas.RollupQuery,
                 example="/rollups/sustainability?brand={brand}&group_by=category",

@@ -54,7 +54,7 @@ def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
     handler = querystring_schema(endpoint.query())(handler)
     if endpoint.path_schema is not None:
         handler = match_info_schema(endpoint.path_schema())(handler)
-    handler = response_schema(Job(), 202, description="The job that makes it; `Location` is its address")(handler)
+    handler = response_schema(Job(), 202, description="The job that computes it; `Location` is its address")(handler)
     handler = response_schema(report.reply(), 200, description="The report, or with `dry_run` its price")(handler)
     declared: Handler = docs(
         operationId=endpoint.operation,

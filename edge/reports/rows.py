@@ -35,7 +35,7 @@ class PeriodRow(Schema):
 
 
 class PriceRow(PeriodRow):
-    """What every statistic of prices says of itself."""
+    """Members of every statistic of prices."""
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
@@ -46,7 +46,7 @@ class PriceRow(PeriodRow):
     list_price_n = _count("Observations with a list price")
     promotion_share = _share("Share of them whose price is below the list price")
     discount_mean = _share("Mean of 1 - price / list price over observations on promotion")
-    discount_median = _share("Median of the same")
+    discount_median = _share("Median discount over observations on promotion")
 
 
 class GroupedRow(PeriodRow):
@@ -211,7 +211,7 @@ class ReductionRow(PeriodRow):
 
 
 class _RollupCounts(GroupedRow):
-    basis = _text("What figures are multiplied by", validate=validate.OneOf(BASES))
+    basis = _text("Multiplier of the figures: units sold, or 1 for each item", validate=validate.OneOf(BASES))
     items = _count("Distinct items")
     units = _count("Units sold; null where the basis is the assortment", nullable=True)
     items_covered = _share("Share of items that have a figure")
@@ -232,7 +232,7 @@ def _bound(indicator: Indicator, bound: str) -> fields.Float:
 
 
 class Contributor(Schema):
-    """An item that a sum owes much to."""
+    """An item with a large share of a sum."""
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     iid = fields.Str(required=True, metadata={"example": "IID-99D2F-46WJ3-4S6N3"})
@@ -240,7 +240,7 @@ class Contributor(Schema):
 
 
 class Avoided(Schema):
-    """What the units sold avoid, by one indicator."""
+    """Avoided impact of the units sold, by one indicator."""
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     low = fields.Float(required=True, metadata={"description": "Displacement rate times the lower bound of the sum"})
@@ -253,7 +253,7 @@ _BOUNDS = {f"{one.code}_{bound}": _bound(one, bound) for one in INDICATORS for b
 
 
 class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
-    """What items of a period and group cause: sums, null without figures, medians and bounds of the middle 95 %."""
+    """Footprint of the items of a period and group: sums (null without figures), medians, bounds of the middle 95 %."""
 
     contributors = fields.List(
         fields.Nested(Contributor()),

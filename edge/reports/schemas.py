@@ -69,9 +69,9 @@ class ReportQuery(Parameters):
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the answer; default: what `Accept` likes best"},
+        metadata={"description": "Format of the answer; default: the one that `Accept` prefers"},
     )
-    dry_run = Flag(load_default=False, metadata={"description": "Say what it would cost, and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
 
     @validates_schema
     def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -180,7 +180,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     splice = fields.Str(
         load_default=DEFAULT_SPLICE,
         validate=validate.OneOf(SPLICES),
-        metadata={"description": f"How a further period is linked to earlier windows; default: {DEFAULT_SPLICE}"},
+        metadata={"description": f"Splice that links a further period to earlier windows; default: {DEFAULT_SPLICE}"},
     )
 
     @validates_schema
@@ -210,19 +210,23 @@ class ReportMeta(Meta):
     kind = fields.Str(
         validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
     )
-    basis = fields.Str(validate=validate.OneOf(BASES), metadata={"description": "What footprints are multiplied by"})
-    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Of reports with statistics of prices"})
+    basis = fields.Str(
+        validate=validate.OneOf(BASES),
+        metadata={"description": "Multiplier of footprints: units sold, or 1 for each item"},
+    )
+    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with statistics of prices"})
     conversion = conversion_meta()
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),
         metadata={
-            "description": "Where `to` comes from: the request, the last day with enough data of what was asked for, "
-            "that of the whole index where nothing of it was observed, or today where the index is empty"
+            "description": "Origin of `to`: the request, the last day with enough data for the filters, that of the "
+            "whole index if the filters match no observation, or today if the index is empty"
         },
     )
-    total = fields.Int(metadata={"description": "How many brands or categories the whole list has"})
+    total = fields.Int(metadata={"description": "Number of brands or categories in the whole list"})
     next_cursor = fields.Str(
-        allow_none=True, metadata={"description": "Of the next page of a list; null on the last. Also `Link: rel=next`"}
+        allow_none=True,
+        metadata={"description": "`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"},
     )
 
 
@@ -230,7 +234,7 @@ class Reply(Estimate):
     """A report, or with `dry_run` its price: then only the members of `Estimate` and `parameters` are there."""
 
     meta = fields.Nested(ReportMeta())
-    parameters = fields.Dict(metadata={"description": "The question in its one spelling"})
+    parameters = fields.Dict(metadata={"description": "The parameters in their normal form"})
 
 
 class CohortReply(Reply):

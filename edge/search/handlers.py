@@ -29,11 +29,11 @@ class Search:
     @docs(
         operationId="searchItems",
         summary="Search items",
-        description="All words count, in any order, in name, brand, product type and category; the last may be only "
-        "begun, and typing errors are forgiven. Where few items have all words, items with some of them follow: "
-        "`total.all_words` counts the former, and each hit says by `all_words` which it is. "
-        "A `q` that begins with `IID-` finds the items whose IID begins so. Items of an identifier in `q` (a GTIN, an "
-        "ISBN, a part number, a source's own number, an address) come first.",
+        description="All words count, in any order, in name, brand, product type and category; of the last word "
+        "its beginning suffices, and typing errors are forgiven. If few items have all words, items with some of them "
+        "follow: `total.all_words` counts the former, and `all_words` of each hit tells them apart. "
+        "A `q` that begins with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a "
+        "GTIN, an ISBN, a part number, a source's own number, an address) come first.",
         tags=["index"],
     )
     @querystring_schema(schemas.SearchQuery())

@@ -27,7 +27,7 @@ class SearchQuery(Parameters):
 
 
 class HitLinks(Schema):
-    """Where the whole record is."""
+    """Address of the whole record."""
 
     self = fields.Url(required=True)
 
@@ -45,15 +45,18 @@ class SearchHit(Schema):
         fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix", "identifier"])),
         required=True,
     )
-    all_words = fields.Bool(required=True, metadata={"description": "Whether it has all words, the last perhaps begun"})
+    all_words = fields.Bool(
+        required=True, metadata={"description": "Whether it has all words; of the last word, its beginning suffices"}
+    )
     links = fields.Nested(HitLinks(), required=True)
 
 
 class SearchTotal(PageTotal):
-    """How many hits there are, and how many of them have all words."""
+    """Number of hits, and of those with all words."""
 
     all_words = fields.Int(
-        required=True, metadata={"description": "Hits with all words, which come first; at least so many where `gte`"}
+        required=True,
+        metadata={"description": "Hits with all words, which come first; a lower bound if the relation is `gte`"},
     )
 
 

@@ -28,8 +28,8 @@ class Watches:
     @docs(
         operationId="createWatch",
         summary="Watch an article, a brand or a category",
-        description="Each load of data evaluates the watches of the articles that it changes; the event tells of the "
-        "article. A watch of a brand or a category is of each of its articles, and for `index-moved` of its index.",
+        description="Each load of data evaluates the watches of the articles that it changes; the event names the "
+        "article. A watch of a brand or a category covers each of its articles; for `index-moved` it covers its index.",
         tags=_TAGS,
     )
     @json_schema(schemas.NewWatch())
@@ -73,7 +73,7 @@ class Watches:
         operationId="deleteWatch",
         summary="Delete a watch",
         tags=_TAGS,
-        responses={"204": {"description": "It is deleted; its events stay in the feed for their time"}},
+        responses={"204": {"description": "Deleted; its events stay in the feed until they expire"}},
     )
     @match_info_schema(schemas.WatchPath())
     async def delete(self, request: web.Request) -> web.StreamResponse:
@@ -83,7 +83,7 @@ class Watches:
 
     @docs(
         operationId="listWatchEvents",
-        summary="What your watches reported",
+        summary="List the events of your watches",
         description="The events of the type `watch.fired`, with the same cursors as `/events`.",
         tags=_TAGS,
     )

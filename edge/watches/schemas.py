@@ -22,7 +22,7 @@ MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 class NewWatch(Parameters):
-    """What is watched, and when it is reported."""
+    """A watch to create."""
 
     target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
     code = Utf8(
@@ -49,11 +49,13 @@ class NewWatch(Parameters):
         3_650,
         load_default=None,
         metadata={
-            "description": f"Of `new-low` one of {', '.join(map(str, NEW_LOW_DAYS))}; of `returned` the length of the "
-            f"absence, {ABSENT_DAYS_DEFAULT} if it is absent"
+            "description": f"For `new-low` one of {', '.join(map(str, NEW_LOW_DAYS))}; for `returned` the length of "
+            f"the absence, {ABSENT_DAYS_DEFAULT} by default"
         },
     )
-    percent = JsonNumber(0, 10_000, load_default=None, metadata={"description": "Of `index-moved`", "example": 5})
+    percent = JsonNumber(
+        0, 10_000, load_default=None, metadata={"description": "Percentage, for `index-moved`", "example": 5}
+    )
     kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
     label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for it"})
 
@@ -84,7 +86,7 @@ def _amount_faults(amount: str, currency: str) -> dict[str, str]:
 
 
 class WatchChange(Parameters):
-    """Whether it is paused."""
+    """Whether the watch is paused."""
 
     paused = JsonFlag(required=True)
 
@@ -107,7 +109,7 @@ class WatchEventsQuery(FeedQuery):
 
 
 class Watch(Schema):
-    """A watch; members that are not for its condition are null."""
+    """A watch; members that its condition does not use are null."""
 
     id = fields.Str(required=True)
     label = fields.Str(required=True, allow_none=True)

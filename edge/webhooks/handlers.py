@@ -24,10 +24,10 @@ class Webhooks:
 
     @docs(
         operationId="createWebhook",
-        summary="Have events sent to an address",
+        summary="Create a webhook",
         description="Each event is one POST, signed as Standard Webhooks 1.0 has it, in the order of the feed. One "
         "that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals up to 24 h, and "
-        "those behind it wait. The secret is shown this once.",
+        "those behind it wait. The secret is shown only once.",
         tags=_TAGS,
     )
     @json_schema(schemas.NewWebhook())
@@ -38,12 +38,12 @@ class Webhooks:
         return unstored_json(made, 201, {"Location": f"{request.path}/{made['id']}"})
 
     @docs(operationId="listWebhooks", summary="List your organization's webhooks", tags=_TAGS)
-    @response_schema(schemas.WebhookList(), 200, description="All of them")
+    @response_schema(schemas.WebhookList(), 200, description="All webhooks")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all webhooks."""
         return self._listed(await self._webhooks.listed(acting_of(request)))
 
-    @docs(operationId="getWebhook", summary="How is a webhook doing?", tags=_TAGS)
+    @docs(operationId="getWebhook", summary="State of a webhook", tags=_TAGS)
     @match_info_schema(schemas.WebhookPath())
     @response_schema(schemas.Webhook(), 200, description="The webhook, without its secret")
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -54,7 +54,7 @@ class Webhooks:
         operationId="deleteWebhook",
         summary="Delete a webhook",
         tags=_TAGS,
-        responses={"204": {"description": "Nothing is sent there any more"}},
+        responses={"204": {"description": "Deleted; no more events are sent to it"}},
     )
     @match_info_schema(schemas.WebhookPath())
     async def delete(self, request: web.Request) -> web.StreamResponse:
@@ -69,14 +69,14 @@ class Webhooks:
         tags=_TAGS,
     )
     @match_info_schema(schemas.WebhookPath())
-    @response_schema(schemas.Webhook(), 201, description="The webhook with its new secret, shown this once")
+    @response_schema(schemas.Webhook(), 201, description="The webhook with its new secret, shown only once")
     async def rotate(self, request: web.Request) -> web.StreamResponse:
         """Replace the secret."""
         return unstored_json(await self._webhooks.rotate(acting_of(request), request[PATH]["id"]), 201)
 
     @docs(
         operationId="enableWebhook",
-        summary="Send to a webhook again",
+        summary="Enable a webhook",
         description="One that was disabled continues where it was; one that waits for its next attempt has it now.",
         tags=_TAGS,
     )
@@ -88,7 +88,7 @@ class Webhooks:
 
     @docs(
         operationId="disableWebhook",
-        summary="Send nothing to a webhook for now",
+        summary="Disable a webhook",
         description="Events wait for it until it is enabled, as long as the log keeps them.",
         tags=_TAGS,
     )
@@ -100,20 +100,20 @@ class Webhooks:
 
     @docs(
         operationId="replayEvents",
-        summary="Have events sent again",
+        summary="Replay events to a webhook",
         description="One by its id, or those after a cursor. They are sent in their order, with their own ids.",
         tags=_TAGS,
     )
     @match_info_schema(schemas.WebhookPath())
     @json_schema(schemas.Replay())
-    @response_schema(schemas.Replayed(), 202, description="How many will be sent")
+    @response_schema(schemas.Replayed(), 202, description="The number of events that will be sent")
     async def replay(self, request: web.Request) -> web.StreamResponse:
         """Order a replay."""
         body, endpoint = request[BODY], request[PATH]["id"]
         chosen = (body["event"], body["after"], body["to"])
         return unstored_json({"events": await self._webhooks.replay(acting_of(request), endpoint, *chosen)}, 202)
 
-    @docs(operationId="listAttempts", summary="What a webhook's receiver answered", tags=_TAGS)
+    @docs(operationId="listAttempts", summary="List delivery attempts of a webhook", tags=_TAGS)
     @match_info_schema(schemas.WebhookPath())
     @querystring_schema(schemas.AttemptsQuery())
     @response_schema(schemas.AttemptList(), 200, description="The newest attempts")

@@ -24,7 +24,7 @@ OUTCOMES = (
 
 
 class NewWebhook(Parameters):
-    """Where events are sent, and which."""
+    """A webhook to create."""
 
     url = fields.Str(
         required=True,
@@ -45,7 +45,7 @@ class NewWebhook(Parameters):
 
 
 class Replay(Parameters):
-    """Which events are sent again: one by its id, or those after a cursor."""
+    """The events to send again: one by its id, or those after a cursor."""
 
     event = fields.UUID(load_default=None, allow_none=True, metadata={"description": "Id of one event"})
     after = JsonInteger(
@@ -71,24 +71,24 @@ class WebhookPath(Parameters):
 class AttemptsQuery(Parameters):
     """How many attempts."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "At most so many, the newest first"})
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})
 
 
 class Webhook(Schema):
-    """A webhook. `secret` is shown when it is made or rotated, else it is null."""
+    """A webhook. `secret` is shown when it is created or rotated, else it is null."""
 
     id = fields.Str(required=True)
     url = fields.Str(required=True)
     types = fields.List(fields.Str(), required=True, allow_none=True)
     state = fields.Str(required=True, validate=validate.OneOf(["active", "retrying", "disabled"]))
     disabled_reason = fields.Str(required=True, allow_none=True)
-    failures = fields.Int(required=True, metadata={"description": "In a row, of the event that is to be sent next"})
+    failures = fields.Int(required=True, metadata={"description": "Consecutive failures of the next event"})
     next_attempt_at = fields.DateTime(required=True, allow_none=True)
     pending = fields.Int(required=True, metadata={"description": "Events not accepted yet, counted up to 1000"})
     cursor = fields.Str(required=True, metadata={"description": "Events up to this one were accepted"})
     secret = fields.Str(required=True, allow_none=True, metadata={"example": "whsec_…"})
     secret_before_ends = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "Until then the secret before signs as well"}
+        required=True, allow_none=True, metadata={"description": "Until then the previous secret signs as well"}
     )
     created_at = fields.DateTime(required=True)
 
@@ -118,6 +118,8 @@ class AttemptList(ListEnvelope):
 
 
 class Replayed(Schema):
-    """How many events will be sent again."""
+    """The number of events that will be sent again."""
 
-    events = fields.Int(required=True, metadata={"description": f"{REPLAYED_MAX} at most for one call"})
+    events = fields.Int(
+        required=True, metadata={"description": f"Number of events, at most {REPLAYED_MAX} in one call"}
+    )

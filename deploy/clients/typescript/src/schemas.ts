@@ -1,14 +1,14 @@
 /** Types of the API's documents and queries, made by `make clients`; answers may have more members. */
 
-/** What every analysis says of its rows. */
+/** Metadata of every analysis. */
 export interface AnalysisMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -18,30 +18,30 @@ export interface AnalysisMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
 }
 
-/** To what each rounded field is rounded; a field that is not named is exact */
+/** Rounding of each rounded field; a field that is not named is exact */
 export type AnalysisMetaRounding = Record<string, string>;
 
 /** The unit of each column */
 export type AnalysisMetaUnits = Record<string, string>;
 
-/** What a report says, as JSON; other formats are files. */
+/** A report as JSON; other formats are files. */
 export interface AnyResult {
   /** The rows */
   data: Record<string, unknown>[];
-  /** What the rows rest on */
+  /** Context of the rows */
   meta: Record<string, unknown>;
 }
 
-/** Why two items are one article. */
+/** A link between two items, with its evidence. */
 export interface ArticleMatch {
   /** IIDs of the two items */
   iids: string[];
-  /** What links the two items */
+  /** Kind of the link */
   kind: "identifier" | "likeness" | "review" | "merge";
   /** A probability; null where a person decided */
   score: number | null;
@@ -50,7 +50,7 @@ export interface ArticleMatch {
   since: string | null;
 }
 
-/** What one source calls the item: each item of a source that is part of the article. */
+/** An item of a source that is part of the article. */
 export interface ArticleMember {
   /** Item identifier */
   iid: string;
@@ -58,25 +58,25 @@ export interface ArticleMember {
   source: string;
   /** The source's own id */
   id: string;
-  /** Null: the source adds figures alone */
+  /** The source's name for it; null if the source adds figures only */
   name: string | null;
   identifiers: Identifier[];
 }
 
 /** Attempts of one webhook, the newest first. */
 export interface AttemptList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: DeliveryAttempt[];
 }
 
-/** One act. */
+/** One entry of the audit log. */
 export interface AuditEntry {
   /** Its id */
   id: string;
@@ -84,26 +84,26 @@ export interface AuditEntry {
   at: string;
   /** The person or key that did it */
   actor: string;
-  /** What was done */
+  /** The action */
   act: string;
-  /** What it was done to */
+  /** The object of the action */
   subject: string;
 }
 
 /** One page of the audit log, the newest first. */
 export interface AuditList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: AuditEntry[];
 }
 
-/** What the units sold avoid, by one indicator. */
+/** Avoided impact of the units sold, by one indicator. */
 export interface Avoided {
   indicator: Effect;
   /** Displacement rate times the lower bound of the sum */
@@ -114,19 +114,19 @@ export interface Avoided {
   high: number;
 }
 
-/** What every batch says of itself. */
+/** Members of every batch answer. */
 export interface BatchAnswer {
   /** With `dry_run` only, as the members below */
   kind?: string | undefined;
   /** Format of the answer or file */
   format?: string | undefined;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached?: boolean | undefined;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units?: number | undefined;
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version?: number | undefined;
 }
 
@@ -154,7 +154,7 @@ export interface BrandEntry {
   id: number;
   /** Its name */
   name: string;
-  /** Its name in addresses */
+  /** Its name in URLs */
   slug: string;
   /** Number of its items */
   item_count: number;
@@ -164,19 +164,19 @@ export interface BrandEntry {
   channels: string[];
   /** Day of its first observation */
   first_seen_on: string | null;
-  /** When it changed last, UTC */
+  /** When it last changed, UTC */
   updated_at: string;
 }
 
 /** One page of brands. */
 export interface BrandList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: BrandEntry[];
 }
@@ -187,7 +187,7 @@ export interface BrandRef {
   id: number;
   /** Its name */
   name: string;
-  /** Its name in addresses */
+  /** Its name in URLs */
   slug: string;
 }
 
@@ -219,7 +219,7 @@ export interface BrandRow {
   promotion_share?: number | null | undefined;
   /** Mean of 1 - price / list price over observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median of the same */
+  /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
   /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
   index_change?: number | null | undefined;
@@ -267,7 +267,7 @@ export interface Candidate {
   links: CandidateLinks;
 }
 
-/** Where the whole record is. */
+/** Address of the whole record. */
 export interface CandidateLinks {
   /** Its own address */
   self: string;
@@ -289,19 +289,19 @@ export interface CategoryEntry {
   item_count: number;
   /** Items of it and of all below it */
   item_count_total: number;
-  /** Categories right below it */
+  /** Number of its direct children */
   children: number;
 }
 
 /** One page of categories. */
 export interface CategoryList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: CategoryEntry[];
 }
@@ -342,7 +342,7 @@ export interface CategoryRow {
   promotion_share?: number | null | undefined;
   /** Mean of 1 - price / list price over observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median of the same */
+  /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
   /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
   index_change?: number | null | undefined;
@@ -396,13 +396,13 @@ export interface ChannelEntry {
 
 /** One page of channels. */
 export interface ChannelList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: ChannelEntry[];
 }
@@ -419,11 +419,11 @@ export interface ChannelMedian {
   median?: string | null | undefined;
 }
 
-/** Where the item was seen. */
+/** A channel in which the item was observed. */
 export interface ChannelSeen {
   /** Code of the channel */
   channel: string;
-  /** Offers that were seen */
+  /** Number of offers observed */
   listings: number;
   /** Day of its newest observation */
   last_seen_on: string;
@@ -467,7 +467,7 @@ export interface CohortRow {
   promotion_share?: number | null | undefined;
   /** Mean of 1 - price / list price over observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median of the same */
+  /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
   /** Slug */
   brand?: string | null | undefined;
@@ -502,7 +502,7 @@ export interface CohortRow {
   last_day?: string | undefined;
 }
 
-/** An item that a sum owes much to. */
+/** An item with a large share of a sum. */
 export interface Contributor {
   indicator: Effect;
   /** IID of the item */
@@ -511,7 +511,7 @@ export interface Contributor {
   share: number;
 }
 
-/** How amounts were converted: the table, its source, the rule, and every rate that was used. */
+/** Conversion of amounts: the table, its source, the rule, and every rate that was used. */
 export interface ConversionMeta {
   /** The currency of the answer */
   to: string;
@@ -521,12 +521,12 @@ export interface ConversionMeta {
   source: string;
   /** Its address */
   url: string | null;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   used: UsedRate[];
 }
 
-/** How many days of the range hold data. Missing days are missing, never filled in. */
+/** Days of the range with and without data. Missing days are never filled in. */
 export interface Coverage {
   /** Number of days */
   days: number;
@@ -542,9 +542,9 @@ export interface Coverage {
 
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-  /** Say what it would cost and hold; charge nothing */
+  /** Return the cost and the estimated content; charge nothing */
   dry_run?: boolean | undefined;
-  /** The same, with ten rows */
+  /** As `dry_run`, with the first ten rows */
   preview?: boolean | undefined;
 }
 
@@ -554,11 +554,11 @@ export interface CreatedOrganization {
   id: string;
   /** Name of the plan */
   plan: string;
-  /** The plan that an operator will decide on */
+  /** The plan that waits for an operator's approval */
   requested_plan: string | null;
 }
 
-/** What cumulative footprints count. */
+/** Basis of cumulative footprints. */
 export type CumulativeBasis = "sales" | "assortment";
 
 /** One column. */
@@ -567,9 +567,9 @@ export interface DatasetColumn {
   name: string;
   /** Its type */
   type: string;
-  /** Whether it may be null */
+  /** Whether the column may be null */
   nullable: boolean;
-  /** What the column holds */
+  /** Content of the column */
   description: string;
 }
 
@@ -586,23 +586,23 @@ export interface DatasetEntry {
   links: DatasetLinks;
 }
 
-/** Where the next page begins. */
+/** Addresses of related calls. */
 export interface DatasetLinks {
-  /** Where its releases are */
+  /** Address of its releases */
   releases: string;
-  /** Where the newest release is */
+  /** Address of its newest release */
   latest: string;
 }
 
 /** All datasets. */
 export interface DatasetList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: DatasetEntry[];
 }
@@ -611,17 +611,17 @@ export interface DatasetList {
 export interface DeliveryAttempt {
   /** Id of the event */
   event_id: string;
-  /** Its place in the log */
+  /** Its position in the log */
   cursor: string;
   /** When, UTC */
   at: string;
   /** Status of the receiver's answer */
   status: number | null;
-  /** How it ended */
+  /** Outcome of the calls */
   outcome: "accepted" | "refused" | "redirected" | "timed-out" | "unreachable" | "tls-failed" | "private-address" | "answer-too-large" | "secret-unreadable";
   /** The beginning of the receiver's answer */
   answer: string;
-  /** How long the answer took */
+  /** Time until the answer, in milliseconds */
   milliseconds: number;
 }
 
@@ -630,11 +630,11 @@ export interface DigitalLinkset {
   linkset: LinkContext[];
 }
 
-/** How many new items each unit displaces, and who states it. */
+/** The number of new items that each unit displaces, with its source. */
 export interface DisplacementMeta {
   /** Share of purchases that are replaced */
   rate: number;
-  /** Where the rate is published */
+  /** Publication of the rate */
   citation: string;
 }
 
@@ -643,27 +643,27 @@ export type Effect = "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acid
 
 /** Something that happened. Types and members of `data` may be added: ignore those that you do not know. */
 export interface Event {
-  /** The same in the feed and as `webhook-id` */
+  /** Id of the event, the same in the feed and as `webhook-id` */
   id: string;
-  /** What `after` takes; larger ones are later */
+  /** Value for `after`; larger cursors are later */
   cursor: string;
   /** Its type */
   type: string;
   /** When, UTC */
   timestamp: string;
-  /** By type; see the guide of events */
+  /** Members by type; see the guide to events */
   data: Record<string, unknown>;
 }
 
 /** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
 export interface EventList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Event[];
 }
@@ -676,19 +676,19 @@ export interface EvidenceDay {
   price: string;
 }
 
-/** One export with its files, when it is done. */
+/** One export, with its files once it is complete. */
 export interface Export {
   /** Its id */
   id: string;
-  /** What is computed */
+  /** Kind of the computation */
   kind: string;
   state: JobState;
   progress: JobProgress;
-  /** How many times it was begun */
+  /** Number of attempts so far */
   attempt: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number | null;
-  /** 0 where it was given back */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -701,37 +701,37 @@ export interface Export {
   result: JobResult | null;
   error: JobError | null;
   links: JobLinks;
-  /** What was asked for, in its one spelling */
+  /** The order in its normal form */
   request: Record<string, unknown>;
   manifest: ExportManifest | null;
 }
 
-/** What an order would cost and hold. `rows_relation` `about`: not counted one by one; `gte`: counting stopped. */
+/** Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early. */
 export interface ExportEstimate {
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
   /** Whether `rows` is exact, a lower bound or an estimate */
   rows_relation: "eq" | "gte" | "about";
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   schema: SchemaColumn[];
-  /** What was asked for, in its one spelling */
+  /** The order in its normal form */
   request: Record<string, unknown>;
   /** The first rows */
   preview: Record<string, unknown>[] | null;
 }
 
-/** One file, whole. `content` is `rows`, or `gone`: items whose rows a copy made before must drop. */
+/** One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop. */
 export interface ExportFile {
   /** Its name */
   name: string;
   /** Its address */
   url: string;
-  /** For tools that send no header; see `signed_until` */
+  /** Address for tools that send no header; valid until `signed_until` */
   signed_url: string;
-  /** What the file holds */
+  /** Content of the file */
   content: "rows" | "gone";
   /** Number of rows */
   rows: number;
@@ -745,7 +745,7 @@ export interface ExportFile {
   max_key: string | null;
 }
 
-/** What the rows are narrowed to; of several names of one kind, any of them. */
+/** Filters of the rows; of several names of one kind, any may match. */
 export interface ExportFilter {
   /** Brands (slugs) */
   brand?: string[] | undefined;
@@ -761,29 +761,29 @@ export interface ExportFilter {
 
 /** One page of exports, the newest first. */
 export interface ExportList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: ListedExport[];
 }
 
-/** What was exported. With `since`, rows replace the same items'; observations' only in `months`, or all of them. */
+/** Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all. */
 export interface ExportManifest {
   /** Name of the dataset */
   dataset: string;
   schema: SchemaColumn[];
   /** Format of the answer or file */
   format: string;
-  /** How the files are compressed */
+  /** Compression of the files */
   compression: string;
   /** Media type */
   media_type: string;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   /** The data_version before the changes */
   since: number | null;
@@ -793,7 +793,7 @@ export interface ExportManifest {
   all_months: boolean;
   /** In CSV, stands before a text cell that begins with = + - @, tab or line break and is no negative number, so that no spreadsheet runs it; take it away for the text itself. Null in other formats. */
   formula_prefix: string | null;
-  /** When it was made, UTC */
+  /** When it was created, UTC */
   created_at: string;
   /** When it ends, UTC */
   expires_at: string;
@@ -806,7 +806,7 @@ export interface ExportManifest {
   files: ExportFile[];
 }
 
-/** Where a footprint comes from. */
+/** Origin of a footprint. */
 export type FigureBasis = "measured" | "modelled" | "category_average";
 
 /** Query of `followDigitalLink`. */
@@ -837,9 +837,9 @@ export interface GetBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -865,9 +865,9 @@ export interface GetCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -893,9 +893,9 @@ export interface GetCohortsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -931,9 +931,9 @@ export interface GetPriceIndexQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -951,15 +951,15 @@ export interface GetPriceIndexQuery {
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
   /** Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data */
   window?: number | undefined;
-  /** How a further period is linked to earlier windows; default: mean */
+  /** Splice that links a further period to earlier windows; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** First day; default: the 90th up to the last */
   from?: string | undefined;
@@ -981,9 +981,9 @@ export interface GetPricingQuery {
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -1017,9 +1017,9 @@ export interface GetReductionsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
@@ -1031,9 +1031,9 @@ export interface GetReductionsQuery {
 export interface GetSignedExportFileQuery {
   /** When it ends, in seconds since 1970 */
   expires: number;
-  /** Whom it was made for */
+  /** The organization that it was made for */
   organization: string;
-  /** The proof */
+  /** Signature of the address */
   signature: string;
 }
 
@@ -1041,17 +1041,17 @@ export interface GetSignedExportFileQuery {
 export interface GetSignedFileQuery {
   /** When it ends, in seconds since 1970 */
   expires: number;
-  /** Whom it was made for */
+  /** The organization that it was made for */
   organization: string;
-  /** The proof */
+  /** Signature of the address */
   signature: string;
 }
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** First day; default: the 90th up to the last */
   from?: string | undefined;
@@ -1077,9 +1077,9 @@ export interface GetSustainabilityRollupQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
@@ -1114,13 +1114,13 @@ export type Granularity = "day" | "week" | "month";
 export interface HealthAnswer {
   /** Its status */
   status: "ok";
-  /** The build that runs */
+  /** The build that is running */
   revision: string;
   /** When, UTC */
   ts: string;
 }
 
-/** Where the whole record is. */
+/** Address of the whole record. */
 export interface HitLinks {
   /** Its own address */
   self: string;
@@ -1150,9 +1150,9 @@ export interface IdentifierFields {
   brand?: string | null | undefined;
   /** A source's own number; needs `source` */
   sku?: string | null | undefined;
-  /** Where a source shows the article */
+  /** Address at which a source shows the article */
   url?: string | null | undefined;
-  /** Only as this source says; codes that shops make themselves need it */
+  /** Only by this source; codes that shops assign themselves need it */
   source?: string | null | undefined;
 }
 
@@ -1160,7 +1160,7 @@ export interface IdentifierFields {
 export interface IdentifierRef {
   /** Kind of identifier */
   scheme: "gtin" | "mpn" | "sku" | "url";
-  /** Of a gtin 14 digits */
+  /** The number or text; a GTIN has 14 digits */
   value: string;
 }
 
@@ -1178,7 +1178,7 @@ export interface Invitation {
   email: string;
   /** Role in the organization */
   role: string;
-  /** When it was made, UTC */
+  /** When it was created, UTC */
   created_at: string;
   /** When it ends, UTC */
   expires_at: string;
@@ -1186,13 +1186,13 @@ export interface Invitation {
 
 /** The open invitations. */
 export interface InvitationList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Invitation[];
 }
@@ -1209,23 +1209,23 @@ export interface IssueKeyQuery {
   organization?: string | undefined;
 }
 
-/** A new invitation. Its link is shown this once: give it to the person invited. */
+/** A new invitation. Its link is shown only once: send it to the invited person. */
 export interface IssuedInvitation {
   /** Its id */
   id: string;
-  /** Where the invitation is accepted */
+  /** Address at which the invitation is accepted */
   link: string;
   /** When it ends, UTC */
   expires_at: string;
 }
 
-/** A new key. It is shown this once; only a keyed hash of it is kept. */
+/** A new key. It is shown only once; the service keeps only a keyed hash of it. */
 export interface IssuedKey {
   /** The API key */
   key: string;
   /** Beginning of the key */
   key_id: string;
-  /** Every key that works now, the new one first, and when each ends */
+  /** Every key that is valid now, the new one first, with its end */
   keys: KeyState[];
 }
 
@@ -1240,11 +1240,11 @@ export interface Item {
   /** Its status */
   status: "active";
   brand: BrandRef | null;
-  /** What kind of product it is */
+  /** Its product type */
   product_type: string | null;
   category: CategoryRef | null;
   identifiers: Identifier[];
-  /** What else its sources say of it */
+  /** Further attributes from its sources */
   attributes: Record<string, unknown>;
   channels: ChannelSeen[];
   price_band: PriceBand | null;
@@ -1253,26 +1253,26 @@ export interface Item {
   /** The source of each known field, such as `name` or `attributes.color` */
   provenance: Record<string, string>;
   members: ArticleMember[];
-  /** Empty where the record is of one source's item */
+  /** Links between its members; empty if the record has only one */
   matches: ArticleMatch[];
   /** Its version */
   version: number;
   /** Day of its first observation */
   first_seen_on: string;
-  /** When it changed last, UTC */
+  /** When it last changed, UTC */
   updated_at: string;
   links: ItemLinks;
 }
 
-/** Where the next page begins. */
+/** Addresses of related calls. */
 export interface ItemLinks {
   /** Its own address */
   self: string;
-  /** Where the brand's insights are */
+  /** Address of the brand's insights */
   brand: string | null;
-  /** Where its prices are */
+  /** Address of its prices */
   pricing: string;
-  /** Where its footprint is */
+  /** Address of its footprint */
   sustainability: string;
 }
 
@@ -1280,15 +1280,15 @@ export interface ItemLinks {
 export interface Job {
   /** Its id */
   id: string;
-  /** What is computed */
+  /** Kind of the computation */
   kind: string;
   state: JobState;
   progress: JobProgress;
-  /** How many times it was begun */
+  /** Number of attempts so far */
   attempt: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number | null;
-  /** 0 where it was given back */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -1303,25 +1303,25 @@ export interface Job {
   links: JobLinks;
 }
 
-/** Why a job has no result: a problem. */
+/** The problem that left a job without a result. */
 export interface JobError {
   /** Its type */
   type: string;
   /** Title */
   title: string;
-  /** Status that the problem has */
+  /** HTTP status of the problem */
   status: number;
-  /** What happened */
+  /** Explanation */
   detail: string;
   /** The request, as a URN */
   instance: string;
 }
 
-/** How many jobs an organization may have in one state. */
+/** Limit of an organization's jobs in one state. */
 export interface JobLimit {
-  /** How many are allowed */
+  /** Largest number allowed */
   limit: number;
-  /** How many are used */
+  /** Number used */
   used: number;
 }
 
@@ -1331,42 +1331,42 @@ export interface JobLimits {
   queued: JobLimit;
 }
 
-/** Where the next page begins. */
+/** Addresses of related calls. */
 export interface JobLinks {
   /** Its own address */
   self: string;
-  /** Where its result is */
+  /** Address of its result */
   result: string;
-  /** Where its events are streamed */
+  /** Address of its stream of events */
   events: string;
 }
 
 /** One page of jobs, the newest first. */
 export interface JobList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Job[];
 }
 
-/** How far a job is. */
+/** Progress of a job. */
 export interface JobProgress {
-  /** Share that is done */
+  /** Completed share */
   fraction: number;
-  /** What is being done */
+  /** Current stage */
   stage: string;
-  /** Rows that are done */
+  /** Rows completed */
   rows_done: number;
   /** Rows in all */
   rows_total: number | null;
 }
 
-/** What a job made: where it is and what it is. */
+/** Result of a job: its address, format and size. */
 export interface JobResult {
   /** Its address */
   url: string;
@@ -1376,7 +1376,7 @@ export interface JobResult {
   rows: number;
   /** Size */
   bytes: number;
-  /** Of the bytes at `url`; its ETag names it too */
+  /** SHA-256 of the bytes at `url`; its ETag names it too */
   sha256: string;
 }
 
@@ -1387,13 +1387,13 @@ export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelle
 export interface KeyState {
   /** Beginning of the key */
   key_id: string;
-  /** When it was made, UTC */
+  /** When it was created, UTC */
   created_at: string;
   /** When it ends, UTC */
   expires_at: string | null;
-  /** When it was used last, UTC */
+  /** When it was last used, UTC */
   last_used_at: string | null;
-  /** The network that used it last */
+  /** Network of its last use */
   last_used_network: string | null;
 }
 
@@ -1405,7 +1405,7 @@ export interface LeakedKey {
 
 /** The links of one anchor; each further member is a link type with its links. */
 export interface LinkContext {
-  /** What the links are of */
+  /** Subject of the links */
   anchor: string;
   /** Name of the item */
   itemDescription: string;
@@ -1421,7 +1421,7 @@ export interface LinkNamespace {
 
 /** Query of `listAttempts`. */
 export interface ListAttemptsQuery {
-  /** At most so many, the newest first */
+  /** Entries at most, newest first */
   limit?: number | undefined;
 }
 
@@ -1437,9 +1437,9 @@ export interface ListBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -1471,7 +1471,7 @@ export interface ListBrandsQuery {
 
 /** Query of `listCategories`. */
 export interface ListCategoriesQuery {
-  /** Only those right below this category (code) */
+  /** Only direct children of this category (code) */
   parent?: string | undefined;
   /** Only this level; 1 is the top */
   level?: number | undefined;
@@ -1495,9 +1495,9 @@ export interface ListCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: what `Accept` likes best */
+  /** Format of the answer; default: the one that `Accept` prefers */
   format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
@@ -1595,19 +1595,19 @@ export interface ListWatchesQuery {
   cursor?: string | undefined;
 }
 
-/** One export of your organization: its job, and what was asked for. */
+/** One export of your organization: its job and its order. */
 export interface ListedExport {
   /** Its id */
   id: string;
-  /** What is computed */
+  /** Kind of the computation */
   kind: string;
   state: JobState;
   progress: JobProgress;
-  /** How many times it was begun */
+  /** Number of attempts so far */
   attempt: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number | null;
-  /** 0 where it was given back */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -1620,11 +1620,11 @@ export interface ListedExport {
   result: JobResult | null;
   error: JobError | null;
   links: JobLinks;
-  /** What was asked for, in its one spelling */
+  /** The order in its normal form */
   request: Record<string, unknown>;
 }
 
-/** What became of one IID of a batch. */
+/** Result of one IID of a batch. */
 export interface LookupEntry {
   /** IID of the item */
   iid: string;
@@ -1639,7 +1639,7 @@ export interface LookupEntry {
 
 /** Query of `lookupItemsByBody`. */
 export interface LookupItemsByBodyQuery {
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
 }
 
@@ -1647,7 +1647,7 @@ export interface LookupItemsByBodyQuery {
 export interface LookupItemsQuery {
   /** Item identifiers; repeat the parameter. */
   iid: string[];
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
 }
 
@@ -1657,27 +1657,27 @@ export interface LookupList {
   kind?: string | undefined;
   /** Format of the answer or file */
   format?: string | undefined;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached?: boolean | undefined;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units?: number | undefined;
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version?: number | undefined;
   /** Empty with `dry_run` */
   data: LookupEntry[];
 }
 
-/** One thing that the two items say. */
+/** A field of two items, compared. */
 export interface MatchEvidence {
-  /** What is compared */
+  /** The field that is compared */
   field: string;
-  /** What the first of `iids` says */
+  /** Value of the first of `iids` */
   left: string;
-  /** What the other item has */
+  /** Value of the other item */
   right: string;
-  /** Whether both have the same */
+  /** Whether both values agree */
   agrees: boolean;
 }
 
@@ -1696,28 +1696,28 @@ export interface Member {
 
 /** The people of the organization. */
 export interface MemberList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Member[];
 }
 
-/** What a member may do in the organization. */
+/** Role of a member in the organization. */
 export type MemberRole = "owner" | "admin" | "member" | "viewer";
 
-/** What is to be exported. */
+/** An order of an export. */
 export interface NewExport {
   /** Name of the dataset */
   dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged";
-  /** Names of columns, in the order you want; all where none are named */
+  /** Names of columns, in the order of the file; all columns if absent */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
-  /** Only what changed after this data_version, and a file of what went */
+  /** Only rows that changed after this data_version, and a file of removed items */
   since?: number | null | undefined;
   /** Format of the answer or file */
   format?: "parquet" | "csv" | "ndjson" | "arrow" | undefined;
@@ -1725,7 +1725,7 @@ export interface NewExport {
   compression?: "gzip" | "none" | "zstd" | null | undefined;
 }
 
-/** Who is invited, as what. */
+/** The person to invite, and the role. */
 export interface NewInvitation {
   /** E-mail address */
   email: string;
@@ -1737,31 +1737,31 @@ export interface NewInvitation {
 export interface NewOrganization {
   /** Its name */
   name: string;
-  /** Every organization begins on the free plan; this one is asked for */
+  /** Plan to request; every organization begins on the free plan */
   plan?: string | undefined;
 }
 
-/** What is watched, and when it is reported. */
+/** A watch to create. */
 export interface NewWatch {
   target: WatchTarget;
   /** IID of an article, slug of a brand, code of a category */
   code: string;
   /** `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
   condition: WatchCondition;
-  /** Decimal amount; of `below` */
+  /** Decimal amount, for `below` */
   amount?: string | null | undefined;
   /** ISO 4217 */
   currency?: string | null | undefined;
-  /** Of `new-low` one of 30, 90, 365; of `returned` the length of the absence, 30 if it is absent */
+  /** For `new-low` one of 30, 90, 365; for `returned` the length of the absence, 30 by default */
   days?: number | null | undefined;
-  /** Of `index-moved` */
+  /** Percentage, for `index-moved` */
   percent?: number | null | undefined;
   kind?: ObservationKind | undefined;
   /** Your own name for it */
   label?: string | null | undefined;
 }
 
-/** Where events are sent, and which. */
+/** A webhook to create. */
 export interface NewWebhook {
   /** An https address on the public internet */
   url: string;
@@ -1772,7 +1772,7 @@ export interface NewWebhook {
 /** Whether observations are offers seen or sales. */
 export type ObservationKind = "listing" | "sale";
 
-/** An organization, as its people see it. */
+/** An organization, as its members see it. */
 export interface Organization {
   /** Its id */
   id: string;
@@ -1788,7 +1788,7 @@ export interface Organization {
   keys: KeyState[];
 }
 
-/** Whom the credential belongs to. */
+/** The organization that the credential belongs to. */
 export interface OrganizationRef {
   /** Its id */
   id: string;
@@ -1808,22 +1808,22 @@ export type OutlierMode = "exclude" | "include";
 
 /** One page of a list. */
 export interface Page {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
 }
 
-/** The question, as it was understood */
+/** The query in its normal form */
 export type PageQuery = Record<string, unknown>;
 
-/** How many there are in all: exactly (`eq`), or at least (`gte`). */
+/** Number of entries: exact (`eq`) or a lower bound (`gte`). */
 export interface PageTotal {
-  /** How many there are */
+  /** Number of entries */
   value: number;
   relation: Relation;
 }
@@ -1834,7 +1834,7 @@ export interface PartState {
   name: string;
   /** Its state */
   state: "ok" | "down" | "read-only" | "empty" | "late" | "off";
-  /** What happened */
+  /** Explanation */
   detail: string;
 }
 
@@ -1850,7 +1850,7 @@ export interface Peer {
   median?: string | null | undefined;
 }
 
-/** Which plan is asked for. */
+/** Request for a plan. */
 export interface PlanRequest {
   /** Name of the plan */
   plan: string;
@@ -1979,7 +1979,7 @@ export interface PriceStatistic {
   set_aside: number;
 }
 
-/** What every statistic of prices says of itself. */
+/** Members of every statistic of prices. */
 export interface PriceStatistics {
   /** First day of the period */
   period?: string | undefined;
@@ -2001,19 +2001,19 @@ export interface PriceStatistics {
   promotion_share?: number | null | undefined;
   /** Mean of 1 - price / list price over observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median of the same */
+  /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
 }
 
 /** The meta of a pricing history. */
 export interface PricingMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -2023,7 +2023,7 @@ export interface PricingMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
   /** Only with `convert` */
@@ -2067,13 +2067,13 @@ export interface PricingRow {
 
 /** The meta of prior prices. */
 export interface PriorPriceMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -2083,7 +2083,7 @@ export interface PriorPriceMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
   /** Only with `convert` */
@@ -2104,7 +2104,7 @@ export interface PriorPriceRow {
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** The day that it is judged on */
+  /** The day that is judged */
   as_of: string;
   /** Decimal amount in `currency` */
   price: string | null;
@@ -2116,11 +2116,11 @@ export interface PriorPriceRow {
   percent: string | null;
   /** Whether the price is below a prior price that is known */
   applicable: boolean;
-  /** Why it cannot be judged */
+  /** Reason for which it cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
   /** Whether the observations suffice to judge */
   known: boolean;
-  /** Where the prior price is unknown: the lowest price seen in its days */
+  /** If the prior price is unknown: the lowest price observed in its days */
   at_most: string | null;
   /** Day of the prior price */
   lowest_on: string[];
@@ -2129,13 +2129,13 @@ export interface PriorPriceRow {
 
 /** A problem document (RFC 9457). A slug may add members. */
 export interface Problem {
-  /** `{problem_base_url}/{slug}`: what it means, what to do */
+  /** `{problem_base_url}/{slug}`: the page with its meaning and remedy */
   type: string;
   /** The reason phrase of the status */
   title: string;
   /** Status of the answer */
   status: number;
-  /** What happened this time */
+  /** The cause of this occurrence */
   detail: string;
   /** The request, as a URN */
   instance: string;
@@ -2145,33 +2145,33 @@ export interface Problem {
 export interface ProblemEntry {
   /** Its type */
   type: string;
-  /** Its name in addresses */
+  /** Its name in URLs */
   slug: string;
   /** Title */
   title: string;
   /** Its status */
   status: number;
-  /** What it means */
+  /** Its meaning */
   meaning: string;
-  /** What to do */
+  /** Remedy */
   remedy: string;
 }
 
 /** Every kind of problem. */
 export interface ProblemList {
   data: ProblemEntry[];
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
 }
 
-/** Who was counted, and how much. */
+/** The account that calls are counted for, and its limits. */
 export interface QuotaAnswer {
   /** Your network, or your organization's id */
   counted_as: string;
   /** Name of the plan */
   plan: string;
   limits: QuotaWindow[];
-  /** Of the key's organization; null for other credentials, or where it is not known now */
+  /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
   jobs: JobLimits | null;
 }
 
@@ -2181,29 +2181,29 @@ export interface QuotaWindow {
   policy: string;
   /** Length of the window */
   window_seconds: number;
-  /** How many are allowed */
+  /** Largest number allowed */
   limit: number;
-  /** How many are used */
+  /** Number used */
   used: number;
-  /** How many are left */
+  /** Number left */
   remaining: number;
-  /** When it is full again, UTC */
+  /** When the limit is reset, UTC */
   resets_at: string | null;
 }
 
-/** What a call would cost. */
+/** Cost of a call. */
 export interface Quote {
   /** Name of the call */
   kind: string;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
   /** Format of the answer or file */
   format: string;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** The question in its one spelling */
+  /** The parameters in their normal form */
   parameters?: Record<string, unknown> | undefined;
 }
 
@@ -2211,7 +2211,7 @@ export interface Quote {
 export interface ReadyAnswer {
   /** Its status */
   status: "ready" | "degraded" | "not-ready";
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   parts: PartState[];
   /** When, UTC */
@@ -2250,7 +2250,7 @@ export interface ReductionSummary {
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** The day that it is judged on */
+  /** The day that is judged */
   as_of: string;
   /** Decimal amount in `currency` */
   price: string | null;
@@ -2262,11 +2262,11 @@ export interface ReductionSummary {
   percent: string | null;
   /** Whether the price is below a prior price that is known */
   applicable: boolean;
-  /** Why it cannot be judged */
+  /** Reason for which it cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
   /** Whether the observations suffice to judge */
   known: boolean;
-  /** Where the prior price is unknown: the lowest price seen in its days */
+  /** If the prior price is unknown: the lowest price observed in its days */
   at_most: string | null;
 }
 
@@ -2281,7 +2281,7 @@ export type Relation = "eq" | "gte";
 
 /** A release in a list. */
 export interface ReleaseEntry {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -2300,9 +2300,9 @@ export interface ReleaseEntry {
 export interface ReleaseFile {
   /** Its name */
   name: string;
-  /** With your API key */
+  /** Address for use with your API key */
   url: string;
-  /** Without any header, until `signed_until` */
+  /** Address that needs no header, valid until `signed_until` */
   signed_url: string;
   /** Number of rows */
   rows: number;
@@ -2316,7 +2316,7 @@ export interface ReleaseFile {
   max_key: string;
 }
 
-/** Where the next page begins. */
+/** Addresses of related calls. */
 export interface ReleaseLinks {
   /** Its own address */
   self: string;
@@ -2324,23 +2324,23 @@ export interface ReleaseLinks {
 
 /** Releases of a dataset. */
 export interface ReleaseList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: ReleaseEntry[];
 }
 
-/** One release, with everything that belongs to it. */
+/** One release with its files. */
 export interface ReleaseManifest {
   /** Name of the dataset */
   dataset: string;
   schema: DatasetColumn[];
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -2362,7 +2362,7 @@ export interface RemoveMemberQuery {
   organization?: string | undefined;
 }
 
-/** Which events are sent again: one by its id, or those after a cursor. */
+/** The events to send again: one by its id, or those after a cursor. */
 export interface Replay {
   /** Id of one event */
   event?: string | null | undefined;
@@ -2372,21 +2372,21 @@ export interface Replay {
   to?: number | null | undefined;
 }
 
-/** How many events will be sent again. */
+/** The number of events that will be sent again. */
 export interface Replayed {
-  /** 10000 at most for one call */
+  /** Number of events, at most 10000 in one call */
   events: number;
 }
 
 /** The meta of a report. */
 export interface ReportMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -2396,22 +2396,22 @@ export interface ReportMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
   /** Observations behind the statistics of prices */
   kind?: StatisticKind | undefined;
-  /** What footprints are multiplied by */
+  /** Multiplier of footprints: units sold, or 1 for each item */
   basis?: CumulativeBasis | undefined;
-  /** Of reports with statistics of prices */
+  /** Only in reports with statistics of prices */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
-  /** Where `to` comes from: the request, the last day with enough data of what was asked for, that of the whole index where nothing of it was observed, or today where the index is empty */
+  /** Origin of `to`: the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-  /** How many brands or categories the whole list has */
+  /** Number of brands or categories in the whole list */
   total?: number | undefined;
-  /** Of the next page of a list; null on the last. Also `Link: rel=next` */
+  /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
 }
 
@@ -2427,7 +2427,7 @@ export interface ResolveBody {
   identifiers: IdentifierFields[];
 }
 
-/** What became of one identifier of a batch. */
+/** Result of one identifier of a batch. */
 export interface ResolveEntry {
   identifier: IdentifierRef | null;
   /** The status that a call of its own would have had */
@@ -2457,9 +2457,9 @@ export interface ResolveIdentifierQuery {
   brand?: string | undefined;
   /** A source's own number; needs `source` */
   sku?: string | undefined;
-  /** Where a source shows the article */
+  /** Address at which a source shows the article */
   url?: string | undefined;
-  /** Only as this source says; codes that shops make themselves need it */
+  /** Only by this source; codes that shops assign themselves need it */
   source?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
@@ -2467,7 +2467,7 @@ export interface ResolveIdentifierQuery {
 
 /** Query of `resolveIdentifiers`. */
 export interface ResolveIdentifiersQuery {
-  /** Say what it would cost, and charge nothing */
+  /** Return the cost and charge nothing */
   dry_run?: boolean | undefined;
 }
 
@@ -2477,13 +2477,13 @@ export interface ResolveList {
   kind?: string | undefined;
   /** Format of the answer or file */
   format?: string | undefined;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached?: boolean | undefined;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units?: number | undefined;
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version?: number | undefined;
   /** Empty with `dry_run` */
   data: ResolveEntry[];
@@ -2493,14 +2493,14 @@ export interface ResolveList {
 export interface ResolverDescription {
   /** Its name */
   name: string;
-  /** Where its addresses begin */
+  /** Base of its addresses */
   resolverRoot: string;
   /** Kinds of identifiers */
   supportedPrimaryKeys: string[];
   supportedLinkType: LinkNamespace[];
   /** Whether a linkset may be the default */
   linkTypeDefaultCanBeLinkset: boolean;
-  /** Where the JSON-LD context is */
+  /** Address of the JSON-LD context */
   jsonLdContextLocation: string;
 }
 
@@ -2517,13 +2517,13 @@ export interface RoleChange {
 
 /** The meta of a rollup. */
 export interface RollupMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -2533,22 +2533,22 @@ export interface RollupMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
   /** Observations behind the statistics of prices */
   kind?: StatisticKind | undefined;
-  /** What footprints are multiplied by */
+  /** Multiplier of footprints: units sold, or 1 for each item */
   basis?: CumulativeBasis | undefined;
-  /** Of reports with statistics of prices */
+  /** Only in reports with statistics of prices */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
-  /** Where `to` comes from: the request, the last day with enough data of what was asked for, that of the whole index where nothing of it was observed, or today where the index is empty */
+  /** Origin of `to`: the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
-  /** How many brands or categories the whole list has */
+  /** Number of brands or categories in the whole list */
   total?: number | undefined;
-  /** Of the next page of a list; null on the last. Also `Link: rel=next` */
+  /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
   /** The rate of `avoided`; only with `displacement` or a rate */
   displacement?: DisplacementMeta | undefined;
@@ -2560,7 +2560,7 @@ export interface RollupReport {
   meta: RollupMeta;
 }
 
-/** What items of a period and group cause: sums, null without figures, medians and bounds of the middle 95 %. */
+/** Footprint of the items of a period and group: sums (null without figures), medians, bounds of the middle 95 %. */
 export interface RollupRow {
   /** First day of the period */
   period?: string | undefined;
@@ -2570,7 +2570,7 @@ export interface RollupRow {
   category?: string | null | undefined;
   /** Code */
   channel?: string | null | undefined;
-  /** What figures are multiplied by */
+  /** Multiplier of the figures: units sold, or 1 for each item */
   basis?: CumulativeBasis | undefined;
   /** Distinct items */
   items?: number | undefined;
@@ -2654,19 +2654,19 @@ export interface RootAnswer {
   service: string;
   /** Its version */
   version: string;
-  /** The build that runs */
+  /** The build that is running */
   revision: string;
   organization: OrganizationRef | null;
   /** Kind of the credential */
   credential: string;
   /** Name of the plan */
   plan: string;
-  /** What the plan includes */
+  /** Calls that the plan includes */
   entitlements: string[];
-  /** Most IIDs in one batch lookup; 0: the plan has none */
+  /** Largest number of IIDs in one batch look-up; 0 if the plan has no batches */
   batch_iids_max: number;
   quota: QuotaWindow[];
-  /** Where the next calls begin */
+  /** Addresses of the next calls */
   links: Record<string, string>;
 }
 
@@ -2676,9 +2676,9 @@ export interface RotateKeyQuery {
   organization?: string | undefined;
 }
 
-/** How the key is replaced. */
+/** Terms of a key's replacement. */
 export interface Rotation {
-  /** How long the old key works on */
+  /** Time for which the old key remains valid */
   grace?: "none" | "1h" | "24h" | undefined;
 }
 
@@ -2688,9 +2688,9 @@ export interface SchemaColumn {
   name: string;
   /** Its type */
   type: string;
-  /** Whether it may be null */
+  /** Whether the column may be null */
   nullable: boolean;
-  /** What the column holds */
+  /** Content of the column */
   description: string;
 }
 
@@ -2701,14 +2701,14 @@ export interface SearchHit {
   /** Its name */
   name: string;
   brand: BrandRef | null;
-  /** What kind of product it is */
+  /** Its product type */
   product_type: string | null;
   category: CategoryRef | null;
-  /** How well it fits; only its order counts */
+  /** Score of the hit; only the order of scores has a meaning */
   score: number;
-  /** Which of its texts have the words */
+  /** Fields that contain the words */
   matched_on: ("brand" | "product_type" | "category" | "name" | "iid_prefix" | "identifier")[];
-  /** Whether it has all words, the last perhaps begun */
+  /** Whether it has all words; of the last word, its beginning suffices */
   all_words: boolean;
   links: HitLinks;
 }
@@ -2731,24 +2731,24 @@ export interface SearchItemsQuery {
 
 /** One page of hits, best first; equal scores in the order of their IIDs. */
 export interface SearchList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: SearchTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** The question, as it was understood */
+  /** The query in its normal form */
   query: Record<string, unknown>;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: SearchHit[];
 }
 
-/** How many hits there are, and how many of them have all words. */
+/** Number of hits, and of those with all words. */
 export interface SearchTotal {
-  /** How many there are */
+  /** Number of entries */
   value: number;
   relation: Relation;
-  /** Hits with all words, which come first; at least so many where `gte` */
+  /** Hits with all words, which come first; a lower bound if the relation is `gte` */
   all_words: number;
 }
 
@@ -2768,9 +2768,9 @@ export interface SharingChangesQuery {
   endingVersion?: number | undefined;
   /** The first version at this moment or after it */
   startingTimestamp?: string | undefined;
-  /** The newest version of this moment */
+  /** The version that was the newest at this time */
   endingTimestamp?: string | undefined;
-  /** Taken and not needed */
+  /** Accepted and ignored */
   includeHistoricalMetadata?: string | undefined;
 }
 
@@ -2785,7 +2785,7 @@ export interface SharingList {
 export interface SharingMetadataQuery {
   /** This version; default: the newest */
   version?: number | undefined;
-  /** The newest version of this moment */
+  /** The version that was the newest at this time */
   timestamp?: string | undefined;
 }
 
@@ -2805,7 +2805,7 @@ export interface SharingObject {
 
 /** A profile file, as the protocol defines it. */
 export interface SharingProfile {
-  /** Version of the profile's form */
+  /** Version of the profile's format */
   shareCredentialsVersion: number;
   /** Name of the operation */
   endpoint: string;
@@ -2819,11 +2819,11 @@ export interface SharingQuery {
   predicateHints?: string[] | undefined;
   /** A predicate in JSON; hints are ignored */
   jsonPredicateHints?: string | null | undefined;
-  /** How many rows suffice; hints are ignored */
+  /** Number of rows that suffice; hints are ignored */
   limitHint?: number | null | undefined;
   /** Its version */
   version?: number | null | undefined;
-  /** The newest version of this moment */
+  /** The version that was the newest at this time */
   timestamp?: string | null | undefined;
   /** The first version of changes */
   startingVersion?: number | null | undefined;
@@ -2866,7 +2866,7 @@ export interface SharingVersionQuery {
   startingTimestamp?: string | undefined;
 }
 
-/** Where the record's facts come from. */
+/** A source of the record's facts. */
 export interface SourceRef {
   /** Name of the source */
   source: string;
@@ -2876,25 +2876,25 @@ export interface SourceRef {
   license: string;
 }
 
-/** What one stage of the life cycle contributes; a credit is negative. */
+/** Contribution of one stage of the life cycle; a credit is negative. */
 export interface StageFigure {
   /** Stage of the life cycle */
   stage: string;
   /** Figure for one unit */
   per_unit: number;
-  /** Where the figure comes from */
+  /** Origin of the figure */
   basis: "measured" | "modelled";
-  /** How it was computed */
+  /** Method of computation */
   method: string;
 }
 
 /** Observations that count. */
 export type StatisticKind = "listing" | "sale" | "both";
 
-/** What one unit of an item causes, by indicator; basis, method and samples are those of the first known one. */
+/** Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator. */
 export interface Sustainability {
   basis: FigureBasis;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   /** Records that the figure is the mean of; 1 where it is the item's own */
   samples: number;
@@ -2916,13 +2916,13 @@ export interface Sustainability {
 
 /** The meta of an item's figures. */
 export interface SustainabilityMeta {
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
-  /** Of the rows as NDJSON, whatever the format */
+  /** SHA-256 of the rows as NDJSON, for every format */
   result_sha256: string;
-  /** Whether it had been computed before */
+  /** Whether the result was stored before this call */
   cached: boolean;
-  /** Units that are charged */
+  /** Units that the call costs */
   cost_units: number;
   /** Number of rows */
   rows: number;
@@ -2932,10 +2932,10 @@ export interface SustainabilityMeta {
   to: string;
   coverage: Coverage;
   units: AnalysisMetaUnits;
-  /** How it was computed */
+  /** Method of computation */
   method: string;
   rounding?: AnalysisMetaRounding | undefined;
-  /** What cumulative figures count */
+  /** What cumulative figures count: units sold, or each item once */
   basis: CumulativeBasis;
   displacement: DisplacementMeta | null;
 }
@@ -2955,7 +2955,7 @@ export interface SustainabilityRow {
   per_unit: number | null;
   /** Units sold in the range */
   units_observed: number;
-  /** Of the units sold; of one unit where the basis is the assortment */
+  /** Figure for the units sold; for one unit if the basis is the assortment */
   cumulative: number | null;
   basis: FigureBasis | null;
   /** Whether the figure is of the item, its product type or its category */
@@ -2970,7 +2970,7 @@ export interface SustainabilityRow {
   source: string | null;
   /** Terms of use */
   license: string | null;
-  /** How it was computed */
+  /** Method of computation */
   method: string | null;
   /** Records that the figure is the mean of; 1: its own */
   samples: number | null;
@@ -2987,7 +2987,7 @@ export interface SustainabilityRow {
   cumulative_central: number | null;
   /** Cumulative figure, upper bound */
   cumulative_high: number | null;
-  /** What the interval rests on */
+  /** Origin of the interval */
   interval_from: "source" | "samples" | "pedigree" | null;
   /** Avoided, lower bound */
   avoided_low: number | null;
@@ -3030,7 +3030,7 @@ export interface UnitPrice {
   high: string | null;
   /** The unit of measure */
   per: "kg" | "l" | "piece";
-  /** How much an article holds */
+  /** Content of an article */
   content: string;
   /** `name` or the attribute */
   read_in: string;
@@ -3038,13 +3038,13 @@ export interface UnitPrice {
 
 /** Statistics of use, a minute behind at most. */
 export interface UsageList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: UsageRow[];
 }
@@ -3055,7 +3055,7 @@ export interface UsageRow {
   day: string;
   /** Name of the operation */
   endpoint: string;
-  /** How it ended */
+  /** Outcome of the calls */
   outcome: string;
   /** Kind of the credential */
   credential: string;
@@ -3079,7 +3079,7 @@ export interface UsedRate {
   to_per_euro: string;
 }
 
-/** A watch; members that are not for its condition are null. */
+/** A watch; members that its condition does not use are null. */
 export interface Watch {
   /** Its id */
   id: string;
@@ -3090,7 +3090,7 @@ export interface Watch {
   code: string;
   condition: WatchCondition;
   kind: ObservationKind;
-  /** Decimal amount; of `below` */
+  /** Decimal amount, for `below` */
   amount: string | null;
   /** ISO 4217 */
   currency: string | null;
@@ -3098,38 +3098,38 @@ export interface Watch {
   days: number | null;
   /** Percent */
   percent: number | null;
-  /** When it was made, UTC */
+  /** When it was created, UTC */
   created_at: string;
   /** When it was paused, UTC */
   paused_at: string | null;
 }
 
-/** Whether it is paused. */
+/** Whether the watch is paused. */
 export interface WatchChange {
   /** Whether it is paused */
   paused: boolean;
 }
 
-/** What a watch waits for. */
+/** Condition of a watch. */
 export type WatchCondition = "below" | "new-low" | "returned" | "index-moved";
 
 /** One page of watches, the newest first. */
 export interface WatchList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Watch[];
 }
 
-/** What a watch is about. */
+/** Kind of object that is watched. */
 export type WatchTarget = "article" | "brand" | "category";
 
-/** A webhook. `secret` is shown when it is made or rotated, else it is null. */
+/** A webhook. `secret` is shown when it is created or rotated, else it is null. */
 export interface Webhook {
   /** Its id */
   id: string;
@@ -3139,9 +3139,9 @@ export interface Webhook {
   types: string[] | null;
   /** Its state */
   state: "active" | "retrying" | "disabled";
-  /** Why nothing is sent to it */
+  /** Reason for which it is disabled */
   disabled_reason: string | null;
-  /** In a row, of the event that is to be sent next */
+  /** Consecutive failures of the next event */
   failures: number;
   /** When it is tried again, UTC */
   next_attempt_at: string | null;
@@ -3149,23 +3149,23 @@ export interface Webhook {
   pending: number;
   /** Events up to this one were accepted */
   cursor: string;
-  /** What signs; shown once */
+  /** Signing secret; shown only once */
   secret: string | null;
-  /** Until then the secret before signs as well */
+  /** Until then the previous secret signs as well */
   secret_before_ends: string | null;
-  /** When it was made, UTC */
+  /** When it was created, UTC */
   created_at: string;
 }
 
 /** All webhooks of the organization. */
 export interface WebhookList {
-  /** How many are in `data` */
+  /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   query: PageQuery;
-  /** The state of the index */
+  /** Version of the index's data */
   data_version: number;
   data: Webhook[];
 }
