@@ -66,7 +66,7 @@ class Converter:
         """Return the rate of a currency on a day. Raises InvalidParameter where the table has none that is recent."""
         known = self._used.get((currency, day))
         if known is None:
-            known = self._used[currency, day] = self._found(currency, day)
+            known = self._used[currency, day] = self._latest_rate(currency, day)
         return known
 
     def meta(self) -> dict[str, object]:
@@ -81,7 +81,7 @@ class Converter:
             "used": used,
         }
 
-    def _found(self, currency: str, day: date) -> Rate:
+    def _latest_rate(self, currency: str, day: date) -> Rate:
         if currency == self.to:
             return Rate(currency, day, day, _ONE, _ONE)
         for age in range(AGE_DAYS_MAX + 1):

@@ -105,8 +105,8 @@ def _question(periods: list[str], given: dict[str, Any]) -> Question:
         window=given["window"],
         splice=splice_named(given["splice"]),
         sample=given["sample"],
-        base=_place(periods, given["base"], "base"),
-        basket=_place(periods, given["basket"], "basket"),
+        base=_position(periods, given["base"], "base"),
+        basket=_position(periods, given["basket"], "basket"),
         sigma=given["sigma"],
         weights=given["weights"],
         bias_adjust=given["bias_adjust"],
@@ -122,7 +122,7 @@ def _question(periods: list[str], given: dict[str, Any]) -> Question:
     return question
 
 
-def _place(periods: list[str], label: str | None, option: str) -> int:
+def _position(periods: list[str], label: str | None, option: str) -> int:
     if label is None:
         return 0
     if label not in periods:

@@ -66,13 +66,13 @@ def evaluate(
 
     chosen = transfer.trained_on(train_on) if train_on else Model.read(model) if model else Model.shipped()
     files = evaluation.Files(left, right, pairs, (*train, *valid))
-    found = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
-    summary = _summary(found, "trained on other files" if train_on else found.method)
+    result = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
+    summary = _summary(result, "trained on other files" if train_on else result.method)
     if as_json:
         click.echo(json.dumps(summary))
         return
     lines = [{"what": name, "value": value} for name, value in summary.items() if not isinstance(value, dict)]
-    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(found.unattended).items()]
+    lines += [{"what": f"unattended {name}", "value": value} for name, value in asdict(result.unattended).items()]
     show(lines, as_json=False, title="evaluation")
 
 
@@ -80,21 +80,21 @@ def _report_progress(stage: str) -> None:
     errors.say("[dim]{stage} …[/]", stage=stage)
 
 
-def _summary(found: "Evaluation", method: str) -> dict[str, Any]:
+def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
     return {
-        "precision": found.all.precision,
-        "recall": found.all.recall,
-        "f1": found.all.f1,
-        "pairs": found.all.pairs,
-        "matches": found.all.matches,
-        "found": found.all.found,
+        "precision": result.all.precision,
+        "recall": result.all.recall,
+        "f1": result.all.f1,
+        "pairs": result.all.pairs,
+        "matches": result.all.matches,
+        "found": result.all.found,
         "method": method,
-        "bound": found.bound,
-        "unattended": asdict(found.unattended),
-        "candidates_recall": found.candidates_recall,
-        "unlisted": found.unlisted,
-        "unknown_ids": found.unknown_ids,
-        "cross_validated_f1": found.cross_validated_f1,
+        "bound": result.bound,
+        "unattended": asdict(result.unattended),
+        "candidates_recall": result.candidates_recall,
+        "unlisted": result.unlisted,
+        "unknown_ids": result.unknown_ids,
+        "cross_validated_f1": result.cross_validated_f1,
     }
 
 

@@ -22,7 +22,7 @@ class Reduction(NamedTuple):
     reference: Reference
 
 
-def reductions(prices: Sequence[Price], asked_on: date | None, options: Options) -> Iterator[Reduction]:
+def reductions(prices: Sequence[Price], as_of: date | None, options: Options) -> Iterator[Reduction]:
     """Yield the running reduction of each channel and currency that has listings, in that order.
 
     Several prices of one day all count as applied on it, the lowest as the last one: sources give no time of day.
@@ -33,7 +33,7 @@ def reductions(prices: Sequence[Price], asked_on: date | None, options: Options)
     )
     for (channel, currency), group in groupby(listings, key=lambda price: (price.channel, price.currency)):
         moments = [_moment(price) for price in group]
-        yield Reduction(channel, currency, asked_on or moments[-1].day, reference(moments, asked_on, options))
+        yield Reduction(channel, currency, as_of or moments[-1].day, reference(moments, as_of, options))
 
 
 def as_row(reduction: Reduction) -> dict[str, Any]:

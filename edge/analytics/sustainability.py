@@ -22,8 +22,7 @@ from shared.footprint import Figure, as_double, nearest
 from shared.indicators import INDICATORS, Indicator
 from shared.results.layout import MEDIA_TYPES
 from shared.results.rounding import DOUBLE, NINE_DIGITS
-from shared.uncertainty.displacement import Displacement
-from shared.uncertainty.displacement import asked as asked_displacement
+from shared.uncertainty.displacement import Displacement, requested_displacement
 
 SQL = beside(__file__, "sustainability.sql")
 _BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")
@@ -108,7 +107,7 @@ class Sustainability:
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         query = request[QUERY]
-        displacement = asked_displacement(query["displacement"], query["displacement_rate"])
+        displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
             request[PATH]["iid"], query["from_"], query["to"], query["channel"], displacement
         )

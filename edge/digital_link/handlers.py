@@ -21,7 +21,7 @@ from edge.digital_link.linkset import (
 )
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem, problem_of
-from edge.index.identifiers import AskedIdentifier
+from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
 from shared.errors import InvalidParameter, ItemIndexError
 
@@ -74,7 +74,7 @@ class DigitalLinks:
     async def _answer(self, request: web.Request, digital_link: DigitalLink) -> web.StreamResponse:
         link_type = _link_type(request, digital_link)
         accept = request.headers.get(hdrs.ACCEPT)
-        iid, record = await self._resolver.find(AskedIdentifier("gtin", digital_link.gtin))
+        iid, record = await self._resolver.find(RequestedIdentifier("gtin", digital_link.gtin))
         name = str(_DECODER.decode(record.body)["name"])
         links = links_of(iid, name, self._base_url, self._origin)
         media_type = wants_linkset(link_type, accept)

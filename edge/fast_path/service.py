@@ -18,7 +18,7 @@ from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
 from edge.http.context import trace_members
 from edge.http.problems import unavailable
-from edge.index.identifiers import asked_identifier
+from edge.index.identifiers import requested_identifier
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
 from edge.quota.unmetered import UnmeteredLimits
@@ -212,7 +212,7 @@ class FastPath:
 def _key(scheme: bytes, number: bytes) -> str | None:
     """Return the key of an identifier that may name one article; None for any other text."""
     try:
-        identifier = asked_identifier({scheme.decode(): number.decode()})
+        identifier = requested_identifier({scheme.decode(): number.decode()})
     except InvalidParameter:
         return None
     return identifier.key if identifier.is_unique else None

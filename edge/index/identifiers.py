@@ -18,7 +18,7 @@ CANDIDATES_MAX = 100
 _SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
 
 
-class AskedIdentifier(NamedTuple):
+class RequestedIdentifier(NamedTuple):
     """One identifier in the form in which it is compared.
 
     `brand` and `source` are empty where any will do; a caller must name the brand of an mpn.
@@ -40,7 +40,7 @@ class AskedIdentifier(NamedTuple):
         return self.scheme != "gtin" or bool(self.source) or not is_restricted(self.value)
 
 
-def asked_identifier(given: Mapping[str, str | None]) -> AskedIdentifier:
+def requested_identifier(given: Mapping[str, str | None]) -> RequestedIdentifier:
     """Read the one identifier among parameters.
 
     Raises MissingParameter, WrongIdentifier, or InvalidParameter where there are two or a part belongs to none.
@@ -60,7 +60,7 @@ def asked_identifier(given: Mapping[str, str | None]) -> AskedIdentifier:
     if name == "mpn" and not brand:
         raise InvalidParameter("brand", "names no brand")
     scheme, value = _normal(name, given[name] or "")
-    return AskedIdentifier(scheme, value, brand, given.get("source") or "")
+    return RequestedIdentifier(scheme, value, brand, given.get("source") or "")
 
 
 def _normal(name: str, text: str) -> Identifier:
@@ -97,7 +97,7 @@ class Resolution(NamedTuple):
         """Whether no item has the identifier."""
         return not self.iids
 
-    def only(self, requested: AskedIdentifier) -> str | None:
+    def only(self, requested: RequestedIdentifier) -> str | None:
         """Return the one IID; None where there are several to choose from. Raises IdentifierNotFound."""
         if not self.iids:
             raise IdentifierNotFound
@@ -121,7 +121,7 @@ _KIND = EntryKind("identifier", keys.identifier, Resolution.unpack, metrics.iden
 
 
 class ResolutionCache(VersionedCache[Resolution]):
-    """Answers for `AskedIdentifier.key`."""
+    """Answers for `RequestedIdentifier.key`."""
 
     def __init__(
         self,

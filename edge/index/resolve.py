@@ -10,7 +10,13 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.index import resolve_schemas as schemas
-from edge.index.identifiers import CANDIDATES_MAX, AskedIdentifier, Resolution, ResolutionCache, asked_identifier
+from edge.index.identifiers import (
+    CANDIDATES_MAX,
+    RequestedIdentifier,
+    Resolution,
+    ResolutionCache,
+    requested_identifier,
+)
 from edge.index.lookup import answer
 from edge.index.records import Record, RecordCache
 from edge.index.schemas import Item
@@ -29,7 +35,7 @@ class Resolver:
         self._records = records
         self._base_url = base_url
 
-    async def find(self, requested: AskedIdentifier) -> tuple[str, Record]:
+    async def find(self, requested: RequestedIdentifier) -> tuple[str, Record]:
         """Return the IID and the record. Raises IdentifierNotFound, StoreUnavailable, the problem `several-items`."""
         resolution = await self._resolutions.find(requested.key)
         iid = resolution.only(requested)
@@ -43,7 +49,7 @@ class Resolver:
             return record.survivor, (await self._records.find(record.survivor)).or_raise()
         return iid, record.or_raise()
 
-    async def find_many(self, requested: Sequence[AskedIdentifier]) -> dict[str, Resolution]:
+    async def find_many(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
         try:
             return await self._resolutions.find_many([one.key for one in requested])
@@ -102,7 +108,7 @@ class Resolve:
         if query["iid"] is not None:
             iid, record = await self._by_iid(query)
         else:
-            requested = asked_identifier(query)
+            requested = requested_identifier(query)
             iid, record = await self._resolver.find(requested)
         address = self._resolver.address(iid)
         offer(request, answer(record, None, address))

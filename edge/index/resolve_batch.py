@@ -12,7 +12,7 @@ from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.index import resolve_schemas as schemas
 from edge.index.batch import IIDS_PER_UNIT
-from edge.index.identifiers import AskedIdentifier, Resolution, asked_identifier
+from edge.index.identifiers import RequestedIdentifier, Resolution, requested_identifier
 from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record, RecordCache
 from edge.index.resolve import Resolver, several_items
@@ -23,7 +23,7 @@ from shared.plans import Plan
 
 KIND = "resolve-batch"
 _ENCODER = msgspec.json.Encoder()
-_Requested = AskedIdentifier | ItemIndexError
+_Requested = RequestedIdentifier | ItemIndexError
 
 
 class ResolveBatch:
@@ -67,7 +67,7 @@ class ResolveBatch:
         return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
     async def _entries(self, requested: Sequence[_Requested]) -> Sequence[bytes]:
-        resolved = await self._resolver.find_many([one for one in requested if isinstance(one, AskedIdentifier)])
+        resolved = await self._resolver.find_many([one for one in requested if isinstance(one, RequestedIdentifier)])
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
         records = await self._records.find_many(single) if single else {}
         return [await self._entry(one, resolved, records) for one in requested]
@@ -105,7 +105,7 @@ def _units(count: int) -> int:
 
 def _requested(given: Mapping[str, str | None]) -> _Requested:
     try:
-        return asked_identifier(given)
+        return requested_identifier(given)
     except InvalidParameter as error:
         return error
 

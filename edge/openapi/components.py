@@ -54,33 +54,33 @@ def _resolved(document: Node, node: Node) -> Node:
     return copy.deepcopy(document["components"][kind][name])
 
 
-Place = tuple[Any, Any, str]
+Location = tuple[Any, Any, str]
 """A dictionary or list, where in it a node is that others may share, and the tag of its operation."""
 
 
-def _headers(document: Node) -> Iterator[Place]:
+def _headers(document: Node) -> Iterator[Location]:
     for operation in operations_of(document):
         for response in operation["responses"].values():
             headers = response.get("headers", {})
             yield from ((headers, name, operation["tags"][0]) for name in headers)
 
 
-def _parameters(document: Node) -> Iterator[Place]:
+def _parameters(document: Node) -> Iterator[Location]:
     for operation in operations_of(document):
         listed = operation.get("parameters", [])
         yield from ((listed, number, operation["tags"][0]) for number in range(len(listed)))
 
 
-def _responses(document: Node) -> Iterator[Place]:
+def _responses(document: Node) -> Iterator[Location]:
     for operation in operations_of(document):
         yield from ((operation["responses"], status, operation["tags"][0]) for status in operation["responses"])
 
 
 def _share(
-    document: Node, kind: str, places: Callable[[Node], Iterator[Place]], name_of: Callable[[Any, Node], str]
+    document: Node, kind: str, locations: Callable[[Node], Iterator[Location]], name_of: Callable[[Any, Node], str]
 ) -> None:
-    """Make a component of each node that occurs more than once, and put references in its places."""
-    listed = list(places(document))
+    """Make a component of each node that occurs more than once, and put a reference in each of its locations."""
+    listed = list(locations(document))
     counts = Counter(_canonical(holder[key]) for holder, key, _ in listed)
     components = document["components"].setdefault(kind, {})
     names: dict[str, str] = {}

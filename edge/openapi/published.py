@@ -79,9 +79,9 @@ def _without_examples(document: Node) -> None:
             response.pop("links", None)
             for content in response.get("content", {}).values():
                 content.pop("example", None)
-    asked = _asked(document)
+    requested = _request_schemas(document)
     for name, schema in document["components"]["schemas"].items():
-        if name not in asked:
+        if name not in requested:
             for member in schema.get("properties", {}).values():
                 member.pop("example", None)
 
@@ -108,34 +108,34 @@ def _without_null(document: Node) -> None:
 
 def _with_open_answers(document: Node) -> None:
     """Let every schema that no request has take members that it does not name."""
-    asked = _asked(document)
+    requested = _request_schemas(document)
     for name, schema in document["components"]["schemas"].items():
-        if name not in asked:
+        if name not in requested:
             _open(schema)
     for operation in operations_of(document):
         for response in operation["responses"].values():
             _open(response)
 
 
-def _asked(document: Node) -> set[str]:
+def _request_schemas(document: Node) -> set[str]:
     """Return the names of the schemas that requests have."""
-    asked = set[str]()
+    requested = set[str]()
     for operation in operations_of(document):
-        _named(document, operation.get("requestBody", {}), asked)
-    return asked
+        _named(document, operation.get("requestBody", {}), requested)
+    return requested
 
 
-def _named(document: Node, node: Any, found: set[str]) -> None:
+def _named(document: Node, node: Any, names: set[str]) -> None:
     if isinstance(node, dict):
         name = str(node.get("$ref", "")).removeprefix("#/components/schemas/")
-        if name in document["components"]["schemas"] and name not in found:
-            found.add(name)
-            _named(document, document["components"]["schemas"][name], found)
+        if name in document["components"]["schemas"] and name not in names:
+            names.add(name)
+            _named(document, document["components"]["schemas"][name], names)
         for value in node.values():
-            _named(document, value, found)
+            _named(document, value, names)
     elif isinstance(node, list):
         for value in node:
-            _named(document, value, found)
+            _named(document, value, names)
 
 
 def _open(node: Any) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from edge.index.identifiers import AskedIdentifier, Resolution, ResolutionCache
+from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
 from edge.search.engine import SearchEngine
 from shared.errors import InvalidIdentifier, StoreUnavailable
 from shared.identifiers import SCHEMES, normal
@@ -21,14 +21,14 @@ _PART_CHARACTERS_MIN = 5
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 
-def identifiers_in(q: str) -> list[AskedIdentifier]:
+def identifiers_in(q: str) -> list[RequestedIdentifier]:
     """Return the identifiers that a query may consist of or contain, each once. Pure."""
     if not _DIGIT.search(q):
         return []
     return list(dict.fromkeys(_candidates(q)))
 
 
-def _candidates(q: str) -> Iterator[AskedIdentifier]:
+def _candidates(q: str) -> Iterator[RequestedIdentifier]:
     if q.startswith(("http://", "https://")):
         yield from _read("url", q)
         return
@@ -45,7 +45,7 @@ def _candidates(q: str) -> Iterator[AskedIdentifier]:
             yield from _read("mpn", words[-1])
 
 
-def _read(scheme: str, text: str) -> Iterator[AskedIdentifier]:
+def _read(scheme: str, text: str) -> Iterator[RequestedIdentifier]:
     try:
         canonical = normal(scheme, text)
     except InvalidIdentifier:
@@ -56,7 +56,7 @@ def _read(scheme: str, text: str) -> Iterator[AskedIdentifier]:
         len(canonical.value) >= _PART_CHARACTERS_MIN and _DIGIT.search(canonical.value)
     )
     if usable:
-        yield AskedIdentifier(*canonical)
+        yield RequestedIdentifier(*canonical)
 
 
 class ItemSearch:
@@ -75,7 +75,7 @@ class ItemSearch:
         page = await self._engine.find(msgspec.structs.replace(search, first=first))
         return page if len(resolved) == len(requested) else msgspec.structs.replace(page, whole=False)
 
-    async def _resolved(self, requested: list[AskedIdentifier]) -> dict[str, Resolution]:
+    async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""
         if not requested:
             return {}

@@ -57,8 +57,8 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) ->
 
 def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
     lists = {"brand": (layout.BRAND, search.brand), "category": (layout.CATEGORY, search.category)}
-    for name, (field, asked) in lists.items():
-        if asked is not None and not index.frequency(field, asked):
+    for name, (field, term) in lists.items():
+        if term is not None and not index.frequency(field, term):
             plural = {"brand": "brands", "category": "categories"}[name]
             raise InvalidParameter(name, f"names no {name}; /v1/index/{plural} lists them")
 
@@ -124,7 +124,7 @@ def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
         return 0
     if after.data_version == index.data_version:
         return after.rank
-    # The page before came from another index: continue after the place of its last hit in this one.
+    # The page before came from another index: continue after the position of its last hit in this one.
     return bisect_right(ranked, (-after.score, after.iid), key=lambda entry: (-entry[0], index.iid(entry[1])))
 
 

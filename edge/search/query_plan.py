@@ -43,12 +43,12 @@ class _CommonWord(NamedTuple):
 
 def filters_of(search: SearchQuery) -> list[Filter]:
     """Return the fields and terms that each hit must contain."""
-    asked = {
+    term_of = {
         layout.BRAND: search.brand,
         layout.CATEGORY: search.category,
         layout.PRODUCT_TYPE: search.product_type and fold(search.product_type),
     }
-    return [(field, term) for field, term in asked.items() if term is not None]
+    return [(field, term) for field, term in term_of.items() if term is not None]
 
 
 class Planner:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from edge.search.index import SearchIndex
 from shared.search import layout
-from shared.search.text import PREFIX_CHARACTERS_MAX, asked_words, is_cjk, stems
+from shared.search.text import PREFIX_CHARACTERS_MAX, is_cjk, query_words, stems
 from shared.units.names import Reading, read
 from shared.units.terms import term
 
@@ -71,7 +71,7 @@ def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *,
     """Return the words of a query, its quantities first; `fuzzy` also finds similar spellings of merely rare words."""
     reading = read(question)
     words = _quantities(index, reading, weights)[:WORDS_MAX]
-    texts = asked_words(reading.rest)[: WORDS_MAX - len(words)]
+    texts = query_words(reading.rest)[: WORDS_MAX - len(words)]
     # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
     joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
     mistyped = 0
@@ -103,7 +103,7 @@ def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[
         variants = [TermVariant((text,), layout.QUANTITIES, weights.quantity, documents, described)]
         if not documents and not described:
             variants = [
-                variant for one in asked_words("".join(spelled.split())) for variant in _begun(index, one, weights)
+                variant for one in query_words("".join(spelled.split())) for variant in _begun(index, one, weights)
             ]
         words.append(Word(text, tuple(variants)))
     return words

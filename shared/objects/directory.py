@@ -98,7 +98,7 @@ class _File:
         return os.fstat(self._fd).st_size
 
     def read(self, offset: int, length: int) -> bytes:
-        """Read at a place, without moving anything that another reader would see."""
+        """Read at an offset, without moving anything that another reader would see."""
         return os.pread(self._fd, length, offset)
 
     def close(self) -> None:

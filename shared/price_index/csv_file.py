@@ -88,7 +88,7 @@ def _texts(path: Path, columns: dict[str, str]) -> pa.Table:
 
 
 def _codes(table: pa.Table, name: str) -> tuple[list[str], Ints]:
-    """Return the distinct texts of a column, in the order in which they appear, and each row's place among them."""
+    """Return the distinct texts of a column, in the order in which they appear, and each row's position among them."""
     encoded = pc.utf8_trim_whitespace(table[name]).combine_chunks().dictionary_encode()
     texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
     if "" in texts:

@@ -42,7 +42,7 @@ class Pairs:
         replicates, groups = counts.shape
         logs = np.full((replicates, self._panel.periods, self._panel.periods), np.nan)
         for start, end in pairs:
-            positions = self._places(start, end)
+            positions = self._positions(start, end)
             terms = formula.terms(self._of(start, end, positions))
             of_items = group.take(positions)
             sums = np.array([counts @ np.bincount(of_items, term, minlength=groups) for term in terms])
@@ -52,7 +52,7 @@ class Pairs:
 
     def matched(self, start: int, end: int) -> Matched:
         """Return prices and quantities of the items that both periods have (and the basket, where there is one)."""
-        return self._of(start, end, self._places(start, end))
+        return self._of(start, end, self._positions(start, end))
 
     def _index(self, matched: Matched) -> float:
         formula, question = self._question.method.formula, self._question
@@ -66,7 +66,7 @@ class Pairs:
                 return time_product_dummy(matched, dummy_weights(self._panel, question), question.bias_adjust)
             return SHARE_FORMULAE[formula](matched)
 
-    def _places(self, start: int, end: int) -> Ints:
+    def _positions(self, start: int, end: int) -> Ints:
         both = self._present[start] & self._present[end]
         if self._in_basket is not None:
             both &= self._in_basket

@@ -44,7 +44,7 @@ class Panel:
         return Panel(self.prices[start:stop], quantities)
 
     def take(self, items: Ints) -> "Panel":
-        """Return some items by their places; an item may be taken more than once."""
+        """Return some items by their positions; an item may be taken more than once."""
         quantities = None if self.quantities is None else self.quantities[:, items]
         return Panel(self.prices[:, items], quantities)
 
@@ -135,7 +135,7 @@ class Coverage:
 
 
 def coverage(present: Mask, compared_with: Sequence[int]) -> list[Coverage]:
-    """Compare each period's items with those of the period at the place given for it."""
+    """Compare each period's items with those of the period at the position given for it."""
     coverages = []
     for here, other in zip(present, compared_with, strict=True):
         items, matched = int(here.sum()), int((here & present[other]).sum())

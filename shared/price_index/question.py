@@ -86,7 +86,7 @@ class Method:
 class Question:
     """One index: its method and everything its value depends on besides the panel.
 
-    Periods are places in the panel. `output` None takes what is usual: windows for methods over a window, else chained.
+    Periods are positions in the panel. `output` None is the default: windows for methods over a window, else chained.
     `window` None is one window of all periods.
     """
 

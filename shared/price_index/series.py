@@ -40,7 +40,7 @@ def of_pairs(question: Question) -> bool:
 
 
 def compared_with(panel: Panel, question: Question) -> list[int]:
-    """Return the place of the period that each one is compared with: the one before, the base, or the most similar."""
+    """Return the position of the period that each is compared with: the one before, the base, or the most similar."""
     count = panel.periods
     if not question.over_window and question.output == "fixed":
         return [question.base] * count

@@ -30,7 +30,7 @@ def spliced(index: Window, periods: int, window: int, splice: str) -> Floats:
             continue
         new = index(end - window, end)
         kept = published[end - window : end - 1] if splice.endswith("-published") else _kept(published, old, end)
-        positions = _places(splice.removesuffix("-published"), window)
+        positions = _link_positions(splice.removesuffix("-published"), window)
         published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[positions] * kept[positions])))
         old = new
     return published
@@ -42,8 +42,8 @@ def _kept(published: Floats, old: Floats, end: int) -> Floats:
     return kept
 
 
-def _places(splice: str, window: int) -> list[int]:
-    """Return the places in the new window on which the splice links; the last period of the window is the new one."""
+def _link_positions(splice: str, window: int) -> list[int]:
+    """Return the positions in a new window at which a splice links; the last period of the window is the new one."""
     if splice.isdigit():
         if not 1 <= int(splice) < window:
             raise IndexNotDefined(f"splice: a period of the window before its last, 1 to {window - 1}")

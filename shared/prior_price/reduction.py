@@ -29,15 +29,15 @@ class _Window:
     fault: Reason | None
 
 
-def reference(moments: Iterable[Moment], asked_on: date | None = None, options: Options | None = None) -> Reference:
+def reference(moments: Iterable[Moment], as_of: date | None = None, options: Options | None = None) -> Reference:
     """Return the reduction that runs on a day, by default the last observed one, from one channel's prices.
 
     Moments of one day and time keep their order. A day without a moment counts as not observed. With list prices, only
     announced reductions count. Raises ValueError for an offered moment that has no price.
     """
     options = options or Options()
-    known = _known(moments, asked_on)
-    steps, fault = _steps(known, asked_on)
+    known = _known(moments, as_of)
+    steps, fault = _steps(known, as_of)
     price = known[-1].price if known else None
     if fault is not None:
         return _without(price, fault)
@@ -53,17 +53,17 @@ def reference(moments: Iterable[Moment], asked_on: date | None = None, options: 
     return _judged(known[-1], began, window)
 
 
-def _known(moments: Iterable[Moment], asked_on: date | None) -> list[Moment]:
+def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
     """Return what was observed up to the day asked about, in order."""
-    chosen = [one for one in moments if one.status != Status.UNOBSERVED and (asked_on is None or one.day <= asked_on)]
+    chosen = [one for one in moments if one.status != Status.UNOBSERVED and (as_of is None or one.day <= as_of)]
     if any(one.status == Status.OFFERED and one.price is None for one in chosen):
         raise ValueError("an offered moment has no price")
     return sorted(chosen, key=lambda one: (one.day, one.time))
 
 
-def _steps(known: Sequence[Moment], asked_on: date | None) -> tuple[list[Moment], Reason | None]:
+def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], Reason | None]:
     """Return the starts of the running reduction's steps, the newest first, or why there is no reduction."""
-    if not known or (asked_on is not None and known[-1].day != asked_on):
+    if not known or (as_of is not None and known[-1].day != as_of):
         return [], Reason.MISSING_DAYS
     if known[-1].status == Status.NOT_OFFERED:
         return [], Reason.NO_REDUCTION

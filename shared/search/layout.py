@@ -16,7 +16,7 @@ FORMAT = 2
 SEGMENTS = "segments"
 DELETIONS = "deletions"
 
-# The files of a segment. A document's number is its place in the order of (words of its texts, IID).
+# The files of a segment. A document's number is its position in the order of (words of its texts, IID).
 SEGMENT = "segment.json"
 IIDS = "iids"
 RANKS = "ranks"

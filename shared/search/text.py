@@ -65,7 +65,7 @@ def indexed_words(text: str) -> list[str]:
     return words
 
 
-def asked_words(text: str) -> list[str]:
+def query_words(text: str) -> list[str]:
     """Return the words that a query asks for, each once; of CJK the pairs, or a single character."""
     words: list[str] = []
     for run in _RUN.findall(fold(text)):

@@ -20,7 +20,7 @@ class Displacement(NamedTuple):
     citation: str
 
 
-def asked(scenario: str | None, rate: float | None) -> Displacement | None:
+def requested_displacement(scenario: str | None, rate: float | None) -> Displacement | None:
     """Return the rate that a caller chose, or None. Raises InvalidParameter for a scenario and a rate together."""
     if scenario is not None and rate is not None:
         raise InvalidParameter("displacement_rate", "cannot be given together with `displacement`")

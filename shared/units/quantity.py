@@ -79,11 +79,11 @@ def decimal_text(value: Fraction) -> str:
             rest //= prime
     if rest != 1:
         return f"{value.numerator}/{value.denominator}"
-    places = 0
-    while (value * 10**places).denominator != 1:
-        places += 1
-    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
-    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    decimals = 0
+    while (value * 10**decimals).denominator != 1:
+        decimals += 1
+    digits = str(abs(int(value * 10**decimals))).rjust(decimals + 1, "0")
+    text = f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits
     return f"-{text}" if value < 0 else text
 
 

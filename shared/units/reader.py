@@ -1,4 +1,4 @@
-"""Read numbers with their units at a place of a name."""
+"""Read numbers with their units at a position of a name."""
 
 import re
 from fractions import Fraction
@@ -29,14 +29,14 @@ _NOT_INCH_BEFORE = frozenset("one a an the all".split())
 
 
 class Number(NamedTuple):
-    """A value and the place of the first token behind it."""
+    """A value and the position of the first token behind it."""
 
     value: Fraction
     end: int
 
 
 class Atom(NamedTuple):
-    """A number with its unit, if it has one, and the place of the first token behind both."""
+    """A number with its unit, if it has one, and the position of the first token behind both."""
 
     value: Fraction
     unit: Unit | None
@@ -53,11 +53,11 @@ class Reader:
         self.words = frozenset(token.text for token in self.tokens if token.kind == WORD)
 
     def at(self, position: int) -> Token | None:
-        """Return the token at a place."""
+        """Return the token at a position."""
         return self.tokens[position] if 0 <= position < len(self.tokens) else None
 
     def word(self, position: int) -> str:
-        """Return the word or sign at a place, or an empty text."""
+        """Return the word or sign at a position, or an empty text."""
         token = self.at(position)
         return token.text if token is not None and token.kind != NUMBER else ""
 
@@ -72,7 +72,7 @@ class Reader:
         return token is not None and token.kind == NUMBER
 
     def number(self, position: int) -> Number | None:
-        """Return the number that begins at a place: digits, a fraction, a mixed number or a number word."""
+        """Return the number that begins at a position: digits, a fraction, a mixed number or a number word."""
         if self.word(position) in NUMBER_WORDS:
             return Number(NUMBER_WORDS[self.word(position)], position + 1)
         if self.word(position) in _FRACTION_WORDS:
@@ -165,7 +165,7 @@ class Reader:
         return smaller.in_base(number.value), end
 
     def _unit(self, position: int, value: Fraction, before: str) -> tuple[Unit, int] | None:
-        """Return the unit that begins at a place and the place behind it; the longest spelling wins."""
+        """Return the unit that begins at a position and the position behind it; the longest spelling wins."""
         if self.word(position) == "-" and self.glued(position) and self.glued(position + 1):
             position += 1
         first = self.at(position)
@@ -181,7 +181,7 @@ class Reader:
         return None
 
     def _ends(self, end: int) -> bool:
-        """Return whether a unit may end before a place: no letter or digit follows it without a space."""
+        """Return whether a unit may end before a position: no letter or digit follows it without a space."""
         following, last = self.at(end), self.tokens[end - 1]
         if following is None or following.spaced or following.kind == SIGN or last.kind == SIGN:
             return True

@@ -17,14 +17,14 @@ _TO = frozenset({"-", "to", "~"})
 
 
 class Found(NamedTuple):
-    """A quantity and the place of the first token behind it."""
+    """A quantity and the position of the first token behind it."""
 
     quantity: Quantity
     end: int
 
 
 def read_range(reader: Reader, position: int) -> Found | None:
-    """Return the range that begins at a place: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
+    """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
     low = reader.atom(position) or reader.below_zero(position)
     if low is None or reader.word(low.end) not in _TO:
         return None
@@ -40,7 +40,7 @@ def read_range(reader: Reader, position: int) -> Found | None:
 
 
 def read_row(reader: Reader, position: int) -> Found | None:
-    """Return the quantity that begins at a place: one number with its unit, or several with `x` between them."""
+    """Return the quantity that begins at a position: one number with its unit, or several with `x` between them."""
     first = reader.atom(position)
     if first is None:
         return None

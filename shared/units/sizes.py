@@ -30,7 +30,7 @@ _WAIST_MIN, _WAIST_MAX = 20, 66
 
 
 def read_size(reader: Reader, position: int) -> Found | None:
-    """Return the size of clothes or shoes that begins at a place."""
+    """Return the size of clothes or shoes that begins at a position."""
     return (
         _legs(reader, position)
         or _letters(reader, position)

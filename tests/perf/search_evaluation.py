@@ -21,7 +21,7 @@ from edge.search.query_words import WEIGHTS, Weights
 from shared.errors import ConfigurationError
 from shared.ids import mint
 from shared.search.model import Document, Item, SearchQuery
-from shared.search.text import asked_words
+from shared.search.text import query_words
 from workers.search.build import build
 
 DEPTH = 10
@@ -155,7 +155,7 @@ def sqlite_ranking(database: sqlite3.Connection, documents: list[Document]) -> C
     database.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
 
     def rank(query: str) -> list[str]:
-        anyone = " OR ".join(f'"{word}"' for word in asked_words(query))
+        anyone = " OR ".join(f'"{word}"' for word in query_words(query))
         found = database.execute("SELECT iid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (anyone, DEPTH))
         return [iid for (iid,) in found]
 

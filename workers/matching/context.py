@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.matching.index import MOST, MatchIndex, place_in_group
+from workers.matching.index import MOST, MatchIndex, position_in_group
 from workers.matching.segment import SPACES, Array
 
 _BEST = 3
@@ -43,13 +43,13 @@ def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
     left, right = np.divmod(both, rows)
     listed = np.zeros((2, len(both)), bool)
     listed[(row > other).astype(int), pair] = True
-    distinct, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    places = places.reshape(2, -1)
+    distinct, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
+    positions = positions.reshape(2, -1)
     cosines = {}
     for space in SPACES:
         vectors = index.vectors(space, distinct)
         product = [
-            vectors[places[0, at : at + _CHUNK]].multiply(vectors[places[1, at : at + _CHUNK]]).sum(axis=1)
+            vectors[positions[0, at : at + _CHUNK]].multiply(vectors[positions[1, at : at + _CHUNK]]).sum(axis=1)
             for at in range(0, len(both), _CHUNK)
         ]
         cosines[space] = np.concatenate([np.zeros(0), *(np.asarray(part).ravel() for part in product)])
@@ -79,11 +79,11 @@ def contenders(index: MatchIndex, pairs: Pairs, among: Array) -> tuple[Array, Ar
     alike = np.maximum.reduce([pairs.cosines[space] for space in SPACES]) >= _LEAST_ALIKE
     chosen = np.flatnonzero(among & alike & pairs.listed.all(axis=0))
     standing = standings(index, pairs, chosen)
-    found = np.zeros(len(chosen), bool)
+    worth_judging = np.zeros(len(chosen), bool)
     for column in _RANKS:
         left, right = standing[:, column], standing[:, column + _SIDE]
-        found |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
-    return chosen[found], standing[found]
+        worth_judging |= (np.minimum(left, right) < 1) | (np.maximum(left, right) < _BEST)
+    return chosen[worth_judging], standing[worth_judging]
 
 
 def _sides(index: MatchIndex, pairs: Pairs, space: str) -> tuple[Array, Array]:
@@ -101,16 +101,16 @@ def _standing(row: Array, source: Array, cosine: Array) -> Array:
     """Return rank, margin before the best other and ratio to the best, within each row's candidates of one source."""
     order = np.lexsort((-cosine, source, row))
     row, source, cosine = row[order], source[order], cosine[order]
-    place = place_in_group(row, source)
-    first = np.arange(len(row)) - place
+    position = position_in_group(row, source)
+    first = np.arange(len(row)) - position
     best = cosine[first] if len(row) else cosine
     follower = np.minimum(first + 1, len(row) - 1)
     second = np.where((follower > first) & (first[follower] == first), cosine[follower], 0.0)
     # Equal cosines share the rank of the first of them.
     stands = np.zeros((len(row), 3))
-    new = (place == 0) | (cosine < np.roll(cosine, 1) - 1e-7)
-    stands[:, 0] = np.minimum(place[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], MOST)
-    stands[:, 1] = cosine - np.where(place == 0, second, best)
+    new = (position == 0) | (cosine < np.roll(cosine, 1) - 1e-7)
+    stands[:, 0] = np.minimum(position[np.maximum.accumulate(np.where(new, np.arange(len(row)), 0))], MOST)
+    stands[:, 1] = cosine - np.where(position == 0, second, best)
     stands[:, 2] = cosine / np.maximum(best, 1e-6)
     result = np.empty_like(stands)
     result[order] = stands

@@ -67,7 +67,7 @@ def evaluate(
     report_progress("finding candidates among the records")
     compared = compare(files.left, files.right, (files.pairs, *files.train))
     index, pairs, candidate = compared.index, compared.pairs, compared.candidate
-    asked, positions, trained = compared.listed[0], compared.positions[0], bool(files.train)
+    labelled_pairs, positions, trained = compared.listed[0], compared.positions[0], bool(files.train)
     report_progress(f"{'training and ' if trained else ''}judging {len(candidate):,} pairs")
     if trained:
         known, labels = compared.examples(range(1, len(compared.listed)))
@@ -81,11 +81,11 @@ def evaluate(
     if end_to_end:
         candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
-    chosen, labels = probabilities[positions], np.array(asked.labels)
+    chosen, labels = probabilities[positions], np.array(labelled_pairs.labels)
     listed = np.zeros(len(candidate), bool)
     listed[positions] = True
     unlisted = int((candidate & ~listed & (probabilities >= bound)).sum()) if end_to_end else 0
-    complete = end_to_end and not asked.labelled
+    complete = end_to_end and not labelled_pairs.labelled
     return Evaluation(
         method="supervised" if trained else "shipped model",
         bound=round(bound, 4),

@@ -105,10 +105,10 @@ def _price(text: str) -> float | None:
 
     A comma before one or two last digits is a decimal one, and points before it separate thousands.
     """
-    found = _AMOUNT.search(text)
-    if not found:
+    amount = _AMOUNT.search(text)
+    if not amount:
         return None
-    digits = found.group()
+    digits = amount.group()
     if _DECIMAL_COMMA.search(digits):
         digits = digits.replace(".", "").replace(",", ".")
     try:

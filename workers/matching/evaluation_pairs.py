@@ -55,20 +55,20 @@ def compare(left_file: Path, right_file: Path, pair_files: Sequence[Path]) -> Co
     index = MatchIndex.build([*left.values(), *right.values()])
     row = {index.record(int(at)).key: int(at) for at in index.rows()}
     nearest = index.nearest(index.rows())
-    places = [_places(row, one) for one in listed]
+    row_pairs = [_rows_of_pairs(row, one) for one in listed]
     pairs = pairs_of(
         index,
-        np.concatenate([nearest.row, *(place.T.ravel() for place in places)]),
-        np.concatenate([nearest.other, *(place[:, ::-1].T.ravel() for place in places)]),
+        np.concatenate([nearest.row, *(of_file.T.ravel() for of_file in row_pairs)]),
+        np.concatenate([nearest.other, *(of_file[:, ::-1].T.ravel() for of_file in row_pairs)]),
     )
     at = {pair: number for number, pair in enumerate(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))}
     candidate = np.zeros(len(pairs.left), bool)
     directed = set(zip(nearest.row.tolist(), nearest.other.tolist(), strict=True))
     candidate[[at[pair] for pair in directed if pair in at and pair[::-1] in directed]] = True
-    positions = tuple(np.array([at[pair] for pair in map(tuple, place.tolist())]) for place in places)
+    positions = tuple(np.array([at[pair] for pair in map(tuple, of_file.tolist())]) for of_file in row_pairs)
     return Compared(index, pairs, candidate, listed, positions)
 
 
-def _places(row: dict[str, int], listed: LabelledPairs) -> Array:
+def _rows_of_pairs(row: dict[str, int], listed: LabelledPairs) -> Array:
     """Return the rows of pairs; records of the left file were added first and have the smaller ones."""
     return np.array([(row[f"left/{left}"], row[f"right/{right}"]) for left, right in listed.pairs])

@@ -19,17 +19,17 @@ _CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "rece
 def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
     """Return the rarest shared words, equal codes, brand and price, and what the two state differently."""
     shared = sorted(left.named & right.named, key=lambda word: (-vocabulary.rarity(word), word))
-    found = [Evidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
-    found += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
+    rows = [Evidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
+    rows += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
     if left.brand and right.brand and left.brand & right.brand:
-        found.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
+        rows.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
     if abs(price_ratio(left, right)) <= _NEAR:
-        found.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
+        rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
     for field in opposed(left, right):
         said = {_MPN: (left.record.mpn, right.record.mpn), _PRICE: (_price(left), _price(right))}
         names = left.record.name, right.record.name
-        found.append(Evidence(field, *said.get(field, names), agrees=False))
-    return tuple(found)
+        rows.append(Evidence(field, *said.get(field, names), agrees=False))
+    return tuple(rows)
 
 
 def opposed(left: Profile, right: Profile) -> list[str]:
@@ -37,14 +37,14 @@ def opposed(left: Profile, right: Profile) -> list[str]:
 
     Part numbers differ where neither contains the other: shops add a country or a pack to the maker's number.
     """
-    found = contradictions(left.amounts, right.amounts)
+    opposed_fields = contradictions(left.amounts, right.amounts)
     if left.mpn and right.mpn and left.mpn not in right.mpn and right.mpn not in left.mpn:
-        found.append(_MPN)
+        opposed_fields.append(_MPN)
     if abs(price_ratio(left, right)) > _FAR:
-        found.append(_PRICE)
+        opposed_fields.append(_PRICE)
     if left.named & _CONDITIONS != right.named & _CONDITIONS:
-        found.append("condition")
-    return found
+        opposed_fields.append("condition")
+    return opposed_fields
 
 
 def link_bound(left: Profile, right: Profile, model: Model) -> float:

@@ -55,8 +55,8 @@ def _words(left: Profile, right: Profile) -> dict[str, float]:
 
 
 def _codes(left: Profile, right: Profile) -> dict[str, float]:
-    found_left = [code for code in left.codes if code in right.squashed]
-    found_right = [code for code in right.codes if code in left.squashed]
+    left_in_right = [code for code in left.codes if code in right.squashed]
+    right_in_left = [code for code in right.codes if code in left.squashed]
     beginnings = [
         _common_beginning(one, other) / max(len(one), len(other)) for one in left.codes for other in right.codes
     ]
@@ -65,19 +65,19 @@ def _codes(left: Profile, right: Profile) -> dict[str, float]:
     digits_shared = left.code_digits & right.code_digits
     return {
         "codes_equal": len(set(left.codes) & set(right.codes)),
-        "codes_left_found": len(found_left),
-        "codes_right_found": len(found_right),
+        "codes_left_found": len(left_in_right),
+        "codes_right_found": len(right_in_left),
         "codes_left": len(left.codes),
         "codes_right": len(right.codes),
-        "codes_disagree": float(both and not found_left and not found_right),
-        "code_longest": max((len(code) for code in (*found_left, *found_right)), default=0),
+        "codes_disagree": float(both and not left_in_right and not right_in_left),
+        "code_longest": max((len(code) for code in (*left_in_right, *right_in_left)), default=0),
         "code_beginning": max(beginnings, default=-1.0),
         "code_likeness": max(likenesses, default=-1.0),
         "code_digits_shared": max(map(len, digits_shared), default=0),
         "code_digits_left_found": _longest_found(left.code_digits, right.squashed),
         "code_digits_right_found": _longest_found(right.code_digits, left.squashed),
-        "codes_left_share": len(found_left) / len(left.codes) if left.codes else -1.0,
-        "codes_right_share": len(found_right) / len(right.codes) if right.codes else -1.0,
+        "codes_left_share": len(left_in_right) / len(left.codes) if left.codes else -1.0,
+        "codes_right_share": len(right_in_left) / len(right.codes) if right.codes else -1.0,
         "codes_anywhere": len(left.all_codes & right.all_codes),
     }
 

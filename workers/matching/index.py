@@ -114,7 +114,7 @@ class MatchIndex:
         return self.row(key) is not None
 
     def add(self, records: Iterable[Record]) -> None:
-        """Add records; a record whose key is there takes the place of the former one."""
+        """Add records; a record whose key is there replaces the former one."""
         fresh = {record.key: record for record in records}
         self.remove(fresh)
         if len(self._segments) > _SEGMENTS:
@@ -131,8 +131,8 @@ class MatchIndex:
 
     def row(self, key: str) -> int | None:
         """Return the row of a key."""
-        found = (row for start, segment in self._parts() for row in _shifted(segment.rows_of_key(key), start))
-        return next((row for row in found if row not in self._removed), None)
+        rows = (row for start, segment in self._parts() for row in _shifted(segment.rows_of_key(key), start))
+        return next((row for row in rows if row not in self._removed), None)
 
     def record(self, row: int) -> Record:
         """Return the record of a row."""
@@ -165,7 +165,7 @@ class MatchIndex:
         return np.concatenate([self._source_numbers(), [0]])[rows]
 
     def vectors(self, space: str, rows: Array) -> Any:
-        """Return the vectors of rows in a space, in the order asked for."""
+        """Return the vectors of rows in a space, in the order given."""
         starts = np.array([start for start, _ in self._parts()], np.int64)
         part = np.searchsorted(starts, rows, "right") - 1
         order = np.argsort(part, kind="stable")
@@ -183,9 +183,9 @@ class MatchIndex:
 
         Those less like it than a share of the best one are left out.
         """
-        found = [self._nearest(rows[at : at + _CHUNK], most, least_of_best) for at in range(0, len(rows), _CHUNK)]
+        blocks = [self._nearest(rows[at : at + _CHUNK], most, least_of_best) for at in range(0, len(rows), _CHUNK)]
         empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
-        row, other, score = zip(*((one.row, one.other, one.score) for one in found or empty), strict=True)
+        row, other, score = zip(*((one.row, one.other, one.score) for one in blocks or empty), strict=True)
         return Nearest(np.concatenate(row), np.concatenate(other), np.concatenate(score))
 
     def _nearest(self, rows: Array, most: int, least_of_best: float) -> Nearest:
@@ -195,10 +195,10 @@ class MatchIndex:
         others: list[Array] = []
         scores: list[Array] = []
         for start, segment in self._parts():
-            found = segment.scores(queries)
-            at = np.repeat(np.arange(len(rows)), np.diff(found.indptr))
-            keep = found.data >= _LEAST
-            at, other, score = at[keep], found.indices[keep].astype(np.int64) + start, found.data[keep]
+            similarities = segment.scores(queries)
+            at = np.repeat(np.arange(len(rows)), np.diff(similarities.indptr))
+            keep = similarities.data >= _LEAST
+            at, other, score = at[keep], similarities.indices[keep].astype(np.int64) + start, similarities.data[keep]
             keep = source[other] != source[rows[at]]
             ats, others, scores = [*ats, at[keep]], [*others, other[keep]], [*scores, score[keep]]
         at, other, score = np.concatenate(ats), np.concatenate(others), np.concatenate(scores)
@@ -211,7 +211,7 @@ class MatchIndex:
         at, other, score = at[keep], other[keep], score[keep]
         order = np.lexsort((other, -score, source[other], at))
         at, other, score = at[order], other[order], score[order]
-        keep = place_in_group(at, source[other]) < most
+        keep = position_in_group(at, source[other]) < most
         return Nearest(rows[at[keep]], other[keep], score[keep])
 
     def _append(self, segment: Segment, name: str) -> None:
@@ -262,8 +262,8 @@ def vocabulary_of(records: Iterable[Record]) -> Vocabulary:
     return Vocabulary.of(words(normalize(_everything(record))) for record in records)
 
 
-def place_in_group(*keys: Array) -> Array:
-    """Return each element's place within its run of equal keys; the arrays are sorted so that a group is one run."""
+def position_in_group(*keys: Array) -> Array:
+    """Return each element's position within its run of equal keys; the arrays are sorted so that a group is one run."""
     length = len(keys[0])
     if not length:
         return np.zeros(0, np.int64)

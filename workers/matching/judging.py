@@ -23,7 +23,7 @@ from workers.matching.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Pairs to judge: encoded records, the places of left and right ones among them, and rows of `standings`."""
+    """Pairs to judge: encoded records, the positions of left and right ones among them, and rows of `standings`."""
 
     texts: tuple[bytes, ...]
     left: Array

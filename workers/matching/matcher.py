@@ -26,8 +26,8 @@ class Matcher:
 
     def link(self, keys: Iterable[str]) -> Linkage:
         """Return the links of the records with these keys and of all that compete with them."""
-        found = (self._index.row(key) for key in sorted(set(keys)))
-        fresh = np.array(sorted({row for row in found if row is not None}), np.int64)
+        rows = (self._index.row(key) for key in sorted(set(keys)))
+        fresh = np.array(sorted({row for row in rows if row is not None}), np.int64)
         search = Search(self._index)
         touched = self._touched(search, fresh)
         links = {link.pair: link for link in self._likenesses(search, touched)}
@@ -70,6 +70,6 @@ class Matcher:
         return list(judged(Judge(self._model, self._index.vocabulary), blocks))
 
     def _block(self, left: Array, right: Array, standing: Array) -> Block:
-        rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
         texts = tuple(self._index.text(row) for row in rows.tolist())
-        return Block(texts, places[: len(left)], places[len(left) :], standing)
+        return Block(texts, positions[: len(left)], positions[len(left) :], standing)

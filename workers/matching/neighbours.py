@@ -53,7 +53,7 @@ def _of_side(index: MatchIndex, shared: Array, other: Array, cosine: Array, labe
 
 
 def _vectors(index: MatchIndex, rows: Array) -> tuple[Any, Array]:
-    """Return the vectors of distinct rows, without the columns that are empty, and the place of each row in them."""
+    """Return the vectors of distinct rows, without the columns that are empty, and the position of each row in them."""
     distinct, position = np.unique(rows, return_inverse=True)
     vectors = index.vectors(_SPACE, distinct)
     columns, column = np.unique(vectors.indices, return_inverse=True)

@@ -50,11 +50,11 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
     said = [words(part) for part in parts]
     named = _union(said[:3])
     rarity = {word: vocabulary.rarity(word) for word in named}
-    found_codes = [codes(part) for part in parts]
+    part_codes = [codes(part) for part in parts]
     squashed_mpn = squash(mpn)
-    named_codes = tuple(dict.fromkeys(found_codes[0] + found_codes[2]))
+    named_codes = tuple(dict.fromkeys(part_codes[0] + part_codes[2]))
     numbered = dict.fromkeys((*named_codes, squashed_mpn)) if squashed_mpn else named_codes
-    found_numbers = [numbers(part) for part in parts]
+    part_numbers = [numbers(part) for part in parts]
     return Profile(
         record=record,
         name=name,
@@ -66,12 +66,12 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
         by_initial=_by_initial(named),
         trigrams=trigrams(name),
         codes=named_codes,
-        all_codes=_union(found_codes),
+        all_codes=_union(part_codes),
         code_bigrams=tuple(bigrams(code) for code in numbered),
         code_digits=digit_runs(numbered),
         squashed=squash(" ".join(parts)),
-        numbers=_union(found_numbers[:3]),
-        all_numbers=_union(found_numbers),
+        numbers=_union(part_numbers[:3]),
+        all_numbers=_union(part_numbers),
         amounts=amounts(f"{name} {normalize(values)}"),
         brand=frozenset(said[1]),
         mpn=squashed_mpn,

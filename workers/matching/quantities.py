@@ -52,7 +52,7 @@ def amounts(text: str) -> Amounts:
     for number, unit in _MEASURE.findall(text):
         base, factor = _UNITS["floz" if unit[:2].lower() == "fl" else unit.lower()]
         measures.setdefault(base, set()).add(round(float(number.replace(",", ".")) * factor, 4))
-    packs = {int(next(filter(None, found))) for found in _PACK.findall(text)}
+    packs = {int(next(filter(None, groups))) for groups in _PACK.findall(text)}
     words = {"grey" if word == "gray" else word for word in _WORDS.findall(text.lower())}
     return Amounts(
         {base: frozenset(values) for base, values in measures.items()},
@@ -63,15 +63,15 @@ def amounts(text: str) -> Amounts:
 
 def contradictions(left: Amounts, right: Amounts) -> list[str]:
     """Name what both texts state differently: `pack`, `colour` or a base unit. Measures differ from 3 % on."""
-    found = []
+    contradictory = []
     if left.packs != right.packs and left.packs and right.packs and not left.packs & right.packs:
-        found.append("pack")
+        contradictory.append("pack")
     for unit in sorted(left.measures.keys() & right.measures.keys()):
         if not any(_close(one, other) for one in left.measures[unit] for other in right.measures[unit]):
-            found.append(unit)
+            contradictory.append(unit)
     if left.colours and right.colours and not left.colours & right.colours:
-        found.append("colour")
-    return found
+        contradictory.append("colour")
+    return contradictory
 
 
 def _close(one: float, other: float) -> bool:

@@ -60,10 +60,10 @@ class Profiles:
         self._index, self._known = index, dict[int, Profile]()
 
     def __getitem__(self, row: int) -> Profile:
-        found = self._known.get(row)
-        if found is None:
-            found = self._known[row] = profile(self._index.record(row), self._index.vocabulary)
-        return found
+        known = self._known.get(row)
+        if known is None:
+            known = self._known[row] = profile(self._index.record(row), self._index.vocabulary)
+        return known
 
 
 def _weight(one: Profile) -> tuple[int, str]:

@@ -13,14 +13,14 @@ class Search:
 
     def __init__(self, index: MatchIndex) -> None:
         self._index, self._known = index, _NO_ROWS
-        self._found = index.nearest(_NO_ROWS)
+        self._nearest = index.nearest(_NO_ROWS)
 
     def nearest(self, rows: Array) -> Nearest:
         """Return what `MatchIndex.nearest` returns, in any order."""
         missing = np.setdiff1d(rows, self._known)
         if len(missing):
             self._keep(missing, self._index.nearest(missing))
-        return _part(self._found, np.isin(self._found.row, rows))
+        return _part(self._nearest, np.isin(self._nearest.row, rows))
 
     def wide(self, rows: Array) -> Nearest:
         """Return the nearest of distinct rows, also those that are far behind the best one."""
@@ -31,14 +31,14 @@ class Search:
         self._keep(np.setdiff1d(rows, self._known), _part(wide, new & (wide.score >= LEAST_OF_BEST * best[wide.row])))
         return wide
 
-    def _keep(self, rows: Array, found: Nearest) -> None:
+    def _keep(self, rows: Array, nearest: Nearest) -> None:
         self._known = np.union1d(self._known, rows)
-        self._found = Nearest(
-            np.concatenate([self._found.row, found.row]),
-            np.concatenate([self._found.other, found.other]),
-            np.concatenate([self._found.score, found.score]),
+        self._nearest = Nearest(
+            np.concatenate([self._nearest.row, nearest.row]),
+            np.concatenate([self._nearest.other, nearest.other]),
+            np.concatenate([self._nearest.score, nearest.score]),
         )
 
 
-def _part(found: Nearest, chosen: Array) -> Nearest:
-    return Nearest(found.row[chosen], found.other[chosen], found.score[chosen])
+def _part(nearest: Nearest, chosen: Array) -> Nearest:
+    return Nearest(nearest.row[chosen], nearest.other[chosen], nearest.score[chosen])

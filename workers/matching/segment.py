@@ -88,13 +88,13 @@ class Segment:
         return [row for row in rows if identifier in identifier_keys(self.record(row))]
 
     def vectors(self, space: str, rows: Array) -> Any:
-        """Return the vectors of rows in a space, one sparse row each, in the order asked for."""
+        """Return the vectors of rows in a space, one sparse row each, in the order given."""
         at = self.arrays[f"{space}_at"]
         lengths = at[rows + 1] - at[rows]
-        places = np.repeat(at[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
+        entries = np.repeat(at[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
             lengths.sum()
         )
-        parts = (self.arrays[f"{space}_weight"][places], self.arrays[f"{space}_term"][places])
+        parts = (self.arrays[f"{space}_weight"][entries], self.arrays[f"{space}_term"][entries])
         shape = (len(rows), BUCKETS)
         return sparse.csr_matrix((*parts, np.concatenate([[0], np.cumsum(lengths)])), shape=shape, copy=False)
 
@@ -104,12 +104,12 @@ class Segment:
         if self._postings is None:
             parts = (self.arrays["post_weight"], self.arrays["post_row"], self.arrays["post_at"])
             self._postings = sparse.csr_matrix(parts, shape=(len(terms), len(self)), copy=False)
-        place = np.searchsorted(terms, queries.indices)
-        place[place == len(terms)] = 0
-        known = terms[place] == queries.indices if len(terms) else np.zeros(len(place), bool)
+        position = np.searchsorted(terms, queries.indices)
+        position[position == len(terms)] = 0
+        known = terms[position] == queries.indices if len(terms) else np.zeros(len(position), bool)
         counts = np.concatenate([[0], np.cumsum(known)])
         local = sparse.csr_matrix(
-            (queries.data[known], place[known], counts[queries.indptr]), shape=(queries.shape[0], len(terms))
+            (queries.data[known], position[known], counts[queries.indptr]), shape=(queries.shape[0], len(terms))
         )
         return local @ self._postings
 
@@ -152,8 +152,8 @@ def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> 
 
 
 def _hashed(pairs: Iterator[tuple[str, int]]) -> tuple[Array, Array]:
-    found = [(zlib.crc32(value.encode()), row) for value, row in pairs]
-    hashes, rows = np.array([one for one, _ in found], np.uint32), np.array([row for _, row in found], np.int32)
+    hashed = [(zlib.crc32(value.encode()), row) for value, row in pairs]
+    hashes, rows = np.array([one for one, _ in hashed], np.uint32), np.array([row for _, row in hashed], np.int32)
     order = np.argsort(hashes, kind="stable")
     return hashes[order], rows[order]
 

@@ -39,10 +39,10 @@ def normalize(text: str) -> str:
 
 def words(normalized: str) -> list[str]:
     """Return the words of a normalized text, without a plural's `s`; of scripts without blanks each two characters."""
-    found = [_stem(word) for word in _WORD.findall(normalized)]
+    stems = [_stem(word) for word in _WORD.findall(normalized)]
     if normalized.isascii() or not _UNSPACED.search(normalized):
-        return found
-    kept = [word for word in found if not _UNSPACED.search(word)]
+        return stems
+    kept = [word for word in stems if not _UNSPACED.search(word)]
     runs = _UNSPACED.findall(normalized)
     return kept + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
@@ -55,8 +55,8 @@ def trigrams(normalized: str) -> frozenset[tuple[str, str, str]]:
 
 def codes(normalized: str) -> list[str]:
     """Return what may be model numbers, squashed, each once: letters with digits from 4 marks on, digits from 5."""
-    found = [_code(word) for word in _CODE.findall(normalized) if not word.isalpha()]
-    return list(dict.fromkeys(code for code in found if code))
+    squashed = [_code(word) for word in _CODE.findall(normalized) if not word.isalpha()]
+    return list(dict.fromkeys(code for code in squashed if code))
 
 
 def bigrams(squashed: str) -> frozenset[str]:
@@ -64,9 +64,9 @@ def bigrams(squashed: str) -> frozenset[str]:
     return frozenset(map("".join, pairwise(squashed)))
 
 
-def digit_runs(found_codes: Iterable[str]) -> frozenset[str]:
+def digit_runs(codes_of_text: Iterable[str]) -> frozenset[str]:
     """Return the runs of digits in model numbers, from two digits on, without the zeros that a run begins with."""
-    runs = (run.lstrip("0") for code in found_codes for run in _DIGITS.findall(code))
+    runs = (run.lstrip("0") for code in codes_of_text for run in _DIGITS.findall(code))
     return frozenset(run for run in runs if len(run) >= 2)
 
 
@@ -80,9 +80,9 @@ def squash(text: str) -> str:
     return _SQUASH.sub("", text.lower())
 
 
-def _joined(found: re.Match[str]) -> str:
-    unit = found.group(2)
-    return found.group(1) + _CANONICAL.get(unit, unit)
+def _joined(measure: re.Match[str]) -> str:
+    unit = measure.group(2)
+    return measure.group(1) + _CANONICAL.get(unit, unit)
 
 
 @lru_cache(1 << 16)

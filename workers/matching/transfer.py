@@ -40,8 +40,8 @@ def _labelled(folder: Path) -> Labelled:
         raise NothingToLearnFrom(f"{folder} has no pairs_*.csv")
     compared = compare(folder / "left.csv", folder / "right.csv", files)
     known, labels = compared.examples(range(len(files)))
-    found = compared.candidate[known]
-    return labelled(compared.index, compared.pairs, known[found], labels[found])
+    is_candidate = compared.candidate[known]
+    return labelled(compared.index, compared.pairs, known[is_candidate], labels[is_candidate])
 
 
 def _halves(one: Labelled) -> list[Labelled]:

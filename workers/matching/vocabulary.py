@@ -45,13 +45,13 @@ class Vocabulary:
 
     def rarity(self, word: str) -> float:
         """Return 0 for a word of every record up to 1 for one that is in none."""
-        found = self._known.get(word)
-        if found is None:
+        rarity = self._known.get(word)
+        if rarity is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = max(0.0, 1.0 - math.log(int(self.frequency[bucket(word)]) + 1) / self._scale)
-            self._known[word] = found
-        return found
+            rarity = max(0.0, 1.0 - math.log(int(self.frequency[bucket(word)]) + 1) / self._scale)
+            self._known[word] = rarity
+        return rarity
 
     def rarities(self, buckets: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return `rarity` of each bucket."""

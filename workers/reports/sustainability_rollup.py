@@ -11,7 +11,7 @@ from shared.errors import InvalidParameter
 from shared.footprint import BASES
 from shared.indicators import CODES, INDICATORS
 from shared.results.rounding import NINE_DIGITS, SIX_DECIMALS
-from shared.uncertainty.displacement import asked as asked_displacement
+from shared.uncertainty.displacement import requested_displacement
 from workers.reports import footprint_intervals as intervals
 from workers.reports import impacts
 from workers.reports.aggregator import Key
@@ -76,7 +76,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused, and what `report_progress` raises to stop it.
     """
-    displacement = asked_displacement(parameters.get("displacement"), parameters.get("displacement_rate"))
+    displacement = requested_displacement(parameters.get("displacement"), parameters.get("displacement_rate"))
     with snapshot(connection):
         tree = Tree.read(connection)
         # A unit was sold and an item exists, whatever price was noted.

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from edge.fast_path.service import FastPath
-from edge.index.identifiers import AskedIdentifier
+from edge.index.identifiers import RequestedIdentifier
 from edge.resources import Resources
 from shared.config import Settings
 from shared.ids import mint
@@ -254,7 +254,7 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
         settings = replace(settings, state_url="unix:///nowhere/at/all.sock", quota_fail_mode=state)
     async with running_edge(settings, tmp_path) as edge:
         await edge.resources.records.find_many([SOY, BARCODE_IID])
-        await edge.resources.resolutions.find(AskedIdentifier("gtin", f"0{BARCODE}").key)
+        await edge.resources.resolutions.find(RequestedIdentifier("gtin", f"0{BARCODE}").key)
         # So that the caller's principal is remembered.
         await exchange(edge, _head(edge, 1, address="192.0.2.9", target=target))
         taken.clear()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.search.text import asked_words, fold, indexed_words, prefixes, stems
+from shared.search.text import fold, indexed_words, prefixes, query_words, stems
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,8 @@ def test_case_accents_and_width_do_not_matter(text: str, folded: str) -> None:
 
 def test_cjk_is_found_by_characters_and_pairs_beside_other_words() -> None:
     assert indexed_words("維他奶 250ml") == ["維", "他", "奶", "維他", "他奶", "250ml"]
-    assert asked_words("維他奶") == ["維他", "他奶"]
-    assert asked_words("奶") == ["奶"]
+    assert query_words("維他奶") == ["維他", "他奶"]
+    assert query_words("奶") == ["奶"]
 
 
 def test_prefixes_are_of_words_not_of_cjk() -> None:
@@ -40,7 +40,7 @@ def test_endings_do_not_matter() -> None:
 
 @given(st.text(max_size=60))
 def test_whatever_is_asked_for_with_a_texts_own_words_is_in_that_text(text: str) -> None:
-    assert set(asked_words(text)) <= set(indexed_words(text))
+    assert set(query_words(text)) <= set(indexed_words(text))
 
 
 @given(st.text(max_size=60))
