@@ -147,7 +147,7 @@ class Sessions:
 
     async def obey_once(self, notice: str, seconds: int) -> bool:
         """Return whether a logout token is new; it is remembered for as long as it could be repeated."""
-        return bool(await self._ask("SET", keys.logout_notice(_digest(notice)), "1", "NX", "EX", seconds))
+        return await self._is_first(keys.logout_notice(_digest(notice)), seconds)
 
     async def forget_notice(self, notice: str) -> None:
         """Forget a logout token that could not be obeyed, so that its repetition is obeyed."""
@@ -169,8 +169,8 @@ class Sessions:
 
     async def take_flash(self, cookie: str, page: str) -> str | None:
         """Return the text kept for a page, once."""
-        sealed = await self._ask("GETDEL", keys.flash(_digest(cookie), page))
-        plain = unseal(_flash_key(cookie), sealed) if isinstance(sealed, bytes) else None
+        sealed = await self._take(keys.flash(_digest(cookie), page), _FLASH_SECONDS)
+        plain = unseal(_flash_key(cookie), sealed) if sealed is not None else None
         return plain.decode() if plain is not None else None
 
     async def remember_sign_in(self, state: str, sign_in: SignIn) -> None:
@@ -179,8 +179,25 @@ class Sessions:
 
     async def take_sign_in(self, state: str) -> SignIn | None:
         """Return the sign-in of a state, once."""
-        packed = await self._ask("GETDEL", _sign_in_key(state))
-        return msgspec.json.decode(packed, type=SignIn) if isinstance(packed, bytes) else None
+        packed = await self._take(_sign_in_key(state), _SIGN_IN_SECONDS)
+        return msgspec.json.decode(packed, type=SignIn) if packed is not None else None
+
+    async def _take(self, key: str, seconds: int) -> bytes | None:
+        """Return a value that is kept for so many seconds, to one caller, and delete it.
+
+        GETDEL would lose the value with its reply: sent again, it finds nothing.
+        """
+        value = await self._ask("GET", key)
+        if not isinstance(value, bytes) or not await self._is_first(keys.taken(value), seconds):
+            return None
+        await self._ask("DEL", key)
+        return value
+
+    async def _is_first(self, marker: str, seconds: int) -> bool:
+        """Return whether this is the first call for a marker. A lost reply changes nothing."""
+        caller = secrets.token_bytes(16)
+        holder = await self._ask("SET", marker, caller, "NX", "GET", "EX", seconds)
+        return holder is None or holder == caller
 
     async def _ask(self, *command: str | bytes | int) -> Any:
         """Ask the store, and again: its deadline is made for look-ups, and a person at a page can wait a second."""

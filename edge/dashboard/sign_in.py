@@ -80,21 +80,25 @@ class SignInPages:
         provider, query = self._provider(), request.query
         state, code = query.get("state", ""), query.get("code", "")
         if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
-            raise PageError(400, _AGAIN)
+            raise self._refused("no state of ours")
         # The cookie proves that this browser began: else an attacker could sign a victim in to the attacker's account.
         began_here = hmac.compare_digest(
             request.cookies.get(self._cookies.sign_in, "").encode(), _digest(state).encode()
         )
-        sign_in = await self._sessions.take_sign_in(state) if began_here else None
-        if sign_in is None or query.get("iss", provider.issuer) != provider.issuer:
-            raise PageError(400, _AGAIN)
+        if not began_here:
+            raise self._refused("another browser began it")
+        sign_in = await self._sessions.take_sign_in(state)
+        if sign_in is None:
+            raise self._refused("the state was used or has expired")
+        if query.get("iss", provider.issuer) != provider.issuer:
+            raise self._refused("another issuer answered")
         if "error" in query or not code:
             raise PageError(403, "The provider did not sign you in. Begin again, or ask its operator.")
         token = await self._redeem(provider, code, sign_in)
         try:
             identity, _ = await self._users.verify_id_token(token, sign_in.nonce)
         except InvalidToken:
-            raise PageError(400, _AGAIN) from None
+            raise self._refused("the ID token is not valid") from None
         person = await self._users.get_or_create(identity)
         await self._limits.consume_call(person.id, request[CONTEXT].network, request[CONTEXT].charge_id)
         old = request.cookies.get(self._cookies.session)
@@ -124,8 +128,13 @@ class SignInPages:
         answer = await provider.fetch("POST", endpoints.token, form, auth=auth)
         token = answer.get("id_token") if isinstance(answer, dict) else None
         if not isinstance(token, str):
-            raise PageError(400, _AGAIN)
+            raise self._refused("the provider did not redeem the code")
         return token
+
+    def _refused(self, reason: str) -> PageError:
+        """Return the page of a sign-in that did not work; the reason is for operators alone."""
+        self._log.info("sign-in-refused", reason=reason)
+        return PageError(400, _AGAIN)
 
     def _provider(self) -> OidcProvider:
         if self._users.provider is None:

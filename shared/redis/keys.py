@@ -69,3 +69,8 @@ def flash(digest: str, page: str) -> str:
 def sign_in(digest: str) -> str:
     """A sign-in on its way to the provider and back, under the hash of its `state`."""
     return f"si:{digest}"
+
+
+def taken(value: bytes) -> str:
+    """Marker of a value that is read once, by its hash: the caller that has it."""
+    return f"tk:{blake2b(value, digest_size=16).hexdigest()}"

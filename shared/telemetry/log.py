@@ -23,6 +23,7 @@ EVENTS: dict[str, str] = {
     "search-fetch": "The search index could not be fetched from the object store; searches continue in the former one.",
     "accounts-changed": "A credential or plan changed and its cached copy is dropped.",
     "signed-in": "A person signed in to the dashboard.",
+    "sign-in-refused": "A sign-in to the dashboard did not work, and why; the person is asked to begin again.",
     "sessions-ended": "Dashboard sessions of a person were ended: by the person, the identity provider or an operator.",
     "plan-notice-failed": "The billing system did not take the notice of a requested plan; it is posted again.",
     "job-dispatched": "A job was handed to the broker.",

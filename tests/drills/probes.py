@@ -148,7 +148,7 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
     unknown = {"Authorization": f"ApiKey {mint(KEY_PREFIX)}"}
     free, person = {"X-Service-Public-Token": credentials.token}, {"Authorization": f"Bearer {credentials.bearer}"}
     anonymous = {"X-Service-Public-Token": credentials.anonymous}
-    unknown, pages, days = count(), count(), _questions()
+    unknown_items, pages, days = count(), count(), _questions()
     ok, ordered = frozenset({200}), frozenset({200, 202})
     cohort = f"/v1/index/cohorts?brand={slug}"
     return [
@@ -157,7 +157,7 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
         Call("look-up", lambda: f"/v1/index/lookup/{iid}", paid, ok),
         Call(
             "look-up, cold",
-            lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(unknown))).iid}",
+            lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(unknown_items))).iid}",
             paid,
             frozenset({404}),
         ),

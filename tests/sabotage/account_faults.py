@@ -58,8 +58,8 @@ ACCOUNT_FAULTS = (
     fault(
         "a sign-in may end in another browser",
         "edge/dashboard/sign_in.py",
-        "await self._sessions.take_sign_in(state) if began_here else None",
-        "await self._sessions.take_sign_in(state)",
+        "if not began_here:",
+        "if False:",
         f"{_SIGN_IN}::test_a_state_works_once_and_only_in_the_browser_that_began",
     ),
     fault(
