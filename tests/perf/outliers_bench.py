@@ -13,7 +13,7 @@ from rich.console import Console
 from shared.db.connect import connect
 from tests.perf.load_cost import Spent, compared, load_file, market_files, measured, settle
 from tests.support.servers import Servers
-from workers.rollups import strata
+from workers.rollups import outliers
 from workers.rollups.codec import Array
 from workers.rollups.outlier_trial import plant
 from workers.rollups.outliers import Outliers
@@ -36,7 +36,10 @@ def main() -> None:
             nonlocal marked
             with servers.fresh(contents=lambda settings, folder: load_file(settings, before)) as settings:
                 settle(settings)
-                with mock.patch.object(strata, "find", strata.find if find else _none), measured(servers) as spent:
+                with (
+                    mock.patch("workers.rollups.strata.find", outliers.find if find else _none),
+                    measured(servers) as spent,
+                ):
                     load_file(settings, loaded)
                 if find:
                     with connect(settings.database_url, application="bench") as connection:

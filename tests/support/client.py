@@ -12,6 +12,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 from jsonschema import Draft202012Validator
+from yarl import URL
 
 from edge import server
 from edge.app import DOCUMENT, create_app
@@ -74,7 +75,7 @@ class Edge:
         fields = {name: value for name, value in fields.items() if value}
         if body is not None:
             fields.setdefault("Content-Type", "application/json")
-        url = aiohttp.client.URL(f"http://testserver/v1{path}", encoded=True)
+        url = URL(f"http://testserver/v1{path}", encoded=True)
         async with self.session.request(method, url, headers=fields, data=body, allow_redirects=False) as response:
             answer = Answer(response.status, response.headers, await response.read())
         if check:

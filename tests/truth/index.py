@@ -73,7 +73,8 @@ class Scope:
 
     def condition(self) -> tuple[str, list[Any]]:
         """Return the WHERE clause and its values."""
-        parts, values = ["day BETWEEN ? AND ?"], [self.first, self.last]
+        parts = ["day BETWEEN ? AND ?"]
+        values: list[Any] = [self.first, self.last]
         for column, chosen in (("brand", self.brands), ("channel", self.channels)):
             if chosen:
                 parts.append(f"list_contains(?, {column})")

@@ -72,7 +72,7 @@ Charged = Annotated[dict[str, str], Depends(charge)]
 
 async def kept(key: str, make: Callable[[], Awaitable[Any]]) -> bytes:
     """Return what the store has, else what `make` reads from PostgreSQL, which is then kept. Raises 404."""
-    body: bytes | None = await store.get(key)
+    body: Any = await store.get(key)
     if body is None:
         found = await make()
         if found is None:

@@ -40,7 +40,7 @@ async def test_edges_that_are_both_left_out_are_asked_all_the_same(front: Front)
     assert [(await front.ask("/v1/x")).status for _ in range(20)] == [200] * 20
 
 
-async def _fill(front: Front, places: int, *lines: str) -> list[asyncio.Future[Answer]]:
+async def _fill(front: Front, places: int, *lines: str) -> list[asyncio.Task[Answer]]:
     """Take so many places with requests that hang."""
     begun = len(front.stub.seen)
     waiting = [asyncio.ensure_future(front.ask("/v1/hang", *lines)) for _ in range(places)]

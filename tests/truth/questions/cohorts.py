@@ -25,7 +25,7 @@ def cohorts(client: Client, index: Index, random: Random, count: int) -> Iterato
         found = client.get("/index/cohorts", parameters).body
         meta = found.get("meta", {})
         ours = {"data": found.get("data", found), "from": meta.get("from"), "to": meta.get("to")}
-        theirs = {"data": expected(index, index.settled(scope)), "from": scope.first, "to": scope.last}
+        theirs: dict[str, Any] = {"data": expected(index, index.settled(scope)), "from": scope.first, "to": scope.last}
         yield Question(f"cohorts {parameters}", ours, theirs)
         yield _counted(client, parameters, sum(row["observations"] for row in theirs["data"]))
 
