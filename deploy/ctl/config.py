@@ -13,7 +13,7 @@ from shared.config import Settings
 @click.option("--markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
 def config(markdown: bool, as_json: bool) -> None:
-    """List every setting: its environment variable, what it is for, its default. No values are shown."""
+    """List every setting: environment variable, description, default. Values are not shown."""
     if markdown:
         click.echo(table(), nl=False)
     else:

@@ -32,7 +32,7 @@ data_dir_option = click.option(
     default=default_data_dir,
     envvar="ITEMINDEX_DATA_DIR",
     show_default="./var",
-    help="Where the embedded stack keeps its data.",
+    help="Data directory of the embedded stack.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 

@@ -15,17 +15,21 @@ from shared.events import KEPT_DAYS, TYPES, event_document
 
 @click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
 @click.argument("organization")
-@click.option("--after", type=click.IntRange(0, 10**18 - 1), help="Those later than this cursor; the oldest if absent.")
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
 @click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; repeat."
+    "--after", type=click.IntRange(0, 10**18 - 1), help="Only events later than this cursor; default: from the oldest."
+)
+@click.option(
+    "--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most."
+)
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
 )
 @data_dir_option
 @json_option
 def events(
     organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
 ) -> None:
-    """List what happened to an organization and to the index, the oldest first, as its programs read it.
+    """List the events of an organization and of the index, oldest first, as its programs read them.
 
     Exit code 1 where events after the cursor are no longer kept; the oldest cursor is named.
     """

@@ -19,11 +19,17 @@ class FetchFailed(ItemIndexError):
 
 @click.command(epilog="Example: itemindex fetch observations --url https://api.example/v1 --to data")
 @click.argument("dataset")
-@click.option("--release", default="latest", show_default=True, help="A data_version.")
+@click.option("--release", default="latest", show_default=True, help="Release to download: a data_version.")
 @click.option("--url", default="http://127.0.0.1:8080/v1", show_default=True, help="Address of the API.")
 @click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; better in the variable ITEMINDEX_KEY.")
-@click.option("--to", "folder", type=click.Path(path_type=Path), default=Path(), help="Where to; default: here.")
-@click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Files at a time.")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Directory of the files; default: the current one.",
+)
+@click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Concurrent downloads.")
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
     """Download a release. Run again, it resumes; files that exist and are correct are not fetched twice.
 

@@ -16,7 +16,7 @@ SHARE_MIN = 0.9
 
 @click.group()
 def footprint() -> None:
-    """Evaluate the intervals that footprints are stated with."""
+    """Evaluate the uncertainty intervals of footprints."""
 
 
 @footprint.command(epilog="Example: itemindex footprint evaluate devices.csv --category type --value gwp_total --json")

@@ -22,7 +22,7 @@ from workers.ingest.mapping import read
 @data_dir_option
 @json_option
 def generate(items: int, observations: int, seed: int, out: Path | None, data_dir: Path, as_json: bool) -> None:
-    """Make items, brands, categories and sales, and load them."""
+    """Generate items, brands, categories and sales, and load them."""
     with tempfile.TemporaryDirectory(prefix="itemindex-") as folder:
         path = out or Path(folder) / "generated.parquet"
         with Progress(console=console, disable=as_json) as progress:

@@ -68,10 +68,10 @@ class _Finite(click.ParamType[float]):
 )
 @click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
 @click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
-@click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Put days together to longer periods.")
+@click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
 @click.option("--first", type=_Finite(), default=100.0, show_default=True, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name: item=sku.")
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:

@@ -51,14 +51,18 @@ def ingest() -> None:
 
 @ingest.command()
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
-@click.option("--dry-run", is_flag=True, help="Read everything, show what would be loaded and why the rest would not.")
 @click.option(
-    "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Of --dry-run: how many to show."
+    "--dry-run",
+    is_flag=True,
+    help="Read everything, and show the rows that would be loaded and the reasons for the others.",
+)
+@click.option(
+    "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
 )
 @click.option(
     "--allow-merges",
     is_flag=True,
-    help="Load also where more than a tenth of the index is linked with other items by it.",
+    help="Load even if the load merges more than a tenth of the index with other items.",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_dir_option
@@ -93,11 +97,11 @@ def demo_(data_dir: Path) -> None:
 
 @ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, help="How many to show.")
+@click.option("--limit", default=100, show_default=True, help="Entries to show at most.")
 @data_dir_option
 @json_option
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List what a load could not use: file, line, column, value, reason. Without LOAD_ID: the last load's."""
+    """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""
     with connect(settings(data_dir).database_url, application="ingest") as connection:
         load = connection.execute(SQL.load, (load_id,)).fetchone()
         if load is None:
@@ -120,11 +124,11 @@ def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> N
 
 
 @ingest.command(epilog="Example: itemindex ingest loads")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many to show.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
 @data_dir_option
 @json_option
 def loads(limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the last loads and what became of them."""
+    """List the last loads with their outcome."""
     names = ("load", "source", "state", "rows_read", "rows_rejected", "started_at", "error")
     with connect(settings(data_dir).database_url, application="ingest") as connection:
         loads = connection.execute(DATA.loads, (limit,)).fetchall()
@@ -134,7 +138,7 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @ingest.command("check", epilog="Example: itemindex ingest check mine.toml")
 @click.argument("mapping_path")
 def check(mapping_path: str) -> None:
-    """Read a mapping and say whether it can be used."""
+    """Check that a mapping can be used."""
     mapping = mappings.read(_find(mapping_path))
     console.say(
         "[green]can be used[/]: source {source}, columns {columns}",
@@ -145,7 +149,7 @@ def check(mapping_path: str) -> None:
 
 @ingest.command("keys", epilog="Example: itemindex ingest keys | less")
 def keys() -> None:
-    """Print every key of a mapping with what it says and an example, as Markdown."""
+    """Print every key of a mapping with its meaning and an example, as Markdown."""
     click.echo(printable_lines(markdown()), nl=False)
 
 

@@ -11,7 +11,7 @@ from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
 from workers.provenance import events, item_acts, reindex
 
-reason_option = click.option("--reason", help="Why; it is kept with the event.")
+reason_option = click.option("--reason", help="Reason, kept with the event.")
 
 
 @click.group()

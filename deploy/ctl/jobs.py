@@ -50,7 +50,7 @@ def jobs() -> None:
 
 @jobs.command("list", epilog="Example: itemindex jobs list --state failed")
 @click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
 @data_dir_option
 @json_option
 def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:

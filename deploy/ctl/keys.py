@@ -40,7 +40,7 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
     type=click.Choice(list(GRACE_SECONDS)),
     default="none",
     show_default=True,
-    help="How long the old key keeps working.",
+    help="Time for which the old key remains valid.",
 )
 @data_dir_option
 @json_option

@@ -23,7 +23,7 @@ def loads() -> None:
 
 
 @loads.command("list", epilog="Example: itemindex loads list --limit 50")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="How many to show.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
 @data_dir_option
 @json_option
 def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def show_load(load: str, data_dir: Path, as_json: bool) -> None:
-    """Show all that is kept of LOAD, named by its number or its id."""
+    """Show everything that is stored about LOAD, named by its number or its id."""
     rows = _rows(settings(data_dir), SQL.show, load)
     if not rows:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
@@ -46,12 +46,12 @@ def show_load(load: str, data_dir: Path, as_json: bool) -> None:
 
 @loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")
 @click.argument("load")
-@click.option("--dry-run", is_flag=True, help="Count what would be taken back; change nothing.")
-@click.option("--reason", help="Why; it is kept with the event.")
+@click.option("--dry-run", is_flag=True, help="Count what would be undone; change nothing.")
+@click.option("--reason", help="Reason, kept with the event.")
 @data_dir_option
 @json_option
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Take back exactly what LOAD brought: the index then answers as if it had never been."""
+    """Undo exactly what LOAD added: the index then answers as if LOAD had not happened."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="undo") as connection:
         if not dry_run:

@@ -14,13 +14,13 @@ from shared.errors import ItemIndexError
 
 @click.command(epilog="Example: itemindex logs edge-a -f")
 @click.argument("name", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Keep showing what is added.")
+@click.option("-f", "--follow", is_flag=True, help="Continue to show new lines.")
 @click.option(
     "-n", "--lines", default=30, show_default=True, type=click.IntRange(0, 100_000), help="Lines to begin with."
 )
 @data_dir_option
 def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
-    """Show what the parts wrote: one part's log, or the end of each."""
+    """Show the log of one part, or the end of every log."""
     folder = Paths.at(data_dir).root / "log"
     names = sorted(path.stem for path in folder.glob("*.log"))
     if not names:

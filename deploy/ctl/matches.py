@@ -19,7 +19,7 @@ from shared.ids import canonical_iid
 from shared.matches.pairs import SQL, STATES
 from workers.provenance import events, item_acts, reindex
 
-reason_option = click.option("--reason", help="Why; it is kept with the event.")
+reason_option = click.option("--reason", help="Reason, kept with the event.")
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
 
 
@@ -34,9 +34,11 @@ matches.add_command(matches_apply.apply)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
-@click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="Which pairs.")
+@click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
 @click.option("--iid", help="Only the pairs of this item.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="How many to show.")
+@click.option(
+    "--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="Entries to show at most."
+)
 @data_dir_option
 @json_option
 def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
@@ -52,7 +54,7 @@ def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json:
 @data_dir_option
 @json_option
 def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
-    """Show what two sources say of a pair, side by side, and what was found of it."""
+    """Show the records of a pair side by side, with the evidence for a link."""
     chosen, named = settings(data_dir), (_canonical(iid), _canonical(other))
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
@@ -105,10 +107,12 @@ def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool
 
 
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
-@click.option("--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="How to write it.")
+@click.option(
+    "--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="Format of the output."
+)
 @data_dir_option
 def export(form: str, data_dir: Path) -> None:
-    """Write all that people decided as training data: a pair a line, with label 1 or 0."""
+    """Write all decisions as training data: one pair per line, with label 1 or 0."""
     chosen = settings(data_dir)
     decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None)]
     rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]

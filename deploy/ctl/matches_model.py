@@ -28,13 +28,13 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=file_option,
     help="More labelled pairs; the bound is chosen on all by cross-validation.",
 )
-@click.option("--end-to-end", is_flag=True, help="Call nothing a match that is not among the candidates found.")
+@click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
 @click.option(
     "--train-on",
     multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Instead of the shipped model one that learned from a folder's left.csv, right.csv and pairs_*.csv; repeat.",
+    help="Judge by a model trained on a folder's left.csv, right.csv and pairs_*.csv; may be repeated.",
 )
 @json_option
 def evaluate(
@@ -99,8 +99,8 @@ def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
 
 
 @click.command(epilog="Example: itemindex matches train --out model.json")
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write it.")
-@click.option("--worlds", type=click.IntRange(4, 1000), help="How many invented worlds to learn from.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
+@click.option("--worlds", type=click.IntRange(4, 1000), help="Number of generated data sets to learn from.")
 @click.option("--seed", type=int, help="The same seed gives the same bytes.")
 @json_option
 def train(out: Path, worlds: int | None, seed: int | None, as_json: bool) -> None:

@@ -68,7 +68,7 @@ def add(organization: str, person: str, role: str, data_dir: Path, as_json: bool
 @data_dir_option
 @json_option
 def role(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
-    """Give a member another role; the last owner stays one."""
+    """Change a member's role; the last owner remains an owner."""
     with connect(settings(data_dir).database_url, application="members") as connection:
         organization_id, person_id, old = _member(connection, organization, person)
         values = (organization_id, person_id, role, old, None, OPERATOR)
@@ -83,7 +83,7 @@ def role(organization: str, person: str, role: str, data_dir: Path, as_json: boo
 @data_dir_option
 @json_option
 def remove(organization: str, person: str, data_dir: Path, as_json: bool) -> None:
-    """Remove a member; the last owner cannot go."""
+    """Remove a member; the last owner cannot be removed."""
     with connect(settings(data_dir).database_url, application="members") as connection:
         organization_id, person_id, old = _member(connection, organization, person)
         if connection.execute(SQL.remove_member, (organization_id, person_id, old, None, OPERATOR)).fetchone() is None:

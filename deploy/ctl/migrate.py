@@ -16,7 +16,9 @@ from workers.search.job import make_index
 
 @click.group("migrate", invoke_without_command=True, epilog="Example: DATABASE_URL=postgresql://… itemindex migrate")
 @data_dir_option
-@click.option("--contract", is_flag=True, help="Contracting ones too: only when no process of the old code runs.")
+@click.option(
+    "--contract", is_flag=True, help="Apply contracting migrations too: only while no process of the old code runs."
+)
 @click.pass_context
 def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
     """Apply the expanding migrations that the database still lacks: old code keeps working after them.

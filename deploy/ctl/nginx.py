@@ -65,15 +65,20 @@ _OPTIONS = (
         envvar="NGINX_RUN_DIR",
         show_default=True,
         type=click.Path(path_type=Path),
-        help="Where the edges' sockets are, edge-a.sock and edge-b.sock.",
+        help="Directory of the edges' sockets, edge-a.sock and edge-b.sock.",
     ),
-    click.option("--log-dir", default=None, type=click.Path(path_type=Path), help="Of refused.log; none: stdout."),
+    click.option(
+        "--log-dir",
+        default=None,
+        type=click.Path(path_type=Path),
+        help="Directory of refused.log; default: standard output.",
+    ),
     click.option(
         "--server-names",
         default="localhost 127.0.0.1",
         envvar="NGINX_SERVER_NAMES",
         show_default=True,
-        help="Hosts that we are, as in the public address.",
+        help="Host names of the service, as in its public address.",
     ),
     *_TLS_OPTIONS,
 )
@@ -107,7 +112,7 @@ def render(**options: Any) -> None:
 @nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
 @_options
 def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
-    """Write the configuration into the run directory and become nginx. SIGQUIT lets it finish what it answers."""
+    """Write the configuration into the run directory and become nginx. On SIGQUIT it finishes its open requests."""
     run_dir.mkdir(parents=True, exist_ok=True)
     for folder in ("body", "proxy"):
         (run_dir / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)

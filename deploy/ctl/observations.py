@@ -27,7 +27,7 @@ def observations() -> None:
 @click.option("--from", "first", help="First day, as YYYY-MM-DD.")
 @click.option("--to", "last", help="Last day, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
-@click.option("--reason", help="Why; it is kept with the event.")
+@click.option("--reason", help="Reason, kept with the event.")
 @data_dir_option
 @json_option
 def delete_observations(

@@ -72,7 +72,7 @@ def requests(data_dir: Path, as_json: bool) -> None:
 
 @orgs.command(epilog="Example: itemindex orgs approve 01a1… --plan brand")
 @click.argument("organization")
-@click.option("--plan", help="Another plan than was requested.")
+@click.option("--plan", help="Plan to give instead of the requested one.")
 @data_dir_option
 @json_option
 def approve(organization: str, plan: str | None, data_dir: Path, as_json: bool) -> None:
@@ -103,18 +103,18 @@ def suspend(organization: str, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def resume(organization: str, data_dir: Path, as_json: bool) -> None:
-    """Let a suspended organization call again."""
+    """Resume a suspended organization."""
     _change(data_dir, as_json, SQL.change_state, (organization, "active", OPERATOR))
 
 
 @orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
 @click.argument("organization", required=False)
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("--verify", is_flag=True, help="Check the chain of rows, of all organizations where none is named.")
+@click.option("--verify", is_flag=True, help="Check the chain of rows; of all organizations if none is named.")
 @data_dir_option
 @json_option
 def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
-    """Show what was done in an organization, the newest first; or check that no row was changed or removed.
+    """Show an organization's audit log, newest first; or check that no row was changed or removed.
 
     With --verify prints each organization's last row and its hash: keep them elsewhere, and a later --verify that shows
     another hash under the same number shows that the whole chain was written anew. Exit code 1 where it is broken.

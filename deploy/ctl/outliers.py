@@ -50,7 +50,7 @@ def find(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> 
 @_COLUMN
 @click.option("--truth", help="A column that says which rows are wrong; then no errors are planted.")
 @click.option("--rate", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Share of planted errors.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the planted errors.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the planted errors.")
 @json_option
 def evaluate(
     file: Path, currency: str, columns: tuple[str, ...], truth: str | None, rate: float, seed: int, as_json: bool

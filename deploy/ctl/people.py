@@ -19,7 +19,7 @@ def people() -> None:
 
 
 @people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
-@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Whose token.")
+@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Person of the token.")
 @data_dir_option
 @json_option
 def token(person: str, data_dir: Path, as_json: bool) -> None:

@@ -48,7 +48,9 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @click.option("--jobs-running", type=click.IntRange(0))
 @click.option("--jobs-queued", type=click.IntRange(0))
 @click.option("--batch-iids-max", type=click.IntRange(0, 1_000))
-@click.option("--self-service/--no-self-service", default=None, help="Whether people may choose it without us.")
+@click.option(
+    "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."
+)
 @data_dir_option
 @json_option
 def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:

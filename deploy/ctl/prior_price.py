@@ -25,10 +25,12 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     type=click.Choice(["yes", "no"]),
     help="Whether the market uses Art. 6a(5): a progressive reduction has the price before its first step.",
 )
-@click.option("--progressive-days", type=click.IntRange(1), help="Steps must begin within so many days of the first.")
+@click.option(
+    "--progressive-days", type=click.IntRange(1), help="Steps must begin within this number of days after the first."
+)
 @click.option("--new-arrivals", is_flag=True, help="The market uses Art. 6a(4): prices since first offered count.")
 @click.option(
-    "--first-offered", type=_DAY, help="When it was first offered; with --new-arrivals: the file's first day."
+    "--first-offered", type=_DAY, help="Day of the first offer; default with --new-arrivals: the file's first day."
 )
 @json_option
 def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:

@@ -23,10 +23,10 @@ def rates() -> None:
 
 @rates.command("load", epilog="Example: itemindex rates load eurofxref-hist.csv --name ecb")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", required=True, help="What callers name the table by: lower-case letters, digits, underscores.")
-@click.option("--title", help="Where the rates come from; default: the European Central Bank.")
-@click.option("--url", help="Where they are published; default: the European Central Bank's page.")
-@click.option("--license", "license_", help="Under which terms; default: those of the European Central Bank.")
+@click.option("--name", required=True, help="Name of the table in calls: lower-case letters, digits, underscores.")
+@click.option("--title", help="Source of the rates; default: the European Central Bank.")
+@click.option("--url", help="Address of the publication; default: the European Central Bank's page.")
+@click.option("--license", "license_", help="Terms of use; default: those of the European Central Bank.")
 @data_dir_option
 @json_option
 def load_rates(

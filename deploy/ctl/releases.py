@@ -26,15 +26,15 @@ _STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 
 @click.group()
 def releases() -> None:
-    """The data as files: cut, list, expire."""
+    """Releases of the data as files: cut, list, expire."""
 
 
 @releases.command(epilog="Example: itemindex releases cut --wait")
-@click.option("--wait", is_flag=True, help="Stay until it is cut.")
+@click.option("--wait", is_flag=True, help="Wait until the release is cut.")
 @data_dir_option
 @json_option
 def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
-    """Order a release of the newest data_version. What was cut already stays as it is."""
+    """Order a release of the newest data_version. Existing releases do not change."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         row = connection.execute(RELEASES.newest).fetchone()
@@ -61,7 +61,7 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def expire_(data_dir: Path, as_json: bool) -> None:
-    """Forget releases that were kept for their time, and delete files that no release names, as the dispatcher does."""
+    """Remove expired releases, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, open_object_store(chosen), Log("ctl"))

@@ -52,7 +52,7 @@ def secrets() -> None:
 @data_dir_option
 @json_option
 def rotate(name: str, data_dir: Path, as_json: bool) -> None:
-    """Print what to set, step by step; each step is one rolling restart of the parts that use the secret.
+    """Print the settings to change, step by step; each step is one rolling restart of the parts that use the secret.
 
     A password of the database is that of a second login, made now; the first one works until it is retired.
     """

@@ -28,7 +28,7 @@ def anonymous(data_dir: Path, as_json: bool) -> None:
 
 
 @tokens.command(epilog="Example: itemindex tokens issue --label 'Ada, trial'")
-@click.option("--label", help="Whom it is for; shown by `itemindex tokens list`.")
+@click.option("--label", help="Label of the token, shown by `itemindex tokens list`.")
 @data_dir_option
 @json_option
 def issue(label: str | None, data_dir: Path, as_json: bool) -> None:

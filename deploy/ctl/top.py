@@ -17,9 +17,11 @@ from shared.errors import ItemIndexError
 
 
 @click.command(epilog="Example: itemindex top --url http://edge-7:9101/metrics")
-@click.option("--url", help="Address of the metrics; without it, those of the stack that runs on the data directory.")
-@click.option("--interval", default=1.0, show_default=True, type=click.FloatRange(0.05, 60), help="Seconds a frame.")
-@click.option("--once", is_flag=True, help="Print one frame and end.")
+@click.option("--url", help="Address of the metrics; default: those of the stack on the data directory.")
+@click.option(
+    "--interval", default=1.0, show_default=True, type=click.FloatRange(0.05, 60), help="Seconds between frames."
+)
+@click.option("--once", is_flag=True, help="Print one frame and exit.")
 @data_dir_option
 def top(url: str | None, interval: float, once: bool, data_dir: Path) -> None:
     """Show requests, refusals, caches, stores, queues and processes as they are now. Ctrl-C ends it."""

@@ -34,7 +34,7 @@ def parse(texts: tuple[str, ...], as_json: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def compare(file: Path, as_json: bool) -> None:
-    """Compare pairs of names: are they one name in other spelling?
+    """Compare pairs of names: whether they differ in spelling only.
 
     FILE is CSV with the columns a and b; with a column verdict (same or different) the command counts its agreement,
     and with a column id the rows are named by it.

@@ -26,11 +26,11 @@ _NEWEST = 2**62
 
 @click.group()
 def webhooks() -> None:
-    """Webhooks of organizations: the addresses to which their events are sent, and what became of them."""
+    """Webhooks of organizations: the addresses to which their events are sent, and the delivery attempts."""
 
 
 @webhooks.command("list", epilog="Example: itemindex webhooks list --json")
-@click.option("--organization", help="Only this one's, by id or name.")
+@click.option("--organization", help="Only webhooks of this organization, by id or name.")
 @data_dir_option
 @json_option
 def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
@@ -45,12 +45,12 @@ def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
 @click.argument("organization")
 @click.argument("url")
 @click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; repeat."
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
 )
 @data_dir_option
 @json_option
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
-    """Have an organization's events sent to an address, and print the secret that signs them, once."""
+    """Create a webhook of an organization, and print its signing secret, once."""
     chosen = settings(data_dir)
     fault = url_fault(url, private_allowed=chosen.webhook_private_addresses)
     if fault is not None:
@@ -85,7 +85,7 @@ def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
-    """Delete a webhook with its attempts: nothing is sent there any more."""
+    """Delete a webhook with its attempts; no more events are sent to it."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         connection.execute(WEBHOOKS.delete, (_owner(connection, webhook), str(webhook), OPERATOR))
     report("webhook {webhook} is deleted", as_json=as_json, webhook=str(webhook))
@@ -93,7 +93,7 @@ def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 
 @webhooks.command(epilog="Example: itemindex webhooks attempts 01a1… --limit 5")
 @click.argument("webhook", type=click.UUID)
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="At most so many.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
 @data_dir_option
 @json_option
 def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
@@ -107,12 +107,12 @@ def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
 @webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
 @click.argument("webhook", type=click.UUID)
 @click.option("--event", type=click.UUID, help="One event, by its id.")
-@click.option("--after", type=click.IntRange(0), help="Those later than this cursor.")
+@click.option("--after", type=click.IntRange(0), help="Events later than this cursor.")
 @click.option("--to", type=click.IntRange(0), help="Up to this cursor.")
 @data_dir_option
 @json_option
 def replay(webhook: UUID, event: UUID | None, after: int | None, to: int | None, data_dir: Path, as_json: bool) -> None:
-    """Have events sent again, by id or by range."""
+    """Replay events, by id or by range."""
     if (event is None) == (after is None):
         raise click.UsageError("name either --event or --after")
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
@@ -137,7 +137,9 @@ def enable(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 
 @webhooks.command(epilog="Example: itemindex webhooks disable 01a1… --reason 'asked by its owner'")
 @click.argument("webhook", type=click.UUID)
-@click.option("--reason", default="Disabled by an operator.", show_default=True, help="What its organization is given.")
+@click.option(
+    "--reason", default="Disabled by an operator.", show_default=True, help="Reason that its organization receives."
+)
 @data_dir_option
 @json_option
 def disable(webhook: UUID, reason: str, data_dir: Path, as_json: bool) -> None:

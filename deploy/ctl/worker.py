@@ -40,8 +40,8 @@ def edge(bind: str, processes: int, data_dir: Path) -> None:
 
 
 @click.command(epilog="Example: itemindex worker --queues reports --concurrency 4")
-@click.option("--queues", default=",".join(QUEUES), show_default=True, callback=_queues, help="Queues to work on.")
-@click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Jobs at a time.")
+@click.option("--queues", default=",".join(QUEUES), show_default=True, callback=_queues, help="Queues to consume.")
+@click.option("--concurrency", default=2, show_default=True, type=click.IntRange(1, 256), help="Concurrent jobs.")
 @data_dir_option
 def worker(queues: str, concurrency: int, data_dir: Path) -> None:
     """Run a worker until it is stopped; on SIGTERM it finishes its current job.

@@ -41,14 +41,14 @@ class _RenamedDrills(click.Group):
 
 @click.group(cls=_RenamedDrills)
 def drill() -> None:
-    """Break things on purpose, on a stack of its own, and count what is lost."""
+    """Cause failures on purpose, on a stack of its own, and count the losses."""
 
 
 @drill.command("jobs", epilog="Example: itemindex drill jobs --jobs 500 --kills 60 --seed 7")
 @click.option("--jobs", "number", default=500, show_default=True, type=click.IntRange(2, 10_000), help="Jobs to order.")
 @click.option("--kills", default=60, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
-@click.option("--minutes", default=15.0, show_default=True, help="When to give up.")
+@click.option("--minutes", default=15.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
 def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> None:
     """Order jobs through the front while workers, children, dispatcher, broker, edges and PostgreSQL are killed.
@@ -81,11 +81,11 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
 @click.option(
     "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
 )
-@click.option("--only", multiple=True, help="Only the faults whose name has this in it; may come again.")
+@click.option("--only", multiple=True, help="Only the faults whose name contains this; may be repeated.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
 def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
-    """Let one part after another go down, hang, slow or restart, while callers go on; show what each of them saw.
+    """Stop, freeze, slow or restart one part after another while callers continue; show the answers that they got.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
     the policy of the outage does not allow, when an accepted job came to nothing, or when the service did not heal.
@@ -117,14 +117,25 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
 
 @drill.command("overload", epilog="Example: itemindex drill overload --seconds 12 --rounds 3 --only slow")
 @click.option(
-    "--seconds", default=12.0, show_default=True, type=click.FloatRange(1, 120), help="Of calm, and of crowd."
+    "--seconds",
+    default=12.0,
+    show_default=True,
+    type=click.FloatRange(1, 120),
+    help="Seconds of each phase, calm and crowded.",
 )
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 50), help="How often, by turns.")
-@click.option("--only", multiple=True, help="Only the attacks whose name has this in it; may come again.")
-@click.option("--ratio-max", default=2.0, show_default=True, help="The worst p99 that passes, in calm ones; 0: any.")
+@click.option(
+    "--rounds", default=3, show_default=True, type=click.IntRange(1, 50), help="Times that calm and crowd alternate."
+)
+@click.option("--only", multiple=True, help="Only the attacks whose name contains this; may be repeated.")
+@click.option(
+    "--ratio-max",
+    default=2.0,
+    show_default=True,
+    help="Largest ratio of p99 under attack to p99 in calm that passes; 0: any.",
+)
 @json_option
 def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: float, as_json: bool) -> None:
-    """Ask as ordinary callers do, in calm and while others are slow, many or far too large; compare the waiting.
+    """Compare the latency of ordinary callers in calm with that during slow, many or oversized requests.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
     was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
@@ -192,7 +203,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
 @click.option(
     "--seconds", default=8.0, show_default=True, type=click.FloatRange(2, 120), help="How long each cut lasts."
 )
-@click.option("--minutes", default=6.0, show_default=True, help="When to give up.")
+@click.option("--minutes", default=6.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
 def partition(number: int, seconds: float, minutes: float, as_json: bool) -> None:
     """Run stores, two edges and two workers on hosts of their own; cut one off, join it again, count what was lost.
@@ -216,7 +227,7 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
 
 
 @drill.command("webhooks", epilog="Example: itemindex drill webhooks --events 10000 --kills 40 --seed 7")
-@click.option("--events", default=10_000, show_default=True, type=click.IntRange(10, 1_000_000), help="To log.")
+@click.option("--events", default=10_000, show_default=True, type=click.IntRange(10, 1_000_000), help="Events to log.")
 @click.option(
     "--receivers",
     default=20,
@@ -225,9 +236,9 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     help="Organizations with a webhook each; 30 per cent of their receivers fail, hang or are killed.",
 )
 @click.option("--kills", default=40, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
-@click.option("--rate", default=50.0, show_default=True, type=click.FloatRange(1, 1_000), help="Events in a second.")
+@click.option("--rate", default=50.0, show_default=True, type=click.FloatRange(1, 1_000), help="Events per second.")
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
-@click.option("--minutes", default=20.0, show_default=True, help="When to give up.")
+@click.option("--minutes", default=20.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
 def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, minutes: float, as_json: bool) -> None:
     """Log events while receivers of webhooks fail, hang and are killed, and then workers and the dispatcher as well.

@@ -15,15 +15,29 @@ OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 
 
 @click.command("capacity", epilog="Example: itemindex capacity --lookups 100000 --observations 1e9 --accounts 20000")
-@click.option("--lookups", default=1_000.0, show_default=True, type=click.FloatRange(0), help="Look-ups a second.")
-@click.option("--observations", default=1e7, show_default=True, type=click.FloatRange(1), help="Observations kept.")
-@click.option("--refused", default=0.05, show_default=True, type=click.FloatRange(0, 1), help="Share over a limit.")
-@click.option("--cold", default=0.01, show_default=True, type=click.FloatRange(0, 1), help="Share not remembered.")
+@click.option("--lookups", default=1_000.0, show_default=True, type=click.FloatRange(0), help="Look-ups per second.")
 @click.option(
-    "--accounts", type=click.FloatRange(0), help="Accounts that call within the same 5 s; none: each call is one."
+    "--observations", default=1e7, show_default=True, type=click.FloatRange(1), help="Observations in the index."
 )
-@click.option("--reports", default=1_000.0, show_default=True, type=click.FloatRange(0), help="New reports an hour.")
-@click.option("--cores", default=16, show_default=True, type=click.IntRange(1), help="Cores of a machine.")
+@click.option(
+    "--refused",
+    default=0.05,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of look-ups that exceed a limit.",
+)
+@click.option(
+    "--cold",
+    default=0.01,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of look-ups that no cache answers.",
+)
+@click.option(
+    "--accounts", type=click.FloatRange(0), help="Accounts that call within the same 5 s; default: one for each call."
+)
+@click.option("--reports", default=1_000.0, show_default=True, type=click.FloatRange(0), help="New reports per hour.")
+@click.option("--cores", default=16, show_default=True, type=click.IntRange(1), help="Cores per machine.")
 @click.option("--markdown", is_flag=True, help="Print the tables of deploy/capacity.md.")
 @json_option
 def capacity(
@@ -37,7 +51,7 @@ def capacity(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    """Tell what each part needs for a load, what one of it carries, and what is done where that is not enough.
+    """Plan the machines for a load: the need of each part, the capacity of one, and how to scale beyond it.
 
     The figures are processor time of each part for one call, measured (tests/perf/sizing/figures.toml); cores are planned
     60 % busy. Measure yours with `python -m tests.perf.capacity_bench`: machines differ, the proportions hardly do.
