@@ -146,7 +146,7 @@ def light_units(request: web.Request) -> int:
     return 0 if request[QUERY]["dry_run"] else LIGHT_UNITS
 
 
-def asked_format(request: web.Request) -> str:
+def requested_format(request: web.Request) -> str:
     """Return the format asked for; raise the problem `not-acceptable` where none of ours is taken."""
     requested: str | None = request[QUERY]["format"]
     media_format = requested or best_format(request.headers.get("Accept"), MEDIA_TYPES)
@@ -162,7 +162,7 @@ def estimate(request: web.Request, kind: str, data_version: int) -> web.Response
         "kind": kind,
         "cost_units": LIGHT_UNITS,
         "cached": False,
-        "format": asked_format(request),
+        "format": requested_format(request),
         "data_version": data_version,
     }
     body = msgspec.json.encode(document)
@@ -173,7 +173,7 @@ async def light_answer(
     request: web.Request, rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any]
 ) -> web.Response:
     """Answer with rows and their meta in the format asked for; 304 where the caller has them."""
-    offered = await light_offer(rows, schema, meta, asked_format(request))
+    offered = await light_offer(rows, schema, meta, requested_format(request))
     request[CONTEXT].offer = offered
     response = offered.response
     if none_match(request.headers.get("If-None-Match"), response.headers["ETag"]):

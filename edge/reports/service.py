@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from edge.analytics.envelope import asked_format
+from edge.analytics.envelope import requested_format
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.answer_cache import BODY_BYTES_MAX
@@ -76,7 +76,7 @@ class ReportService:
         """
         principal = request[CONTEXT].principal
         assert principal is not None
-        format = asked_format(request)
+        format = requested_format(request)
         return await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
 
     async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:

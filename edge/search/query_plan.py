@@ -26,7 +26,7 @@ Ranked = list[tuple[float, int]]
 """Scores with numbers of documents, best first, equal scores by IID."""
 
 
-class Found(NamedTuple):
+class RankedItems(NamedTuple):
     """The best items, best first, and the total number; `exact` unless the total is a lower bound."""
 
     ranked: Ranked
@@ -60,27 +60,27 @@ class Planner:
         self._filters = filters
         self._scorers = [Scorer(index, segment, weights, filters) for segment in index.segments]
 
-    def match_all(self, words: Sequence[Word], count: int) -> Found:
+    def match_all(self, words: Sequence[Word], count: int) -> RankedItems:
         """Return the best items that contain every word; with a count of 0, how many these are."""
         if not words or any(not word.variants for word in words):
-            return Found([], 0, True)
+            return RankedItems([], 0, True)
         common = [any(map(self._is_common, word.variants)) for word in words]
         if all(common) and self._filters_are_common():
             rows = [self._common_word(word) for word in words] + self._filter_rows()
             met = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in rows), strict=True)]
             ranked = self._first(met, count, sum(word.weight for word in rows))
             exact = all(self._is_common(variant) for word in words for variant in word.variants)
-            return Found(_ranked(ranked), sum(map(bitmaps.count, met)), exact)
+            return RankedItems(_ranked(ranked), sum(map(bitmaps.count, met)), exact)
         if not count:
-            return Found([], sum(scorer.count_all(words, common) for scorer in self._scorers), True)
+            return RankedItems([], sum(scorer.count_all(words, common) for scorer in self._scorers), True)
         matches = [scorer.with_all(words, common) for scorer in self._scorers]
-        return Found(_ranked(best(matches, count)), _total(matches), True)
+        return RankedItems(_ranked(best(matches, count)), _total(matches), True)
 
-    def match_any(self, words: Sequence[Word], count: int) -> Found:
+    def match_any(self, words: Sequence[Word], count: int) -> RankedItems:
         """Return the best items that contain some of the words, also in descriptions; more words rank higher."""
         known = sorted((word for word in words if word.variants), key=lambda word: word.documents)
         if not known:
-            return Found([], 0, True)
+            return RankedItems([], 0, True)
         rare = [word for word in known if not any(map(self._is_common, word.variants))]
         common = [self._common_word(word) for word in known if word not in rare]
         if rare or not self._filters_are_common():
@@ -96,14 +96,14 @@ class Planner:
         position, segment = self._index.segment_of(number)
         return len(self._scorers[position].filtered(np.array([number - segment.base], np.uint32))) > 0
 
-    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> Found:
+    def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> RankedItems:
         some = rare[: _rarest(rare)]
         matches = [scorer.with_any(some) for scorer in self._scorers]
         total = _total(matches)
         weighed = self._with_common(best(matches, max(count, CANDIDATES) if some else total), common)
-        return Found(_ranked(weighed)[:count], total if some else len(weighed.numbers), exact=bool(some))
+        return RankedItems(_ranked(weighed)[:count], total if some else len(weighed.numbers), exact=bool(some))
 
-    def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> Found:
+    def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> RankedItems:
         passing = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
         by_segment = [bitmaps.by_number_met(of) for of in zip(*(word.rows for word in words), strict=True)]
         if passing:
@@ -114,7 +114,7 @@ class Planner:
             ranked += _ranked(self._first(rows, count - len(ranked), weight * met / len(words) + met))
             if len(ranked) >= count:
                 break
-        return Found(ranked, sum(bitmaps.count(row) for rows in by_segment for row in rows), True)
+        return RankedItems(ranked, sum(bitmaps.count(row) for rows in by_segment for row in rows), True)
 
     def _first(self, rows: Sequence[Row], count: int, weight: float) -> Best:
         """Return the best documents of these rows, where each word occurs once."""

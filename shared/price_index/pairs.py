@@ -10,7 +10,7 @@ from shared.price_index.question import TIME_PRODUCT_DUMMY, Question
 from shared.price_index.shares import SHARE_FORMULAE, DummyWeights, time_product_dummy
 
 _NONE = np.empty(0)
-Places = Sequence[tuple[int, int]]
+PeriodPairs = Sequence[tuple[int, int]]
 """Pairs of periods, from and to."""
 
 
@@ -24,7 +24,7 @@ class Pairs:
         formula = FORMULAE.get(question.method.formula)
         self._in_basket = self._present[question.basket] if formula is not None and formula.basket else None
 
-    def logs(self, pairs: Places) -> Floats:
+    def logs(self, pairs: PeriodPairs) -> Floats:
         """Return the matrix of ln indices from one period to another; NaN where not asked for or not defined."""
         if self._question.method.formula == "jevons":
             return jevons_logs(self._panel)
@@ -33,7 +33,7 @@ class Pairs:
             logs[start, end] = _log(np.asarray(self._index(self.matched(start, end))))
         return logs
 
-    def resampled_logs(self, pairs: Places, group: Ints, counts: Floats) -> Floats:
+    def resampled_logs(self, pairs: PeriodPairs, group: Ints, counts: Floats) -> Floats:
         """Return a matrix of ln indices for each row of `counts`, of shape (replicates, periods, periods).
 
         `group` is each item's group, `counts` how often a replicate has each group. Only for formulae of sums.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.price_index import multilateral, similarity
-from shared.price_index.pairs import Pairs, Places, dummy_weights
+from shared.price_index.pairs import Pairs, PeriodPairs, dummy_weights
 from shared.price_index.panel import Floats, IndexNotDefined, Panel
 from shared.price_index.question import GEARY_KHAMIS, Question, needs_quantities
 from shared.price_index.splice import spliced
@@ -50,7 +50,7 @@ def compared_with(panel: Panel, question: Question) -> list[int]:
     return similarity.links(count, lambda a, b: similarity.dissimilarity(pairs.matched(a, b), measure))
 
 
-def wanted_pairs(periods: int, question: Question, compared: list[int]) -> Places:
+def wanted_pairs(periods: int, question: Question, compared: list[int]) -> PeriodPairs:
     """Return the pairs of periods between which the index needs a bilateral one."""
     if not question.over_window:
         return [(start, end) for end, start in enumerate(compared)]

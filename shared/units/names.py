@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from shared.units.quantity import COUNT, Measure, Quantity
 from shared.units.reader import NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, Reader
-from shared.units.rows import Found, read_range, read_row
+from shared.units.rows import ReadQuantity, read_range, read_row
 from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
 from shared.units.table import units
 from shared.units.tokens import NUMBER, WORD, Token
@@ -84,7 +84,7 @@ def _may_begin(token: Token) -> bool:
     return token.kind == NUMBER or token.text in _BEGINNINGS or token.text.startswith("x")
 
 
-def _read_at(reader: Reader, position: int) -> Found | None:
+def _read_at(reader: Reader, position: int) -> ReadQuantity | None:
     if _inside_model_number(reader, position):
         return None
     return (
@@ -109,21 +109,21 @@ def _inside_model_number(reader: Reader, position: int) -> bool:
     return before.kind == WORD and before.text.isascii()
 
 
-def _pack_of(reader: Reader, position: int) -> Found | None:
+def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
     """Read `pack of 6`, `6 per pack`, `x4` behind a name."""
     if reader.word(position) in _HOLDS and reader.word(position + 1) == "of":
         number = reader.number(position + 2)
         atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
-            return Found(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
+            return ReadQuantity(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
     if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in _HOLDS:
         number = reader.number(position)
-        return Found(_count(number.value), position + 3) if number else None
+        return ReadQuantity(_count(number.value), position + 3) if number else None
     return _times(reader, position)
 
 
-def _times(reader: Reader, position: int) -> Found | None:
+def _times(reader: Reader, position: int) -> ReadQuantity | None:
     """Read the count behind a name: `x4`, `Teabag x 100`; not the X of a model."""
     number = reader.number(position + 1) if reader.is_number(position + 1) else None
     if reader.word(position) != "x" or number is None or not reader.tokens[position].spaced:
@@ -131,10 +131,10 @@ def _times(reader: Reader, position: int) -> Found | None:
     following = reader.at(number.end)
     last = following is None or (following.kind != WORD and reader.glued(position + 1))
     lower_case = reader.text[reader.tokens[position].start] == "x"
-    return Found(_count(number.value), number.end) if last and lower_case else None
+    return ReadQuantity(_count(number.value), number.end) if last and lower_case else None
 
 
-def _number_word_pack(reader: Reader, position: int) -> Found | None:
+def _number_word_pack(reader: Reader, position: int) -> ReadQuantity | None:
     """Read `twin pack`, `triple-pack`."""
     if reader.word(position) not in PACK_NUMBER_WORDS:
         return None
@@ -142,13 +142,13 @@ def _number_word_pack(reader: Reader, position: int) -> Found | None:
     unit = units().get(reader.word(end))
     if unit is None or not unit.pack or unit.noun:
         return None
-    return Found(_count(Fraction(PACK_NUMBER_WORDS[reader.word(position)])), end + 1)
+    return ReadQuantity(_count(Fraction(PACK_NUMBER_WORDS[reader.word(position)])), end + 1)
 
 
-def _dozen(reader: Reader, position: int) -> Found | None:
+def _dozen(reader: Reader, position: int) -> ReadQuantity | None:
     if reader.word(position) != "dozen":
         return None
-    return Found(_count(Fraction(12), container=False), position + 1)
+    return ReadQuantity(_count(Fraction(12), container=False), position + 1)
 
 
 def _count(value: Fraction, noun: str = "", *, container: bool = True) -> Quantity:

@@ -16,14 +16,14 @@ _TIMES = frozenset({"x", "*", "by"})
 _TO = frozenset({"-", "to", "~"})
 
 
-class Found(NamedTuple):
+class ReadQuantity(NamedTuple):
     """A quantity and the position of the first token behind it."""
 
     quantity: Quantity
     end: int
 
 
-def read_range(reader: Reader, position: int) -> Found | None:
+def read_range(reader: Reader, position: int) -> ReadQuantity | None:
     """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
     low = reader.atom(position) or reader.below_zero(position)
     if low is None or reader.word(low.end) not in _TO:
@@ -36,10 +36,10 @@ def read_range(reader: Reader, position: int) -> Found | None:
     if low.value >= high.value or (low.value < 0 and high.unit.dimension != TEMPERATURE):
         return None
     measures = (Measure(high.unit.dimension, high.unit.in_base(low.value), high.unit.noun), high.measure)
-    return Found(Quantity(measures, "range"), high.end)
+    return ReadQuantity(Quantity(measures, "range"), high.end)
 
 
-def read_row(reader: Reader, position: int) -> Found | None:
+def read_row(reader: Reader, position: int) -> ReadQuantity | None:
     """Return the quantity that begins at a position: one number with its unit, or several with `x` between them."""
     first = reader.atom(position)
     if first is None:
@@ -53,9 +53,9 @@ def read_row(reader: Reader, position: int) -> Found | None:
     if len(row) == 1:
         if first.measure is None or first.unit is None:
             return None
-        return Found(_single(first.unit, first.measure), first.end)
+        return ReadQuantity(_single(first.unit, first.measure), first.end)
     quantity = _row(row)
-    return Found(quantity, row[-1].end) if quantity else None
+    return ReadQuantity(quantity, row[-1].end) if quantity else None
 
 
 def _single(unit: Unit, measure: Measure) -> Quantity:

@@ -74,8 +74,8 @@ def _codes(left: Profile, right: Profile) -> dict[str, float]:
         "code_beginning": max(beginnings, default=-1.0),
         "code_likeness": max(likenesses, default=-1.0),
         "code_digits_shared": max(map(len, digits_shared), default=0),
-        "code_digits_left_found": _longest_found(left.code_digits, right.squashed),
-        "code_digits_right_found": _longest_found(right.code_digits, left.squashed),
+        "code_digits_left_found": _longest_run_in(left.code_digits, right.squashed),
+        "code_digits_right_found": _longest_run_in(right.code_digits, left.squashed),
         "codes_left_share": len(left_in_right) / len(left.codes) if left.codes else -1.0,
         "codes_right_share": len(right_in_left) / len(right.codes) if right.codes else -1.0,
         "codes_anywhere": len(left.all_codes & right.all_codes),
@@ -131,7 +131,7 @@ def _dice(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / max(1, len(one) + len(other))
 
 
-def _longest_found(digits: frozenset[str], text: str) -> int:
+def _longest_run_in(digits: frozenset[str], text: str) -> int:
     return max((len(run) for run in digits if run in text), default=0)
 
 
