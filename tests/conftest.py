@@ -4,10 +4,16 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from shared.config import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents, Servers, folder_in_memory
+
+# A busy machine makes a single example slow; pytest's own time-out bounds a test.
+hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

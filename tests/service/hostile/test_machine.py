@@ -166,7 +166,7 @@ def test_permissions_and_remaining_units_are_those_of_the_model(settings: Settin
     """E8, E11, G1, G6: whatever happens in whatever order. Several walks share an edge; each has an organization."""
 
     @seed(20261121)
-    @options(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @options(max_examples=4, suppress_health_check=list(HealthCheck), database=None)
     @given(st.lists(STEPS, min_size=5, max_size=5))
     def walk(all_steps: Any) -> None:
         asyncio.run(_walk(settings, tmp_path, all_steps))

@@ -61,7 +61,6 @@ NUMBER = 0
 
 @hypothesis_settings(
     max_examples=15,
-    deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

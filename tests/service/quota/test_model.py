@@ -87,7 +87,7 @@ async def _walk(url: str, account: str, steps: list[tuple[str, str, int]]) -> No
 def test_the_meter_keeps_to_its_model(settings: Settings) -> None:
     count = iter(range(10**6))
 
-    @options(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @options(max_examples=150, suppress_health_check=list(HealthCheck), database=None)
     @given(STEPS)
     def walk(steps: Any) -> None:
         asyncio.run(_walk(settings.state_url, f"ip:model-{next(count)}", steps))

@@ -59,7 +59,7 @@ def _expected(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(batch=_batches())
 def test_ndjson_is_read_as_the_same_rows(batch: Any) -> None:
     lines = bytes(bytes_of(ndjson_lines(batch, batch.schema.names))).decode().split("\n")
@@ -69,7 +69,7 @@ def test_ndjson_is_read_as_the_same_rows(batch: Any) -> None:
     assert [list(row) for row in read] == [batch.schema.names] * batch.num_rows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(batch=_batches())
 def test_csv_is_read_as_the_same_rows(batch: Any) -> None:
     text = bytes(bytes_of(csv_lines(batch, batch.schema.names))).decode()

@@ -60,7 +60,7 @@ def test_all_pages_together_are_all_hits_each_once_and_in_order(many: SearchInde
 
 
 @given(q=st.sampled_from(QUESTIONS), limit=st.integers(1, 50))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_size_of_pages_does_not_change_the_order(many: SearchIndex, q: str, limit: int) -> None:
     small = walk(many, q, limit=limit, pages=8)
     large = walk(many, q, limit=50, pages=-(-8 * limit // 50))

@@ -178,7 +178,7 @@ def test_filters_hold_for_iids_too(index: SearchIndex) -> None:
 
 
 @given(q=st.text(min_size=1, max_size=200))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_question_breaks_it_and_every_answer_is_in_order(index: SearchIndex, q: str) -> None:
     page = ask(index, q, limit=50)
     keys = [(-hit.score, hit.item.iid) for hit in page.hits]

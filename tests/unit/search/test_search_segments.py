@@ -135,7 +135,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
     with TemporaryDirectory() as directory:
         catalogue = Catalogue(Path(directory))
@@ -209,7 +209,7 @@ def test_one_process_at_a_time_merges(tmp_path: Path) -> None:
 
 
 @given(sizes=st.lists(st.integers(1, 5_000), max_size=60))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_merges_bound_the_number_of_segments(sizes: list[int]) -> None:
     segments: tuple[SegmentEntry, ...] = ()
     for number, size in enumerate(sizes):
