@@ -24,7 +24,7 @@ down: $(VENV)/.service ## Stop a service started with --detach
 test: check ## Run every check and every test
 	$(BIN)/python -m pytest $(LONG_FIRST) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
-check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests (under 30 s)
+check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
