@@ -21,6 +21,10 @@ _ROWS_AT_ONCE = 4096
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODER = msgspec.json.Encoder(decimal_format="string")
 
+# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, on a busy machine a second, for
+# which the first answer that needs it would block an edge's event loop.
+pa.array([None])
+
 
 def write(table: pa.Table, meta: dict[str, Any], format: str, sink: BinaryIO) -> None:
     """Write an answer in a format of MEDIA_TYPES. CSV and NDJSON have no place for `meta`: rows only."""

@@ -68,6 +68,7 @@ def test_invite_and_join(visitor: Visitor) -> None:
     visitor.shoot("members-invited")
     visitor.page.get_by_role("button", name="Sign out").click()
     expect(visitor.page.get_by_text("You are signed out")).to_be_visible()
+    visitor.page.wait_for_load_state("networkidle")  # the provider may send the browser to this page once more
     visitor.context.clear_cookies()
     visitor.sign_in("grace")
     visitor.page.goto(link)

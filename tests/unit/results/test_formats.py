@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from datetime import date
 from decimal import Decimal
 
@@ -133,3 +135,18 @@ def test_few_rows_have_the_bytes_that_many_would_have(format: str, flat: bool) -
     lines = formats.lines(rows, table.schema)
     assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue()
     assert formats.digest_of(lines) == formats.digest(table)
+
+
+def test_the_first_nested_rows_of_a_process_import_nothing() -> None:
+    """An import of a second blocks an edge's event loop, and its watchdog ends the process, again and again."""
+    script = """
+import sys
+import edge.server
+from edge.analytics.sustainability import SCHEMA
+from shared.results import formats
+before = set(sys.modules)
+formats.lines([{"indicator": "co2e_kg"}], SCHEMA)
+print(sorted(set(sys.modules) - before))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "[]"
