@@ -21,8 +21,8 @@ _ROWS_AT_ONCE = 4096
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODER = msgspec.json.Encoder(decimal_format="string")
 
-# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, on a busy machine a second, for
-# which the first answer that needs it would block an edge's event loop.
+# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, or a second where much
+# else runs, in which the first answer that needs it would block an event loop of the edge.
 pa.array([None])
 
 
