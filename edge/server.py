@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any
 
+import pyarrow as pa
 from aiohttp import hdrs, web
 from aiohttp.http_parser import HttpRequestParser
 from aiohttp.web_protocol import RequestHandler
@@ -22,6 +23,10 @@ from edge.resources import Resources, build, opened
 from shared.config import Settings
 from shared.errors import ConfigurationError
 from shared.telemetry.log import adopt_libraries
+
+# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, or a second where much
+# else runs, in which the first answer that needs it would block the event loop.
+pa.array([None])
 
 _HEAD_BYTES_MAX = 16 * 1024
 _KEEP_ALIVE_SECONDS = 75.0

@@ -117,9 +117,8 @@ class CredentialStore:
     ) -> Principal | None:
         invalidations = self._invalidations
         principal = await self._read(form, kind, credential)
-        if (
-            invalidations == self._invalidations
-        ):  # else something has changed since it was read: the next call reads again
+        # Where something has changed since it was read, the next call reads again.
+        if invalidations == self._invalidations:
             self._cache.remember(digest, principal)
         return principal
 

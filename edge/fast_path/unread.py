@@ -92,10 +92,8 @@ class Unread:
         if request.gzip is not None:
             compress(offered.response)
         answer = answer_of(_PRICING_RULE, offered, began)
-        # Data that changed meanwhile may have been read before or after.
-        if generation == self._answers.generation:
-            key = Key(request.target, representation(request.accept), None, request.gzip is not None)
-            self._answers.keep(key, answer)
+        key = Key(request.target, representation(request.accept), None, request.gzip is not None)
+        self._answers.keep(key, answer, generation)
         done(answer)
 
 

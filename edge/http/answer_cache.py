@@ -80,7 +80,7 @@ class AnswerCache:
         self._documents: dict[Key, None] = {}
         self._bytes = 0
         self.generation = 0
-        """Grows whenever everything is dropped: an answer that was begun before is not kept after."""
+        """Grows whenever everything is dropped."""
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -96,9 +96,13 @@ class AnswerCache:
             return None
         return answer
 
-    def keep(self, key: Key, answer: Answer) -> None:
-        """Keep an answer, in the place of an older one to the same question; one that is too large is not kept."""
-        if len(answer.body) > BODY_BYTES_MAX or answer.until <= self._clock():
+    def keep(self, key: Key, answer: Answer, generation: int) -> None:
+        """Keep an answer that was begun in a generation, in the place of an older one to the same question.
+
+        One that is too large is not kept, nor one that was begun before everything was dropped.
+        """
+        # Data that changed meanwhile may have been read before or after.
+        if generation != self.generation or len(answer.body) > BODY_BYTES_MAX or answer.until <= self._clock():
             return
         if key in self._answers:
             self._drop(key)

@@ -45,9 +45,8 @@ def answer_keeping(answers: AnswerCache) -> Any:
         if takes_gzip(request):
             response = _compressed(response, offered.response)
         key = _key(request, offered)
-        # Data that changed meanwhile may have been read before or after.
-        if key is not None and generation == answers.generation:
-            answers.keep(key, answer_of(rule_of(request), offered, began))
+        if key is not None:
+            answers.keep(key, answer_of(rule_of(request), offered, began), generation)
         return response
 
     return keep

@@ -21,10 +21,6 @@ _ROWS_AT_ONCE = 4096
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _ENCODER = msgspec.json.Encoder(decimal_format="string")
 
-# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, or a second where much
-# else runs, in which the first answer that needs it would block an event loop of the edge.
-pa.array([None])
-
 
 def write(table: pa.Table, meta: dict[str, Any], format: str, sink: BinaryIO) -> None:
     """Write an answer in a format of MEDIA_TYPES. CSV and NDJSON have no place for `meta`: rows only."""

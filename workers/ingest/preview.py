@@ -44,24 +44,24 @@ class Previewer:
         self._unpacked_bytes_max = unpacked_bytes_max
         self._report_progress = report_progress
         self._names: dict[int, str] = {}
-        self._found = Preview()
+        self._preview = Preview()
 
     def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
         """Return what a mapping of items gives."""
         for path, batch in self._batches(files):
             observed, finish = transformer.begin(batch, path)
             shaped = finish()
-            self._found.counts["rows"] += shaped.rows
-            self._found.counts.update(shaped.counts)
+            self._preview.counts["rows"] += shaped.rows
+            self._preview.counts.update(shaped.counts)
             self._keep_rejects(shaped.rejects)
             self._keep(shaped, observed)
-        self._found.counts["items_read"] = len(transformer.registry)
-        return self._found
+        self._preview.counts["items_read"] = len(transformer.registry)
+        return self._preview
 
     def of_factors(self, files: list[Path]) -> Preview:
         """Return what a mapping of factors gives."""
         figures: factors.Figures = defaultdict(list)
-        counts = self._found.counts
+        counts = self._preview.counts
         for path, batch in self._batches(files):
             rejects = batch.rejects + factors.collect(self._mapping, path, batch, figures)
             counts["rows"] += batch.rows + len(batch.rejects)
@@ -70,8 +70,8 @@ class Previewer:
         counts["factors_read"] = len(figures)
         for (code, indicator), listed in sorted(figures.items()):
             row = {"code": code, "indicator": indicator, "per_kg": f"{factors.mean(listed):f}", "samples": len(listed)}
-            self._found.factors.append(row)
-        return self._found
+            self._preview.factors.append(row)
+        return self._preview
 
     def _batches(self, files: list[Path]) -> Iterator[tuple[Path, Batch]]:
         before = 0
@@ -91,7 +91,7 @@ class Previewer:
             before += path.stat().st_size
 
     def _keep_rejects(self, rejects: list[Reject]) -> None:
-        preview = self._found
+        preview = self._preview
         preview.counts["rejected"] += sum(reject.scope == "row" for reject in rejects)
         preview.counts["fields_rejected"] += sum(reject.scope == "field" for reject in rejects)
         preview.reasons.update(reject.reason for reject in rejects)
@@ -99,7 +99,7 @@ class Previewer:
             preview.rejects.append(reject._asdict())
 
     def _keep(self, shaped: Transformed, observed: Transformed) -> None:
-        preview = self._found
+        preview = self._preview
         if len(self._names) < self._shown:
             self._names |= {item.key: item.name or item.iid for item in shaped.items[: 10 * self._shown]}
         for item in shaped.items[: self._shown - len(preview.items)]:

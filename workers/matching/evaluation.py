@@ -56,12 +56,8 @@ class Files:
     train: tuple[Path, ...] = ()
 
 
-def _silent(_: str) -> None:
-    """Report no progress."""
-
-
 def evaluate(
-    files: Files, model: Model, *, end_to_end: bool, report_progress: Callable[[str], None] = _silent
+    files: Files, model: Model, *, end_to_end: bool, report_progress: Callable[[str], None] = lambda stage: None
 ) -> Evaluation:
     """Judge the pairs of a file, by the model or, with training pairs, by one trained on these."""
     report_progress("finding candidates among the records")
