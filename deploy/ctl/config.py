@@ -35,7 +35,7 @@ def declared() -> list[dict[str, Any]]:
 
 def table() -> str:
     """Return the settings as a table in Markdown."""
-    rows = ["| Variable | What it is | Default |", "|---|---|---|"]
+    rows = ["| Variable | Meaning | Default |", "|---|---|---|"]
     for setting in declared():
         default = "secret" if setting["secret"] else f"`{setting['default']}`" if setting["default"] else "empty"
         rows.append(f"| `{setting['variable']}` | {setting['sentence']} | {default} |")

@@ -100,9 +100,9 @@ def _lines(title: str, rows: Rows, name: str) -> Plot:
         by_group[_label(row, period=False)][row["period"]] = row
     series = []
     for label in list(by_group)[:SERIES_MAX]:
-        placed = [by_group[label].get(period, {}) for period in periods]
-        values = [number(row.get(name)) for row in placed]
-        series.append({"label": label or _words(name), "values": values, "hollow": _flagged(placed)})
+        points = [by_group[label].get(period, {}) for period in periods]
+        values = [number(row.get(name)) for row in points]
+        series.append({"label": label or _words(name), "values": values, "hollow": _flagged(points)})
     more = f" (the first {SERIES_MAX} of {len(by_group)})" if len(by_group) > SERIES_MAX else ""
     return {"title": title + more, "x": periods, "series": series, "kind": "lines"}
 

@@ -147,8 +147,8 @@ def _compared(entry: Mapping[str, Any]) -> dict[str, Any]:
         return without_unknown({name: value for name, value in entry.items() if name != "record"})
     category, brand = body["category"], body["brand"]
     named = {"iid": body["iid"], "name": body["name"], "brand": brand and brand["slug"]}
-    placed = {"category": category and category["code"], "product_type": body["product_type"]}
-    return without_unknown({**named, **placed, **_known(body, "price_band", "sustainability")})
+    classified = {"category": category and category["code"], "product_type": body["product_type"]}
+    return without_unknown({**named, **classified, **_known(body, "price_band", "sustainability")})
 
 
 def _known(document: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, 
 from shared.results.layout import MEDIA_TYPES
 
 # How an answer is returned, not what is asked: equal questions in different formats are one computation each.
-_NOT_ASKED = frozenset({"format", "dry_run"})
+_PRESENTATION = frozenset({"format", "dry_run"})
 # They come first in a question's one spelling, which a dry run returns.
 _SELECTION = ("brand", "category")
 _LIST_MAX = 100
@@ -265,7 +265,7 @@ class PriceIndexReply(Reply):
 def question_names(query: type[ReportQuery]) -> tuple[str, ...]:
     """Return the parameters of a query that say what is asked, by the names that callers use, in one order."""
     names = [field.data_key or name for name, field in query().fields.items()]
-    return tuple(sorted((name for name in names if name not in _NOT_ASKED), key=lambda name: name not in _SELECTION))
+    return tuple(sorted((name for name in names if name not in _PRESENTATION), key=lambda name: name not in _SELECTION))
 
 
 def question_of(query: type[ReportQuery], loaded: dict[str, Any]) -> dict[str, Any]:

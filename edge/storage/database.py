@@ -179,7 +179,7 @@ class Database:
     async def _connection(self) -> AsyncIterator[Any]:
         """Lend a connection: half of them at most to one account. Raises TimeoutError after the deadline."""
         assert self._pool is not None
-        async with self._share.place(ACCOUNT.get(), self._deadline_seconds):
+        async with self._share.slot(ACCOUNT.get(), self._deadline_seconds):
             async with self._pool.acquire(timeout=self._deadline_seconds) as connection:
                 yield connection
 

@@ -18,8 +18,8 @@ class FairShare:
         self._users: dict[str, int] = {}
 
     @asynccontextmanager
-    async def place(self, account: str | None, deadline_seconds: float) -> AsyncIterator[None]:
-        """Hold a place of the account. Raises TimeoutError where none is free within the deadline."""
+    async def slot(self, account: str | None, deadline_seconds: float) -> AsyncIterator[None]:
+        """Hold a slot of the account. Raises TimeoutError where none is free within the deadline."""
         if account is None:
             yield
             return

@@ -21,9 +21,9 @@ _real = time.time
 _ahead_seconds = 0.0
 
 
-def file_of(places: Paths) -> Path:
+def file_of(paths: Paths) -> Path:
     """Return the file that says by how many seconds the edges' clock is ahead."""
-    return _beside(places.root / "results")
+    return _beside(paths.root / "results")
 
 
 def _beside(results: Path) -> Path:

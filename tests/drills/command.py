@@ -56,8 +56,8 @@ def jobs(number: int, kills: int, seed: int, minutes: float, as_json: bool) -> N
     Everything runs on loopback below a temporary directory and is gone afterwards. Every job must end, once, with the
     right digest or with a reason. Exit code 1 when a promise was broken.
     """
-    with _stage(as_json=as_json) as (places, report_progress):
-        outcome = Drill(places, number, kills, seed, minutes * 60, report_progress).run()
+    with _stage(as_json=as_json) as (paths, report_progress):
+        outcome = Drill(paths, number, kills, seed, minutes * 60, report_progress).run()
     _tell(outcome, number, seed, as_json=as_json)
     sys.exit(0 if outcome.passed else 1)
 
@@ -93,8 +93,8 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     """
     if not chosen(faults_of(Settings.from_environment()), only):
         raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
-    with _stage(as_json=as_json or as_markdown) as (places, report_progress):
-        found = OutageDrill(places, seconds, report_progress, only).run()
+    with _stage(as_json=as_json or as_markdown) as (paths, report_progress):
+        found = OutageDrill(paths, seconds, report_progress, only).run()
     if as_json:
         listed = [
             {
@@ -140,8 +140,8 @@ def overload(seconds: float, rounds: int, only: tuple[str, ...], ratio_max: floa
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when an ordinary caller
     was not served, or waited longer than `--ratio-max` allows, or one of many who came at once met no answer.
     """
-    with _stage(as_json=as_json) as (places, report_progress):
-        found = OverloadDrill(places, seconds, rounds, report_progress, only).run()
+    with _stage(as_json=as_json) as (paths, report_progress):
+        found = OverloadDrill(paths, seconds, rounds, report_progress, only).run()
     if as_json:
         click.echo(json.dumps([_measured(one) for one in found], indent=1))
     else:
@@ -247,8 +247,8 @@ def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, mi
     and in its order, and bad receivers may delay the events of others by at most 1 s. Exit code 1 when a promise was
     broken. It needs the tools of the tests (`make check` installs them).
     """
-    with _stage(as_json=as_json) as (places, report_progress):
-        drilled = WebhookDrill(places, events, receivers, kills, seed, rate, minutes * 60, report_progress)
+    with _stage(as_json=as_json) as (paths, report_progress):
+        drilled = WebhookDrill(paths, events, receivers, kills, seed, rate, minutes * 60, report_progress)
         outcome = drilled.run()
     if as_json:
         checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in outcome.checks]

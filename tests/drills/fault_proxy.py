@@ -22,29 +22,29 @@ _CHUNKS_MAX = 64
 _CONTROL_SECONDS = 5.0
 
 
-def program(places: Paths, links: Mapping[str, tuple[str, str]]) -> Program:
+def program(paths: Paths, links: Mapping[str, tuple[str, str]]) -> Program:
     """Return the process as a program; `links` are the place that each listens at, and the one it leads to."""
-    control = _control(places)
+    control = _control(paths)
     named = [f"{name}={listen}>{target}" for name, (listen, target) in links.items()]
     return Program(
         name="links",
         command=[sys.executable, "-m", "tests.drills.fault_proxy", str(control), *named],
-        log=places.log("links"),
+        log=paths.log("links"),
         ready=control.exists,
     )
 
 
-def turn(places: Paths, name: str, state: str | int) -> None:
+def turn(paths: Paths, name: str, state: str | int) -> None:
     """Make a link slow by so many milliseconds, with 0 as quick as it was; or `stall`, `cut`, `pass` as above."""
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(_CONTROL_SECONDS)
-        line.connect(str(_control(places)))
+        line.connect(str(_control(paths)))
         line.sendall(f"{name} {state}\n".encode())
         line.recv(1)
 
 
-def _control(places: Paths) -> Path:
-    return places.run / "links.sock"
+def _control(paths: Paths) -> Path:
+    return paths.run / "links.sock"
 
 
 @dataclass

@@ -155,7 +155,7 @@ class Trouble:
     def __init__(self, stack: Stack, noon: int) -> None:
         self._stack = stack
         self._noon = noon
-        self._places = stack.paths
+        self._paths = stack.paths
         self._results = stack.settings.results_dir
 
     def begin(self, fault: Fault, seconds: float) -> Callable[[], None]:
@@ -188,8 +188,8 @@ class Trouble:
                 self._make_read_only(True)
                 return lambda: self._make_read_only(False)
             case "slow":
-                fault_proxy.turn(self._places, fault.parts[0], SLOW_MILLISECONDS)
-                return lambda: fault_proxy.turn(self._places, fault.parts[0], 0)
+                fault_proxy.turn(self._paths, fault.parts[0], SLOW_MILLISECONDS)
+                return lambda: fault_proxy.turn(self._paths, fault.parts[0], 0)
             case "full":
                 return self._fill(self._children(fault))
             case "away":
@@ -211,8 +211,8 @@ class Trouble:
         if "state" in parts:
             step_state_store(settings, noon + seconds)
             return lambda: step_state_store(settings, noon)
-        clock_skew.file_of(self._places).write_text(str(seconds))
-        return lambda: clock_skew.file_of(self._places).unlink()
+        clock_skew.file_of(self._paths).write_text(str(seconds))
+        return lambda: clock_skew.file_of(self._paths).unlink()
 
     def _set_back(self, children: list[ServiceProcess]) -> Callable[[], None]:
         """Let what is ordered bear the time of a clock that is ahead, and nothing of it be begun before that ends."""
@@ -259,9 +259,9 @@ class Trouble:
 
     def _turn_link(self, mode: str) -> Callable[[], None]:
         def pass_again() -> None:
-            fault_proxy.turn(self._places, OBJECTS, "pass")
+            fault_proxy.turn(self._paths, OBJECTS, "pass")
 
-        fault_proxy.turn(self._places, OBJECTS, "stall" if mode == "hangs" else "cut")
+        fault_proxy.turn(self._paths, OBJECTS, "stall" if mode == "hangs" else "cut")
         if mode == "restarts":
             threading.Timer(_RESTART_SECONDS, pass_again).start()
         return pass_again

@@ -41,8 +41,8 @@ _SAFE = {
 class MultiHostStack:
     """The hosts and everything that runs on them. QuotaClients are on the network `front`, the stores on `back`."""
 
-    def __init__(self, places: Paths, callers: int) -> None:
-        self.places = places
+    def __init__(self, paths: Paths, callers: int) -> None:
+        self.paths = paths
         self.network = Network({"front": "10.77.0", "back": "10.78.0"})
         self.stores = self.network.add("stores", back=[STORES])
         for name, number in EDGES.items():
@@ -56,15 +56,15 @@ class MultiHostStack:
 
     def start_stores(self) -> None:
         """Start PostgreSQL and both Valkeys, and bring the schema up to date."""
-        secrets, address = self.places.secrets(), self.stores_address
-        server = postgres.program(self.places, secrets["owner_password"], {**_SAFE, "listen_addresses": address})
-        with (self.places.root / "postgres" / "pg_hba.conf").open("a") as file:
+        secrets, address = self.paths.secrets(), self.stores_address
+        server = postgres.program(self.paths, secrets["owner_password"], {**_SAFE, "listen_addresses": address})
+        with (self.paths.root / "postgres" / "pg_hba.conf").open("a") as file:
             file.write(f"host all all {self.network.address('back', 0)}/24 scram-sha-256\n")
         self._wait(self._start(self.stores, server))
-        postgres.prepare(self.places, secrets)
+        postgres.prepare(self.paths, secrets)
         for program, port in (
-            (valkey.state(self.places), _STATE_PORT),
-            (valkey.cache(self.places), _CACHE_PORT),
+            (valkey.state(self.paths), _STATE_PORT),
+            (valkey.cache(self.paths), _CACHE_PORT),
         ):
             listening = [*program.command, "--port", str(port), "--bind", address, "--protected-mode", "no"]
             self._wait(self._start(self.stores, replace(program, command=listening)))
@@ -104,7 +104,7 @@ class MultiHostStack:
     @property
     def owner_url(self) -> str:
         """PostgreSQL as its owner, past every network: how the drill itself looks at it."""
-        return postgres.url(self.places, postgres.OWNER, self.places.secrets()["owner_password"])
+        return postgres.url(self.paths, postgres.OWNER, self.paths.secrets()["owner_password"])
 
     @property
     def restarts(self) -> int:
@@ -113,7 +113,7 @@ class MultiHostStack:
 
     def log(self, name: str) -> str:
         """Return what a part wrote so far."""
-        return self.places.log(name).read_text(errors="replace")
+        return self.paths.log(name).read_text(errors="replace")
 
     def _start(self, host: Host, program: Program) -> ServiceProcess:
         child = ServiceProcess(program)
@@ -128,7 +128,7 @@ class MultiHostStack:
             raise StackError(f"{child.program.name} did not start; the end of {log} says:\n{tail(log)}")
 
     def _settings(self) -> Settings:
-        secrets, address, root = self.places.secrets(), self.stores_address, self.places.root
+        secrets, address, root = self.paths.secrets(), self.stores_address, self.paths.root
 
         def login(user: str, name: str) -> str:
             return f"postgresql://{user}:{secrets[f'{name}_password']}@{address}:5432/{postgres.DATABASE}"
@@ -152,7 +152,7 @@ class MultiHostStack:
         return replace(settings, problem_base_url=f"{settings.base_url}/errors")
 
     def _run_dir(self, name: str) -> Path:
-        folder = self.places.run / name
+        folder = self.paths.run / name
         folder.mkdir(exist_ok=True, mode=0o700)
         return folder
 
@@ -190,7 +190,7 @@ class MultiHostStack:
         program = Program(
             name=name,
             command=command,
-            log=self.places.log(name),
+            log=self.paths.log(name),
             environment=environment,
             ready=ready,
             stop_seconds=20.0,

@@ -43,14 +43,14 @@ _LIMIT = 25
 class OutageDrill:
     """The drill on a stack of its own."""
 
-    places: Paths
+    paths: Paths
     seconds: float
     report_progress: Callable[[str], None]
     only: tuple[str, ...] = ()
 
     def run(self) -> list[Seen]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.places, free_port(), edge_module="tests.drills.clock_skew", identity_port=free_port())
+        self._stack = Stack(self.paths, free_port(), edge_module="tests.drills.clock_skew", identity_port=free_port())
         found: list[Seen] = []
         try:
             self._stack.start_servers(self._starting)
@@ -68,20 +68,20 @@ class OutageDrill:
 
     def _put_links_between(self) -> None:
         """Have every part reach what it stands on by a link, and the jobs ride on a broker of their own."""
-        stack, places = self._stack, self.places
-        stack.start(valkey.broker(places))
-        folder = places.run / "by-link"
+        stack, paths = self._stack, self.paths
+        stack.start(valkey.broker(paths))
+        folder = paths.run / "by-link"
         folder.mkdir(exist_ok=True)
         assert stack.identity is not None
         names = {"state": "state.sock", "cache": "cache.sock", "broker": "broker.sock", "postgres": ".s.PGSQL.5432"}
-        ways = {name: (str(folder / file), str(places.run / file)) for name, file in names.items()}
+        ways = {name: (str(folder / file), str(paths.run / file)) for name, file in names.items()}
         ways["identity"] = (str(stack.identity["port"]), str(stack.identity_port))
         if stack.settings.s3_bucket:
             at = free_port()
             ways[OBJECTS] = (str(at), _host_of(stack.settings.s3_endpoint))
             stack.settings = replace(stack.settings, s3_endpoint=f"http://127.0.0.1:{at}")
-        stack.start(fault_proxy.program(places, ways))
-        settings, near, far = stack.settings, f"host={folder}", f"host={places.run}"
+        stack.start(fault_proxy.program(paths, ways))
+        settings, near, far = stack.settings, f"host={folder}", f"host={paths.run}"
         stack.settings = replace(
             settings,
             edge_database_url=settings.edge_database_url.replace(far, near),
@@ -177,7 +177,7 @@ class OutageDrill:
         """Return whether every part lives and each edge listens: one edge alone would hide that the other is down."""
         edges = [child for child in self._stack.children if child.program.name.startswith("edge")]
         return all(child.alive for child in self._stack.children) and all(
-            _listens(self.places.socket(child.program.name)) for child in edges
+            _listens(self.paths.socket(child.program.name)) for child in edges
         )
 
     def _credentials(self) -> Credentials:

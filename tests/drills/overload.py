@@ -64,7 +64,7 @@ def percentile(seconds: list[float], share: float) -> float:
 class OverloadDrill:
     """The drill on a stack of its own."""
 
-    places: Paths
+    paths: Paths
     seconds: float
     rounds: int
     report_progress: Callable[[str], None]
@@ -72,7 +72,7 @@ class OverloadDrill:
 
     def run(self) -> list[Measured]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.places, free_port())
+        self._stack = Stack(self.paths, free_port())
         found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
@@ -96,15 +96,15 @@ class OverloadDrill:
         front = Front(self._stack.port)
         front.wait_ready(_READY_SECONDS)
         file = front.export(Credentials(key, token, ""), dataset, _EXPORT_SECONDS)
-        paths = [f"/v1/index/lookup/{iid}", "/v1/index/search?q=milk", "/v1/index/brands?limit=20"]
-        self._ask(paths, key, self.seconds, Counter())  # so that nothing is measured cold
+        targets = [f"/v1/index/lookup/{iid}", "/v1/index/search?q=milk", "/v1/index/brands?limit=20"]
+        self._ask(targets, key, self.seconds, Counter())  # so that nothing is measured cold
         for number in range(self.rounds):
             for measured in found:
                 self.report_progress(f"{measured.attack}, round {number + 1} of {self.rounds}")
-                measured.calm += self._ask(paths, key, self.seconds, measured.failures)
+                measured.calm += self._ask(targets, key, self.seconds, measured.failures)
                 before = self._resident_bytes()
                 with self._attack(measured, file, attacker if measured.attack == DRY_RUNS else key):
-                    measured.crowd += self._ask(paths, key, self.seconds, measured.failures)
+                    measured.crowd += self._ask(targets, key, self.seconds, measured.failures)
                     measured.grown_bytes = max(measured.grown_bytes, self._resident_bytes() - before)
                 time.sleep(_BEFORE_SECONDS)
 
@@ -122,11 +122,11 @@ class OverloadDrill:
             process.kill()
             process.wait()
 
-    def _ask(self, paths: list[str], key: str, seconds: float, failures: Counter[str]) -> list[float]:
+    def _ask(self, targets: list[str], key: str, seconds: float, failures: Counter[str]) -> list[float]:
         """Ask at a steady beat for so long; return what each answer took, counted from when it was due."""
         taken: list[float] = []
         callers = [
-            threading.Thread(target=self._caller, args=(paths, key, n, seconds, taken, failures), daemon=True)
+            threading.Thread(target=self._caller, args=(targets, key, n, seconds, taken, failures), daemon=True)
             for n in range(_CALLERS)
         ]
         for caller in callers:
@@ -136,7 +136,7 @@ class OverloadDrill:
         return taken
 
     def _caller(
-        self, paths: list[str], key: str, number: int, seconds: float, taken: list[float], failures: Counter[str]
+        self, targets: list[str], key: str, number: int, seconds: float, taken: list[float], failures: Counter[str]
     ) -> None:
         head = {"Authorization": f"ApiKey {key}"}
         line = http.client.HTTPConnection("127.0.0.1", self._stack.port, timeout=_DEADLINE_SECONDS)
@@ -146,7 +146,7 @@ class OverloadDrill:
             if n % 10 == 0:
                 line.close()  # a new connection now and then, as new callers come
             try:
-                line.request("GET", paths[(n + number) % len(paths)], headers=head)
+                line.request("GET", targets[(n + number) % len(targets)], headers=head)
                 answer = line.getresponse()
                 answer.read()
                 if answer.status != 200:

@@ -53,9 +53,9 @@ class PartitionDrill:
     """The drill on a site of its own."""
 
     def __init__(
-        self, places: Paths, jobs: int, cut_seconds: float, seconds_max: float, report_progress: Callable[[str], None]
+        self, paths: Paths, jobs: int, cut_seconds: float, seconds_max: float, report_progress: Callable[[str], None]
     ) -> None:
-        self._places = places
+        self._paths = paths
         self._jobs = jobs
         self._cut_seconds = cut_seconds
         self._seconds_max = seconds_max
@@ -65,7 +65,7 @@ class PartitionDrill:
     def run(self) -> Found:
         """Do all of it. Whatever happens, the site is stopped afterwards."""
         self._ends, found = time.monotonic() + self._seconds_max, Found()
-        self._site = MultiHostStack(self._places, callers=4)
+        self._site = MultiHostStack(self._paths, callers=4)
         try:
             self._report_progress("starting the stores")
             self._site.start_stores()
@@ -83,7 +83,7 @@ class PartitionDrill:
         return found
 
     def _prepare(self) -> None:
-        site, path = self._site, self._places.root / "market.parquet"
+        site, path = self._site, self._paths.root / "market.parquet"
         write(path, items=40, observations=400, seed=3)
         path.with_suffix(".toml").write_text(MAPPING)
         load(replace(site.settings, database_url=site.owner_url), read(path.with_suffix(".toml")), [path])

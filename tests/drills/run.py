@@ -51,7 +51,7 @@ class Outcome:
 class Drill:
     """One drill on a stack of its own."""
 
-    places: Paths
+    paths: Paths
     jobs: int
     kills: int
     seed: int
@@ -61,7 +61,7 @@ class Drill:
     def run(self) -> Outcome:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
         self._ends = time.monotonic() + self.seconds_max
-        self._stack = Stack(self.places, free_port(), workers=_WORKERS, worker_module="tests.drills.worker")
+        self._stack = Stack(self.paths, free_port(), workers=_WORKERS, worker_module="tests.drills.worker")
         outcome = Outcome()
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))

@@ -64,7 +64,7 @@ class Outcome:
 class WebhookDrill:
     """One drill on a stack of its own: so many events, spread over the organizations of the receivers."""
 
-    places: Paths
+    paths: Paths
     events: int
     receivers: int
     kills: int
@@ -80,8 +80,8 @@ class WebhookDrill:
                 "receivers verify with standardwebhooks, one of the tests' tools: `make check` installs it"
             )
         self._ends = time.monotonic() + self.seconds_max
-        self._stack = Stack(self.places, free_port(), workers=_WORKERS)
-        self._orders = self.places.root / "orders.json"
+        self._stack = Stack(self.paths, free_port(), workers=_WORKERS)
+        self._orders = self.paths.root / "orders.json"
         outcome = Outcome()
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))
@@ -136,13 +136,13 @@ class WebhookDrill:
         return made
 
     def _program(self, name: str, ports: list[int]) -> Program:
-        journal = str(self.places.root / f"{name}.ndjson")
+        journal = str(self.paths.root / f"{name}.ndjson")
         module = "tests.drills.webhook_receiver"
         command = [sys.executable, "-m", module, str(self._orders), journal, *map(str, ports)]
-        return Program(name=name, command=command, log=self.places.log(name), environment=dict(os.environ))
+        return Program(name=name, command=command, log=self.paths.log(name), environment=dict(os.environ))
 
     def _journals(self) -> list[Path]:
-        return sorted(self.places.root.glob("*.ndjson"))
+        return sorted(self.paths.root.glob("*.ndjson"))
 
     def _behave(self, receivers: list[Receiver], *, troubled: bool) -> None:
         """Give the receivers their orders; those that are killed behave well while they live."""

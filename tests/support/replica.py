@@ -29,9 +29,9 @@ LOGIN, PASSWORD = "itemindex_analytics_login", "only-for-reading"
 class Pair:
     """A primary's servers, and its replica."""
 
-    def __init__(self, primary: Servers, places: Paths) -> None:
+    def __init__(self, primary: Servers, paths: Paths) -> None:
         self.primary = primary
-        self.places = places
+        self.paths = paths
         self.child: ServiceProcess
 
     @classmethod
@@ -52,7 +52,7 @@ class Pair:
 
     def start(self) -> None:
         """Start the replica, and wait until it answers."""
-        self.child = ServiceProcess(postgres.program(self.places, self.primary.secrets["owner_password"]))
+        self.child = ServiceProcess(postgres.program(self.paths, self.primary.secrets["owner_password"]))
         self.child.start()
         assert self.child.wait_ready(30), tail(self.child.program.log, 20)
 
@@ -73,7 +73,7 @@ class Pair:
     def settings(self, primary: Settings, wait_seconds: float = 20.0) -> Settings:
         """Return settings with which reports are read from the replica, by the role that may only read."""
         database = primary.database_url.partition("@/")[2].partition("?")[0]
-        url = postgres.url(self.places, LOGIN, PASSWORD, database)
+        url = postgres.url(self.paths, LOGIN, PASSWORD, database)
         return replace(primary, replica_database_url=url, replica_wait_seconds=wait_seconds)
 
     def catch_up(self) -> None:
@@ -98,11 +98,11 @@ class Pair:
             connection.execute("SELECT pg_reload_conf()")
 
     def _owner(self) -> str:
-        return postgres.url(self.places, postgres.OWNER, self.primary.secrets["owner_password"], "postgres")
+        return postgres.url(self.paths, postgres.OWNER, self.primary.secrets["owner_password"], "postgres")
 
     def _copy(self) -> None:
         prefix, user = postgres.identity()
-        directory = self.places.root / "postgres"
+        directory = self.paths.root / "postgres"
         directory.mkdir(mode=0o700)
         if user is not None:
             os.chown(directory, user, user)

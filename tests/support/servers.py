@@ -40,9 +40,9 @@ def folder_in_memory() -> Iterator[Path]:
 class Servers:
     """PostgreSQL with templates of what tests begin with, a state store and a cache store."""
 
-    def __init__(self, places: Paths) -> None:
-        self.places = places
-        self.secrets = places.secrets()
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.secrets = paths.secrets()
         self.children: dict[str, ServiceProcess] = {}
         self._numbers = itertools.count()
         self._templates: dict[Contents | None, str] = {}
@@ -54,11 +54,11 @@ class Servers:
         servers = cls(Paths.below(folder))
         try:
             servers.start(
-                postgres.program(servers.places, servers.secrets["owner_password"], {**_FAST, **(options or {})})
+                postgres.program(servers.paths, servers.secrets["owner_password"], {**_FAST, **(options or {})})
             )
-            servers.start(local_valkey.state(servers.places))
-            servers.start(local_valkey.cache(servers.places))
-            postgres.prepare(servers.places, servers.secrets)
+            servers.start(local_valkey.state(servers.paths))
+            servers.start(local_valkey.cache(servers.paths))
+            postgres.prepare(servers.paths, servers.secrets)
             servers._template(None)
             yield servers
         finally:
@@ -81,14 +81,14 @@ class Servers:
         go into the folder, or into one of their own that is gone after the block.
         """
         template, name = self._template(contents), f"test_{next(self._numbers)}"
-        own = self.places.root / name
+        own = self.paths.root / name
         own.mkdir()
         self._admin(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         for kept in ("search", "results"):
-            if (self.places.root / template / kept).exists():
-                shutil.copytree(self.places.root / template / kept, (folder or own) / kept)
+            if (self.paths.root / template / kept).exists():
+                shutil.copytree(self.paths.root / template / kept, (folder or own) / kept)
         for store in ("state", "cache"):
-            with valkey.Valkey(unix_socket_path=str(self.places.socket(store))) as client:
+            with valkey.Valkey(unix_socket_path=str(self.paths.socket(store))) as client:
                 client.flushall()
         try:
             yield self.settings(name, folder or own)
@@ -98,13 +98,13 @@ class Servers:
 
     def settings(self, database: str, folder: Path) -> Settings:
         """Return settings for one database."""
-        base = Settings.from_environment({"STATE_URL": local_valkey.url(self.places, "state")})
+        base = Settings.from_environment({"STATE_URL": local_valkey.url(self.paths, "state")})
         return replace(
             base,
             database_url=self.url(postgres.OWNER, "owner", database),
             edge_database_url=self.url(postgres.EDGE, "edge", database),
             worker_database_url=self.url(postgres.WORKER, "worker", database),
-            cache_url=local_valkey.url(self.places, "cache"),
+            cache_url=local_valkey.url(self.paths, "cache"),
             token_pepper="a pepper for tests, long enough to be one",
             signing_secret="a secret for tests, long enough to be one",
             search_dir=folder / "search",
@@ -126,12 +126,12 @@ class Servers:
 
     def url(self, user: str, name: str, database: str) -> str:
         """Return a login's address of a database."""
-        return postgres.url(self.places, user, self.secrets[f"{name}_password"], database)
+        return postgres.url(self.paths, user, self.secrets[f"{name}_password"], database)
 
     def _template(self, contents: Contents | None) -> str:
         if contents not in self._templates:
             name = f"template_{next(self._numbers)}"
-            folder = self.places.root / name
+            folder = self.paths.root / name
             folder.mkdir()
             if contents is None:
                 self._admin(f'CREATE DATABASE "{name}"')

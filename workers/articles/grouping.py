@@ -26,7 +26,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Membership:
     """Where an item belongs. `survivor_id`: the item whose IID answers for a merged one; `owner_id`: the active item
     whose record shows it, None where it or its survivor was withdrawn."""
 
@@ -38,9 +38,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Articles:
-    """The place of every item that was asked for, and the links that were not followed."""
+    """The article of every item that was asked for, and the links that were not followed."""
 
-    places: tuple[Place, ...]
+    memberships: tuple[Membership, ...]
     refused: tuple[Link, ...]
 
 
@@ -60,21 +60,21 @@ def group(
     made = cluster(members, links, merged=merged, accepted=accepted, rejected=rejected)
     joined = [[items[int(key)] for key in keys] for keys in made.groups]
     alone = items.keys() - {one.item_id for together in joined for one in together}
-    places = [place for together in joined for place in _places(together, standing)]
-    places += [place for item_id in alone for place in _places([items[item_id]], standing)]
-    return Articles(tuple(places), made.refused)
+    memberships = [one for together in joined for one in _memberships(together, standing)]
+    memberships += [one for item_id in alone for one in _memberships([items[item_id]], standing)]
+    return Articles(tuple(memberships), made.refused)
 
 
-def _places(together: list[Item], standing: EffectiveActs) -> Iterable[Place]:
+def _memberships(together: list[Item], standing: EffectiveActs) -> Iterable[Membership]:
     roots = sorted((one for one in together if one.item_id not in standing.merged_into), key=lambda one: one.age)
     withdrawn = [one.item_id for one in roots if one.item_id in standing.withdrawn]
     survivor = withdrawn[0] if withdrawn else roots[0].item_id
     owner = None if withdrawn else survivor
     for one in together:
         if one.item_id in withdrawn:
-            yield Place(one.item_id, "withdrawn", None, None)
+            yield Membership(one.item_id, "withdrawn", None, None)
         elif one.item_id == survivor:
-            yield Place(one.item_id, "active", None, survivor)
+            yield Membership(one.item_id, "active", None, survivor)
         else:
             root = standing.root(one.item_id)
-            yield Place(one.item_id, "merged", root if root in withdrawn else survivor, owner)
+            yield Membership(one.item_id, "merged", root if root in withdrawn else survivor, owner)

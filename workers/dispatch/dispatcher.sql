@@ -16,15 +16,15 @@ WITH dispatched AS (
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
 waiting AS (
     SELECT j.id, j.queue, p.jobs_running AS limit_running,
-           coalesce(h.jobs, 0) + row_number() OVER (PARTITION BY o.organization_id ORDER BY j.created_at, j.id) AS place
+           coalesce(h.jobs, 0) + row_number() OVER (PARTITION BY o.organization_id ORDER BY j.created_at, j.id) AS position
     FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     JOIN organizations g ON g.id = o.organization_id JOIN plans p ON p.name = g.plan
     LEFT JOIN dispatched h ON h.organization_id = o.organization_id
     WHERE j.state = 'queued' AND j.relayed_at IS NULL AND j.not_before <= statement_timestamp()),
 turns AS (
-    SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(place), id)
+    SELECT id, row_number() OVER (PARTITION BY queue ORDER BY min(position), id)
              + (SELECT count(*) FROM jobs r WHERE r.queue = waiting.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
-    FROM waiting WHERE place <= limit_running GROUP BY queue, id)
+    FROM waiting WHERE position <= limit_running GROUP BY queue, id)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
     SELECT j.id, coalesce(t.turn, 0) AS turn FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (

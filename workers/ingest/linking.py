@@ -57,7 +57,7 @@ class Linking:
         items.widen(connection, ())  # also the new owners, before their rows change
         self._check(connection, settled)
         connection.execute(SQL.regroup, (list(settled.moved),))
-        standing.mark(connection, settled.places)
+        standing.mark(connection, settled.memberships)
         counts["items_merged"] = len(settled.merged)
         rows = (index.row(str(item_id)) for item_id in changed)
         link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
@@ -90,7 +90,9 @@ def _named(acts: Acts) -> set[int]:
 
 
 def _examples(connection: Connection, settled: Settled) -> str:
-    pairs = [(place.item_id, place.survivor_id) for place in settled.places if place.item_id in settled.merged][:_SHOWN]
+    pairs = [
+        (member.item_id, member.survivor_id) for member in settled.memberships if member.item_id in settled.merged
+    ][:_SHOWN]
     ids = [item_id for pair in pairs for item_id in pair if item_id is not None]
     shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
     return "; ".join(f"{shown[item_id]} into {shown[survivor]}" for item_id, survivor in pairs if survivor is not None)

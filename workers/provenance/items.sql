@@ -52,48 +52,48 @@ distinct_contents AS (
 SELECT d.owner_id, d.item_id, d.source_id, s.name AS source, d.as_of, k.name, k.alt_names, k.brand_slug, k.category_code,
        k.product_type, k.identifiers, k.attributes, k.impacts,
        row_number() OVER (PARTITION BY d.owner_id ORDER BY s.rank NULLS LAST, d.item_id <> d.owner_id, d.as_of DESC, s.name,
-                          d.no DESC, d.item_id) AS place
+                          d.no DESC, d.item_id) AS priority
 FROM distinct_contents d JOIN item_contents k USING (item_id, content_hash) JOIN sources s ON s.id = d.source_id;
 
 -- name: claimed_attributes
 -- Each attribute by itself: the first source that brings it.
 CREATE TEMP TABLE claimed_attributes ON COMMIT DROP AS
 SELECT DISTINCT ON (owner_id, key) owner_id, key, value, source
-FROM claimed, jsonb_each(attributes) ORDER BY owner_id, key, place;
+FROM claimed, jsonb_each(attributes) ORDER BY owner_id, key, priority;
 
 -- name: claimed_identifiers
 -- All identifiers: of each source's article the newest value of each scheme, the preferred source's first.
 CREATE TEMP TABLE claimed_identifiers ON COMMIT DROP AS
 WITH newest AS (
-    SELECT DISTINCT ON (owner_id, item_id, source_id, scheme) owner_id, source, place, n, scheme, value
+    SELECT DISTINCT ON (owner_id, item_id, source_id, scheme) owner_id, source, priority, n, scheme, value
     FROM (SELECT c.*, e.n, e.one ->> 'scheme' AS scheme, e.one ->> 'value' AS value
           FROM claimed c, jsonb_array_elements(c.identifiers) WITH ORDINALITY AS e (one, n)) each
-    ORDER BY owner_id, item_id, source_id, scheme, place)
-SELECT DISTINCT ON (owner_id, scheme, value) owner_id, source, place, n, scheme, value
-FROM newest ORDER BY owner_id, scheme, value, place;
+    ORDER BY owner_id, item_id, source_id, scheme, priority)
+SELECT DISTINCT ON (owner_id, scheme, value) owner_id, source, priority, n, scheme, value
+FROM newest ORDER BY owner_id, scheme, value, priority;
 
 -- name: fields
 -- One row an item: each field from the first source that brings it, and which source that is.
 CREATE TEMP TABLE fields ON COMMIT DROP AS
 WITH single AS (
     SELECT owner_id, count(DISTINCT source_id) AS sources,
-           (array_agg(name ORDER BY place) FILTER (WHERE name IS NOT NULL))[1] AS name,
-           (array_agg(source ORDER BY place) FILTER (WHERE name IS NOT NULL))[1] AS name_source,
-           (array_agg(to_jsonb(alt_names) ORDER BY place) FILTER (WHERE alt_names <> '{}'))[1] AS alt_names,
-           (array_agg(source ORDER BY place) FILTER (WHERE alt_names <> '{}'))[1] AS alt_names_source,
-           (array_agg(brand_slug ORDER BY place) FILTER (WHERE brand_slug IS NOT NULL))[1] AS brand_slug,
-           (array_agg(source ORDER BY place) FILTER (WHERE brand_slug IS NOT NULL))[1] AS brand_source,
-           (array_agg(category_code ORDER BY place) FILTER (WHERE category_code IS NOT NULL))[1] AS category_code,
-           (array_agg(source ORDER BY place) FILTER (WHERE category_code IS NOT NULL))[1] AS category_source,
-           (array_agg(product_type ORDER BY place) FILTER (WHERE product_type IS NOT NULL))[1] AS product_type,
-           (array_agg(source ORDER BY place) FILTER (WHERE product_type IS NOT NULL))[1] AS product_type_source
+           (array_agg(name ORDER BY priority) FILTER (WHERE name IS NOT NULL))[1] AS name,
+           (array_agg(source ORDER BY priority) FILTER (WHERE name IS NOT NULL))[1] AS name_source,
+           (array_agg(to_jsonb(alt_names) ORDER BY priority) FILTER (WHERE alt_names <> '{}'))[1] AS alt_names,
+           (array_agg(source ORDER BY priority) FILTER (WHERE alt_names <> '{}'))[1] AS alt_names_source,
+           (array_agg(brand_slug ORDER BY priority) FILTER (WHERE brand_slug IS NOT NULL))[1] AS brand_slug,
+           (array_agg(source ORDER BY priority) FILTER (WHERE brand_slug IS NOT NULL))[1] AS brand_source,
+           (array_agg(category_code ORDER BY priority) FILTER (WHERE category_code IS NOT NULL))[1] AS category_code,
+           (array_agg(source ORDER BY priority) FILTER (WHERE category_code IS NOT NULL))[1] AS category_source,
+           (array_agg(product_type ORDER BY priority) FILTER (WHERE product_type IS NOT NULL))[1] AS product_type,
+           (array_agg(source ORDER BY priority) FILTER (WHERE product_type IS NOT NULL))[1] AS product_type_source
     FROM claimed GROUP BY owner_id),
 by_name AS (
     SELECT owner_id, jsonb_object_agg(key, value) AS attributes, jsonb_object_agg('attributes.' || key, source) AS sources
     FROM claimed_attributes GROUP BY owner_id),
 by_scheme AS (
-    SELECT owner_id, jsonb_agg(jsonb_build_object('scheme', scheme, 'value', value) ORDER BY place, n) AS identifiers,
-           jsonb_object_agg('identifiers.' || scheme, source ORDER BY place DESC) AS sources
+    SELECT owner_id, jsonb_agg(jsonb_build_object('scheme', scheme, 'value', value) ORDER BY priority, n) AS identifiers,
+           jsonb_object_agg('identifiers.' || scheme, source ORDER BY priority DESC) AS sources
     FROM claimed_identifiers GROUP BY owner_id)
 SELECT s.owner_id, s.name, ARRAY(SELECT jsonb_array_elements_text(s.alt_names)) AS alt_names, b.id AS brand_id,
        c.id AS category_id, s.product_type, coalesce(i.identifiers, '[]') AS identifiers, coalesce(a.attributes, '{}') AS attributes,
@@ -127,18 +127,18 @@ FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
      jsonb_populate_record(NULL::impacts, figure || jsonb_build_object(
          'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
 WHERE NOT figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)
-ORDER BY one.item_id, one.indicator, c.place;
+ORDER BY one.item_id, one.indicator, c.priority;
 
 -- name: write_stages
 -- All stages of an indicator from the first source that brings one: those of two sources would not add up.
 INSERT INTO impact_stages SELECT DISTINCT ON ((s.one).item_id, (s.one).indicator, (s.one).stage) (s.one).*
-FROM (SELECT one, c.place, ROW(c.item_id, c.source_id) = first_value(ROW(c.item_id, c.source_id))
-                 OVER (PARTITION BY one.item_id, one.indicator ORDER BY c.place) AS is_first
+FROM (SELECT one, c.priority, ROW(c.item_id, c.source_id) = first_value(ROW(c.item_id, c.source_id))
+                 OVER (PARTITION BY one.item_id, one.indicator ORDER BY c.priority) AS is_first
       FROM claimed c, jsonb_array_elements(c.impacts) AS figure,
            jsonb_populate_record(NULL::impact_stages, figure || jsonb_build_object(
                'item_id', c.owner_id, 'source_id', c.source_id, 'as_of', c.as_of)) AS one
       WHERE figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)) s
-WHERE s.is_first ORDER BY (s.one).item_id, (s.one).indicator, (s.one).stage, s.place;
+WHERE s.is_first ORDER BY (s.one).item_id, (s.one).indicator, (s.one).stage, s.priority;
 
 -- name: placed_items
 -- For the rollups: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.
@@ -196,10 +196,10 @@ counted AS (
            min(i.first_seen_on) FILTER (WHERE i.status = 'active') AS first_seen_on, max(i.updated_at) AS updated_at
     FROM touched t LEFT JOIN items i ON i.brand_id = t.id GROUP BY t.id),
 ranked AS (
-    SELECT i.brand_id, c.code, row_number() OVER (PARTITION BY i.brand_id ORDER BY count(*) DESC, c.code) AS place
+    SELECT i.brand_id, c.code, row_number() OVER (PARTITION BY i.brand_id ORDER BY count(*) DESC, c.code) AS priority
     FROM items i JOIN categories c ON c.id = i.category_id
     WHERE i.brand_id IN (SELECT id FROM touched) AND i.status = 'active' GROUP BY i.brand_id, c.code),
-top AS (SELECT brand_id, array_agg(code ORDER BY place) AS codes FROM ranked WHERE place <= 5 GROUP BY brand_id)
+top AS (SELECT brand_id, array_agg(code ORDER BY priority) AS codes FROM ranked WHERE priority <= 5 GROUP BY brand_id)
 UPDATE brands b SET item_count = n.items, first_seen_on = n.first_seen_on, top_categories = coalesce(top.codes, '{}'),
     updated_at = coalesce(n.updated_at, b.updated_at)
 FROM counted n LEFT JOIN top ON top.brand_id = n.id WHERE b.id = n.id;

@@ -5,7 +5,7 @@ from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.articles.grouping import Place
+from workers.articles.grouping import Membership
 from workers.provenance import events, identifiers, items, standing
 from workers.rollups import layout, refresh
 from workers.rollups.item_groups import Items
@@ -29,9 +29,9 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     that it changed in the temporary table `placed`. `seeds`: further items whose links have changed.
     """
     version = events.next_version(connection)
-    places = _stand(connection, seeds)
+    memberships = _stand(connection, seeds)
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
-    standing.mark(connection, places)
+    standing.mark(connection, memberships)
     connection.execute(items.SQL.versions, (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), refresh.ancestors(connection)
     refresh.touched(connection, placed, above, items.SQL.rollups_touched, but=set())
@@ -42,7 +42,7 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     return version
 
 
-def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Place, ...]:
+def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Membership, ...]:
     """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
     acts = standing.read_acts(connection)
     affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
@@ -50,7 +50,7 @@ def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Place, ...]:
     recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
     recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
     items.widen(connection, {row[0] for row in recounted})
-    return settled.places
+    return settled.memberships
 
 
 def _months(connection: Connection) -> list[date]:

@@ -7,7 +7,7 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.articles import links as stored
 from workers.articles import records
-from workers.articles.grouping import Articles, Item, Place, group
+from workers.articles.grouping import Articles, Item, Membership, group
 from workers.provenance import items
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
@@ -30,7 +30,7 @@ class Acts:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The places of items after an event. `moved`: those that have another owner than before it; `merged`: those of
+    """The articles of items after an event. `moved`: those that have another owner than before it; `merged`: those of
     them that were active."""
 
     articles: Articles
@@ -38,9 +38,9 @@ class Settled:
     merged: frozenset[int]
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """Return the place of every item that was looked at."""
-        return self.articles.places
+    def memberships(self) -> tuple[Membership, ...]:
+        """Return the article of every item that was looked at."""
+        return self.articles.memberships
 
 
 def read_acts(connection: Connection) -> Acts:
@@ -66,7 +66,7 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     links = stored.read(connection, known).values()
     articles = group(known, links, acts.standing, acts.decisions)
     before: dict[int, int | None] = dict(connection.execute(SQL.current, (list(connected),)).fetchall())
-    now = {place.item_id: place.owner_id for place in articles.places if place.status != "active"}
+    now = {one.item_id: one.owner_id for one in articles.memberships if one.status != "active"}
     moved = {item_id for item_id in connected if before.get(item_id, item_id) != now.get(item_id, item_id)}
     items.widen(connection, moved)
     connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
@@ -75,14 +75,14 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     return Settled(articles, frozenset(moved), frozenset((moved & now.keys()) - before.keys()))
 
 
-def mark(connection: Connection, places: Collection[Place]) -> None:
-    """Write what readers and the lookup see of the places."""
+def mark(connection: Connection, memberships: Collection[Membership]) -> None:
+    """Write what readers and the lookup see of the memberships."""
     connection.execute(
         items.SQL.standing,
         (
-            [place.item_id for place in places],
-            [place.status for place in places],
-            [place.survivor_id for place in places],
+            [one.item_id for one in memberships],
+            [one.status for one in memberships],
+            [one.survivor_id for one in memberships],
         ),
     )
 

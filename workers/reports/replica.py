@@ -17,7 +17,7 @@ SQL = beside(__file__, "publish.sql")
 _LOOK_SECONDS = 0.05
 _REST_SECONDS = 10.0
 _TRIES = 2
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Replica:
@@ -32,7 +32,7 @@ class Replica:
         self._log = log
         self._rests_until = 0.0
 
-    def read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
+    def read(self, lease: Lease, version: int, work: Callable[[Connection], Result]) -> Result | None:
         """Read on the replica, in a state of it that holds this data_version; None where the primary must be read.
 
         Raises LeaseLost or JobTimeout if the attempt must stop, and whatever the reading itself raises.
@@ -61,7 +61,7 @@ class Replica:
         self._pass_over(lease, why, failure)
         return None
 
-    def _read(self, lease: Lease, version: int, work: Callable[[Connection], Found]) -> Found | None:
+    def _read(self, lease: Lease, version: int, work: Callable[[Connection], Result]) -> Result | None:
         with (
             connect(self._url, application="replica", autocommit=True) as connection,
             lease.stopped_by(lambda: cancel_statement(connection)),

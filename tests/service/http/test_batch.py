@@ -133,7 +133,7 @@ async def test_a_batch_is_one_query_and_one_round_trip_to_the_cache(edge: Edge, 
     iids = [mint("batch", str(number)).iid for number in range(200)]
     first = await records.find_many([*iids, *iids])
     assert [sorted(one) for one in asked] == [sorted(iids)]
-    with valkey.Valkey(unix_socket_path=str(servers.places.socket("cache"))) as client:
+    with valkey.Valkey(unix_socket_path=str(servers.paths.socket("cache"))) as client:
         before = int(client.info("stats")["total_reads_processed"])
         assert await records.find_many(iids) == first
         reads = int(client.info("stats")["total_reads_processed"]) - before

@@ -19,7 +19,7 @@ def test_an_acknowledgement_that_fails_ends_the_connection(servers: Servers, set
         message = queue.get()
         assert message is not None
         pool = message.channel.pool
-        pool.connection_kwargs["path"] = str(servers.places.run / "unused.sock")
+        pool.connection_kwargs["path"] = str(servers.paths.run / "unused.sock")
         pool.reset()
         with pytest.raises(BrokenPipeError):
             message.ack()

@@ -14,7 +14,7 @@ class _Held:
         self.share, self.busy, self.over = share, 0, asyncio.Event()
 
     async def run(self, account: str | None) -> None:
-        async with self.share.place(account, 30.0):
+        async with self.share.slot(account, 30.0):
             self.busy += 1
             await self.over.wait()
 
@@ -43,7 +43,7 @@ async def test_a_caller_that_gives_up_waiting_frees_nothing_and_leaves_nothing_b
     first = asyncio.create_task(held.run("org:1"))
     await _settled()
     with pytest.raises(TimeoutError):
-        async with share.place("org:1", 0.01):
+        async with share.slot("org:1", 0.01):
             raise AssertionError("there is no place")
     waiting = asyncio.create_task(held.run("org:1"))
     await _settled()
@@ -52,6 +52,6 @@ async def test_a_caller_that_gives_up_waiting_frees_nothing_and_leaves_nothing_b
     assert held.busy == 1
     held.over.set()
     await first
-    async with share.place("org:1", 1.0):
+    async with share.slot("org:1", 1.0):
         pass
     assert share._gates == {}
