@@ -26,6 +26,9 @@ _AFTER_IT, _AFTER_ANY = "!", "\x7f"
 # BM25's constants.
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 
+SHARE_MAX = _SATURATION + 1
+"""BM25's share of a term's weight is below this, however often a document has the term."""
+
 Filter = tuple[str, str]
 
 
@@ -143,7 +146,7 @@ class SearchIndex:
         mean = length_sum / self.items if length_sum else 1.0
         times = np.arange(layout.TIMES_MAX + 1, dtype=np.float64)[:, np.newaxis]
         lengths = np.arange(layout.LENGTH_MAX + 1, dtype=np.float64)
-        share: NDArray[np.float64] = (_SATURATION + 1) * times
+        share: NDArray[np.float64] = SHARE_MAX * times
         share = share / (times + _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / mean))
         return share.ravel()
 

@@ -46,15 +46,21 @@ def of_segment(ranked: Best, segment: LiveSegment) -> NDArray[np.bool_]:
     return (ranked.numbers >= segment.base) & (ranked.numbers < segment.base + segment.items)
 
 
+def top(matches: Matches, count: int) -> Matches:
+    """Return the best documents of a segment in no order: of the highest scores, of equal scores the first IIDs."""
+    segment, documents, scores = matches
+    if len(scores) <= count:
+        return matches
+    # Not numpy's partition: where many scores are equal, as here, it takes ten times as long as to sort them.
+    least = np.sort(scores)[len(scores) - count]
+    above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    first = np.argsort(segment.ranks(documents[equal]))[: count - len(above)]
+    chosen = np.concatenate([above, equal[first]])
+    return Matches(segment, documents[chosen], scores[chosen])
+
+
 def _best(matches: Matches, count: int) -> Matches:
     """Return the best documents of a segment in their order: by score, then by IID."""
-    segment, documents, scores = matches
-    if len(scores) > count:
-        # Sorting all of them would take longest where a word is in many documents with the same score.
-        least = np.partition(scores, len(scores) - count)[len(scores) - count]
-        above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
-        first = np.argsort(segment.ranks(documents[equal]))[: count - len(above)]
-        chosen = np.concatenate([above, equal[first]])
-        documents, scores = documents[chosen], scores[chosen]
+    segment, documents, scores = top(matches, count)
     order = np.lexsort((segment.ranks(documents), -scores))
     return Matches(segment, documents[order], scores[order])

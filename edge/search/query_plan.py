@@ -98,10 +98,14 @@ class Planner:
 
     def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> RankedItems:
         some = rare[: _rarest(rare)]
-        matches = [scorer.with_any(some) for scorer in self._scorers]
-        total = _total(matches)
-        weighed = self._with_common(best(matches, max(count, CANDIDATES) if some else total), common)
-        return RankedItems(_ranked(weighed)[:count], total if some else len(weighed.numbers), exact=bool(some))
+        if not some:
+            passing = [scorer.all_passing() for scorer in self._scorers]
+            weighed = self._with_common(best(passing, _total(passing)), common)
+            return RankedItems(_ranked(weighed, count), len(weighed.numbers), exact=False)
+        wanted = max(count, CANDIDATES) if common else count
+        found = [scorer.with_any(some, wanted) for scorer in self._scorers]
+        weighed = self._with_common(best([one.matches for one in found], wanted), common)
+        return RankedItems(_ranked(weighed, count), sum(one.total for one in found), exact=True)
 
     def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> RankedItems:
         passing = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
@@ -177,5 +181,5 @@ def _total(by_segment: Sequence[Matches]) -> int:
     return sum(len(matches.documents) for matches in by_segment)
 
 
-def _ranked(ranked: Best) -> Ranked:
-    return list(zip(ranked.scores.tolist(), ranked.numbers.tolist(), strict=True))
+def _ranked(ranked: Best, count: int | None = None) -> Ranked:
+    return list(zip(ranked.scores[:count].tolist(), ranked.numbers[:count].tolist(), strict=True))

@@ -2,24 +2,41 @@
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edge.search import bitmaps
-from edge.search.index import Filter, SearchIndex
-from edge.search.matches import Matches, Scores
+from edge.search.index import SHARE_MAX, Filter, SearchIndex
+from edge.search.matches import Matches, Scores, top
 from edge.search.query_words import TermVariant, Weights, Word, description_field
-from edge.search.segment import LiveSegment, Postings, distinct
+from edge.search.segment import LiveSegment, Postings, distinct, merged
 from shared.search import layout
 from shared.search.segment import Numbers, Row
 
 # So few documents, and so small a share of a term's documents, are looked up one by one.
 _FEW = 1_024
-_SMALL_SHARE = 16
-# A table of all documents costs less than a look at each of more than this share of them.
-_SPARSE_SHARE = 64
+_SMALL_SHARE = 4
 _WITHOUT_LENGTH = (layout.QUANTITIES, layout.DESCRIBED_QUANTITIES)
+# Their scores depend on the length by which documents are numbered.
+_BY_LENGTH = (layout.WORDS, layout.PREFIXES)
+
+
+class Found(NamedTuple):
+    """Documents among which the best ones are, and the number of all that were found."""
+
+    matches: Matches
+    total: int
+
+
+class _List(NamedTuple):
+    """The documents that have a variant in a field, in ascending order, and the weight of the field."""
+
+    variant: TermVariant
+    field: str
+    weight: float
+    documents: Numbers
 
 
 class Scorer:
@@ -59,29 +76,65 @@ class Scorer:
             documents = documents[self._has(words[position], documents)]
         return len(documents)
 
-    def with_any(self, words: Sequence[Word]) -> Matches:
-        """Return the documents that have some of the words, also in descriptions, and pass the filters.
-
-        Without words: all documents that pass the filters, with a score of 0.
-        """
-        if not words:
-            documents = self.filtered(self._rarest((), ()))
-            return Matches(self._segment, documents, np.zeros(len(documents)))
-        of_words = [
-            [(variant, field, weight, self._variant_documents(variant, field)) for variant, field, weight in fields]
-            for fields in map(self._variants_in_fields, words)
+    def with_any(self, words: Sequence[Word], count: int) -> Found:
+        """Find the documents that have some of the words, also in descriptions, and pass the filters."""
+        lists = [
+            _List(variant, field, weight, self.filtered(self._variant_documents(variant, field)))
+            for word in words
+            for variant, field, weight in self._variants_in_fields(word)
         ]
-        documents = _union([those for of_word in of_words for _, _, _, those in of_word])
-        tally = _Tally(documents, self._segment.items)
-        for of_word in of_words:
-            tally.begin_word()
-            for variant, field, weight, those in of_word:
-                tally.add(those, self._variant_score(variant, field, those)[1] * weight)
-            tally.end_word(self._weights.word_met)
-        if not self._filters:
-            return Matches(self._segment, documents, tally.scores)
-        passing = self.filtered(documents)
-        return Matches(self._segment, passing, tally.scores[np.searchsorted(documents, passing)])
+        every = merged([one.documents for one in lists])
+        again = every[1:] == every[:-1]
+        total = len(every) - int(np.count_nonzero(again))
+        if total > count:
+            # What several lists have may score as their sum; what one list alone has scores as the list says.
+            every = merged([every[1:][again], *self._leaders(lists, count)])
+        documents = distinct(every)
+        scores = np.zeros(len(documents))
+        for word in words:
+            met = np.zeros(len(documents), np.bool_)
+            for variant, field, weight in self._variants_in_fields(word):
+                has_all, score = self._variant_score(variant, field, documents)
+                met |= has_all
+                scores += score * weight
+            scores += met * self._weights.word_met
+        return Found(Matches(self._segment, documents, scores), total)
+
+    def _leaders(self, lists: Sequence[_List], count: int) -> list[Numbers]:
+        """Return of each list the documents that can be among the `count` best by what this list adds to a score.
+
+        A list cannot add more than its `bound`, and once a list has so many documents, none that scores less counts.
+        """
+        leaders: list[Matches] = []
+        least = 0.0
+        for one in sorted(lists, key=self._bound, reverse=True):
+            if self._bound(one) < least:
+                break
+            documents = self._first(one, count)
+            scores = self._variant_score(one.variant, one.field, documents)[1] * one.weight
+            leaders.append(top(Matches(self._segment, documents, scores), count))
+            if len(documents) >= count:
+                least = max(least, leaders[-1].scores.min())
+        return [matches.documents[matches.scores >= least] for matches in leaders]
+
+    def _bound(self, one: _List) -> float:
+        inverses = [self._inverse_frequency(one.field, term) for term in one.variant.terms]
+        return sum(inverses) * SHARE_MAX * one.variant.weight * one.weight
+
+    def _first(self, one: _List, count: int) -> Numbers:
+        """Return documents of a list, the `count` best by its scores among them."""
+        postings = self._read(one.field, one.variant.terms[0])
+        if one.field not in _BY_LENGTH or postings.documents is not one.documents or not len(one.documents):
+            return one.documents
+        # Of documents that have a term equally often, the shorter ones, which come first, score higher.
+        if postings.times.min() == postings.times.max():
+            return one.documents[:count]
+        return merged([one.documents[np.flatnonzero(postings.times == n)[:count]] for n in _present(postings.times)])
+
+    def all_passing(self) -> Matches:
+        """Return the documents that pass the filters, of which one is not common, with a score of 0."""
+        documents = self.filtered(self._rarest((), ()))
+        return Matches(self._segment, documents, np.zeros(len(documents)))
 
     def passing(self) -> Numbers:
         """Return the documents that pass the filters, of which there is one."""
@@ -163,7 +216,7 @@ class Scorer:
         ]
 
     def _bm25(self, field: str, term: str, times: NDArray[np.uint8], documents: Numbers) -> Scores:
-        inverse = self._index.inverse_frequency(self._index.frequency(field, term))
+        inverse = self._inverse_frequency(field, term)
         if field in _WITHOUT_LENGTH:
             return (times > 0).astype(np.float64) * inverse
         described = field == layout.DESCRIPTION
@@ -172,6 +225,9 @@ class Scorer:
         share: Scores = shares.take(times.astype(np.uint16) << np.uint16(8) | lengths.take(documents))
         share *= inverse
         return share
+
+    def _inverse_frequency(self, field: str, term: str) -> float:
+        return self._index.inverse_frequency(self._index.frequency(field, term))
 
     def _times(self, field: str, term: str, documents: Numbers) -> NDArray[np.uint8]:
         """Return how often each document has a term; of common ones only whether."""
@@ -209,36 +265,8 @@ class Scorer:
 
 def _union(lists: Sequence[Numbers]) -> Numbers:
     some = [documents for documents in lists if len(documents)]
-    if len(some) == 1:
-        return some[0]
-    return distinct(np.concatenate(some)) if some else np.zeros(0, np.uint32)
+    return some[0] if len(some) == 1 else distinct(merged(some))
 
 
-class _Tally:
-    """Adds up the scores of documents, of which each word has only some."""
-
-    def __init__(self, documents: Numbers, items: int) -> None:
-        self._documents = documents
-        self.scores = np.zeros(len(documents))
-        self._met = np.zeros(len(documents), np.bool_)
-        self._positions: Numbers | None = None
-        if len(documents) > items // _SPARSE_SHARE:
-            self._positions = np.empty(items, np.uint32)
-            self._positions[documents] = np.arange(len(documents), dtype=np.uint32)
-
-    def begin_word(self) -> None:
-        """Begin with the next word."""
-        self._met[:] = False
-
-    def add(self, documents: Numbers, scores: Scores) -> None:
-        """Add what some of the documents score."""
-        if self._positions is None:
-            positions = np.searchsorted(self._documents, documents)
-        else:
-            positions = self._positions[documents].astype(np.intp)  # as numpy would three times
-        self.scores[positions] += scores
-        self._met[positions] = True
-
-    def end_word(self, bonus: float) -> None:
-        """Add a bonus to the documents that have the word."""
-        self.scores += self._met * bonus
+def _present(times: NDArray[np.uint8]) -> list[int]:
+    return np.flatnonzero(np.bincount(times)).tolist()

@@ -1,6 +1,7 @@
 """One segment of an open index: its matches, without the documents that were deleted in it."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from shared.search.segment import Numbers, Row, Segment, bits
 _VOCABULARY = tantivy.SchemaBuilder().add_text_field(layout.WORD, tokenizer_name="raw", index_option="basic").build()
 _PLAIN = layout.key(layout.PLAIN, "")
 _FIRST = np.ones(1, np.bool_)
+_NONE = np.zeros(0, np.uint32)
 # More similar spellings than this are looked for a second time, with room for all.
 _SPELLINGS = 2_048
 
@@ -76,7 +78,7 @@ class LiveSegment:
         """Return the documents with a term."""
         documents, times = self._segment.dictionary.read(self._span(field, term))
         if field == layout.PREFIXES:
-            documents = distinct(documents)
+            documents = distinct(np.sort(documents))
             times = np.ones(len(documents), np.uint8)
         if self._deleted is not None:
             live = ~self._deleted[documents]
@@ -150,8 +152,14 @@ class LiveSegment:
         return row if self._live_row is None else row & self._live_row
 
 
-def distinct(documents: Numbers) -> Numbers:
-    """Return the numbers in ascending order, each once."""
-    ordered = np.sort(documents)
-    distinct: Numbers = ordered[np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]]
-    return distinct
+def merged(lists: Sequence[Numbers]) -> Numbers:
+    """Return the numbers of lists in ascending order, all of them."""
+    # The stable sort merges what is in order already, in a tenth of the time of the other one.
+    ordered: Numbers = np.sort(np.concatenate([_NONE, *lists]), kind="stable")
+    return ordered
+
+
+def distinct(ordered: Numbers) -> Numbers:
+    """Return ascending numbers, each once."""
+    first: NDArray[np.bool_] = np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]
+    return ordered[first]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from edge.search import query_plan
 from edge.search.index import SearchIndex
 from edge.search.paging import find
 from shared.errors import InvalidParameter
@@ -45,8 +46,9 @@ QUERIES = [
 
 @pytest.fixture(autouse=True)
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Common words, full runs and merges, which take thousands of items otherwise."""
+    """Common words, more candidates than are weighed, full runs and merges, which take thousands of items otherwise."""
     monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
+    monkeypatch.setattr(query_plan, "CANDIDATES", 10)
     monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
     monkeypatch.setattr(tiers, "FIRST_TIER", 10)
     monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
