@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,20 @@ class Cookies:
         """Name of the session's cookie; with TLS its prefix makes browsers insist on Secure."""
         return "__Secure-itemindex" if self.secure else "itemindex"
 
+    def sign_in(self, digest: str) -> str:
+        """Name of the cookie that binds a sign-in to the browser that began it.
+
+        Each sign-in has its own: people begin in two tabs at once, and the later answer must not undo the earlier one.
+        """
+        return f"{self._sign_in_prefix}{digest[:16]}"
+
+    def sign_ins(self, given: Iterable[str]) -> list[str]:
+        """Return those of a request's cookies that bind sign-ins, in their order: browsers give the oldest first."""
+        return [name for name in given if name.startswith(self._sign_in_prefix)]
+
     @property
-    def sign_in(self) -> str:
-        """Name of the cookie that binds a sign-in to the browser that began it."""
-        return f"{self.session}-sign-in"
+    def _sign_in_prefix(self) -> str:
+        return f"{self.session}-sign-in-"
 
     @property
     def sign_out(self) -> str:

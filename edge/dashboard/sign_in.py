@@ -28,6 +28,8 @@ _DESTINATION = re.compile(
     r"/dashboard(?:/[A-Za-z0-9_-]{1,80}){0,3}(?:\?[A-Za-z0-9_.~%&=+,:;@/?*!'()$-]{0,2000})?", re.ASCII
 )
 _PARAMETER_MAX = 4_096
+# Of one browser at the same time: their cookies must leave room for the others in its requests.
+_SIGN_INS_MAX = 5
 _AGAIN = "Signing in did not work. Begin again."
 
 
@@ -72,7 +74,9 @@ class SignInPages:
         }
         joint = "&" if "?" in endpoints.authorization else "?"
         response = _see(f"{endpoints.authorization}{joint}{urlencode(requested)}")
-        self._cookies.set(response, self._cookies.sign_in, _digest(state), 600)
+        for name in self._cookies.sign_ins(request.cookies)[: 1 - _SIGN_INS_MAX]:
+            self._cookies.drop(response, name)
+        self._cookies.set(response, self._cookies.sign_in(_digest(state)), _digest(state), 600)
         return response
 
     async def finish(self, request: web.Request) -> web.StreamResponse:
@@ -82,14 +86,15 @@ class SignInPages:
         if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
             raise self._refused("no state of ours")
         # The cookie proves that this browser began: else an attacker could sign a victim in to the attacker's account.
-        began_here = hmac.compare_digest(
-            request.cookies.get(self._cookies.sign_in, "").encode(), _digest(state).encode()
-        )
-        if not began_here:
+        binding = self._cookies.sign_in(_digest(state))
+        if not hmac.compare_digest(request.cookies.get(binding, "").encode(), _digest(state).encode()):
             raise self._refused("another browser began it")
         sign_in = await self._sessions.take_sign_in(state)
         if sign_in is None:
-            raise self._refused("the state was used or has expired")
+            # A person who clicks twice comes back twice, and sees only the answer to the second call: it begins no
+            # session, but leads to the one that the first call began.
+            self._log.info("sign-in-refused", reason="the state was used or has expired")
+            return _see(HOME)
         if query.get("iss", provider.issuer) != provider.issuer:
             raise self._refused("another issuer answered")
         if "error" in query or not code:
@@ -109,7 +114,7 @@ class SignInPages:
         agent = request.headers.get("User-Agent", "")
         cookie = await self._sessions.begin(person.id, request[CONTEXT].network, agent, begun)
         self._cookies.set(response, self._cookies.session, cookie)
-        self._cookies.drop(response, self._cookies.sign_in)
+        self._cookies.drop(response, binding)
         self._log.info("signed-in", person=person.id)
         return response
 

@@ -63,8 +63,26 @@ async def test_a_state_works_once_and_only_in_the_browser_that_began(browser: Br
     cookies = dict(browser.cookies)
     code = browser.issuer.code(nonce=asked["nonce"])
     assert await browser.come_back(state=asked["state"], code=code) == 303
-    browser.cookies = cookies
     assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 400
+    browser.cookies = cookies
+    assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 303
+    assert browser.last.headers["Location"] == "/dashboard", "a second click leads on, but begins no session"
+    assert "itemindex" not in browser.cookies
+
+
+async def test_two_tabs_sign_in_at_once_in_any_order(browser: Browser) -> None:
+    first, second = await browser.begin("?next=/dashboard/token"), await browser.begin("?next=/dashboard/usage")
+    for asked, page in ((second, "usage"), (first, "token")):
+        assert await browser.come_back(state=asked["state"], code=browser.issuer.code(nonce=asked["nonce"])) == 303
+        assert browser.last.headers["Location"] == f"/dashboard/{page}"
+    assert list(browser.cookies) == ["itemindex"]
+
+
+async def test_a_browser_keeps_the_cookies_of_its_latest_sign_ins_alone(browser: Browser) -> None:
+    begun = [await browser.begin() for _ in range(8)]
+    assert len(browser.cookies) == 5
+    came_back = [await browser.come_back(state=asked["state"], error="access_denied") for asked in begun]
+    assert came_back == [400] * 3 + [403] * 5
 
 
 @pytest.mark.parametrize(
