@@ -89,15 +89,22 @@ class CredentialStore:
     async def all_plans(self) -> tuple[Plan, ...]:
         """Return every plan, the lowest rank first; the same objects until a plan changes. Raises StoreUnavailable."""
         if not self._plans:
-            await self.plan("anonymous")
+            await self._read_plans()
         return tuple(sorted(self._plans.values(), key=lambda plan: plan.rank))
 
     async def plan(self, name: str) -> Plan:
         """Return a plan by its name. Raises KeyError where the table has none of that name."""
         if name not in self._plans:
-            rows = await self._database.fetch(SQL.plans)
-            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+            await self._read_plans()
         return self._plans[name]
+
+    async def _read_plans(self) -> None:
+        """Read the plans, and again if something changed meanwhile: nothing else would end what was read before it."""
+        invalidations = -1
+        while invalidations != self._invalidations:
+            invalidations = self._invalidations
+            rows = await self._database.fetch(SQL.plans)
+        self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
 
     async def _resolve_anonymous(self, credential: str) -> Principal | None:
         if credential != self._anonymous_token:

@@ -77,8 +77,9 @@ class VersionedCache(Generic[E]):
         self._ttl_seconds = ttl_seconds
         self._memory: dict[str, E] = {}
         self._bytes = 0
-        self._waiting: dict[str, list[Callable[[E | Exception], None]]] = {}
-        self._missing: list[str] = []
+        # By data_version too: who asks after a load must not wait for a read that began before it.
+        self._waiting: dict[tuple[int, str], list[Callable[[E | Exception], None]]] = {}
+        self._missing: list[tuple[int, str]] = []
         self._loads = 0
         self._tasks: set[asyncio.Task[None]] = set()
         version.on_change(self._clear)
@@ -111,13 +112,13 @@ class VersionedCache(Generic[E]):
 
         Concurrent reads of one key are one; keys that the cache store lacks are read from PostgreSQL together.
         """
-        waiting = self._waiting.get(key)
+        version = self._version.current
+        waiting = self._waiting.get((version, key))
         if waiting is not None:
             metrics.coalesced_reads.labels(self._kind.name).inc()
             waiting.append(done)
             return
-        self._waiting[key] = [done]
-        version = self._version.current
+        self._waiting[version, key] = [done]
         self._from_cache(version, key, lambda entry: self._read_from_cache(version, key, entry))
 
     async def find_many(self, keys: Collection[str]) -> dict[str, E]:
@@ -140,9 +141,9 @@ class VersionedCache(Generic[E]):
     def _read_from_cache(self, version: int, key: str, entry: E | None) -> None:
         if entry is not None:
             self._keep(version, {key: entry})
-            self._end(key, entry)
+            self._end((version, key), entry)
             return
-        self._missing.append(key)
+        self._missing.append((version, key))
         if self._loads < _LOADS_MAX and len(self._missing) == 1:
             # Not at once: the replies that came together with this one are of the same query.
             asyncio.get_running_loop().call_soon(self._load_missing)
@@ -151,13 +152,14 @@ class VersionedCache(Generic[E]):
         if not self._missing or self._loads >= _LOADS_MAX:
             return
         self._loads += 1
-        keys, self._missing = self._missing[:_KEYS_MAX], self._missing[_KEYS_MAX:]
+        missing, self._missing = self._missing[:_KEYS_MAX], self._missing[_KEYS_MAX:]
         # Of no account: the keys may be of several.
-        task = asyncio.create_task(self._load(keys), context=Context())
+        task = asyncio.create_task(self._load(missing), context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _load(self, keys: Sequence[str]) -> None:
+    async def _load(self, missing: Sequence[tuple[int, str]]) -> None:
+        keys = list(dict.fromkeys(key for _, key in missing))
         outcomes: Mapping[str, E | Exception]
         try:
             outcomes = await self._loaded(self._version.current, keys)
@@ -165,11 +167,11 @@ class VersionedCache(Generic[E]):
             outcomes = dict.fromkeys(keys, error)
         self._loads -= 1
         self._load_missing()
-        for key in keys:
-            self._end(key, outcomes[key])
+        for version, key in missing:
+            self._end((version, key), outcomes[key])
 
-    def _end(self, key: str, entry: E | Exception) -> None:
-        for done in self._waiting.pop(key):
+    def _end(self, waited_for: tuple[int, str], entry: E | Exception) -> None:
+        for done in self._waiting.pop(waited_for):
             done(entry)
 
     async def _cached(self, version: int, keys: Sequence[str]) -> dict[str, E]:

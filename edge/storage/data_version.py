@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from edge.storage.database import Database
 from shared.db.queries import beside
@@ -10,6 +11,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 SQL = beside(__file__, "data_version.sql")
+_AGAIN_SECONDS = 1.0
 
 
 class DataVersionWatcher:
@@ -22,31 +24,52 @@ class DataVersionWatcher:
         self._database = database
         self._log = log
         self._changed: list[Callable[[], None]] = []
-        self._reading: asyncio.Task[None] | None = None
+        self._due = asyncio.Event()
+        self._one_read = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
         self.current = 0
 
     def on_change(self, call: Callable[[], None]) -> None:
         """Call a function after each change."""
         self._changed.append(call)
 
+    def start(self) -> None:
+        """Follow calls of `refresh` in the background."""
+        self._task = asyncio.create_task(self._follow())
+
+    async def stop(self) -> None:
+        """Follow them no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
     def refresh(self) -> None:
-        """Read the newest version in the background; concurrent calls share one read."""
-        if self._reading is None or self._reading.done():
-            self._reading = asyncio.create_task(self._refresh())
+        """Read the newest version in the background; calls share a read that has not begun."""
+        self._due.set()
 
-    async def read(self) -> None:
-        """Read the newest version now; keep the last one if PostgreSQL is unavailable."""
-        try:
-            row = await self._database.fetch_row(SQL.newest)
-        except StoreUnavailable:
-            return
-        newest = row["version"] if row else 0
-        if newest != self.current:
-            self.current = newest
-            metrics.data_version.labels("edge").set(newest)
-            self._log.info("data-version", version=newest)
-            for call in self._changed:
-                call()
+    async def read(self) -> bool:
+        """Read the newest version now; keep the last one, and return False, if PostgreSQL is unavailable."""
+        async with self._one_read:  # of two at a time, the older one could end last and take the version back
+            try:
+                row = await self._database.fetch_row(SQL.newest)
+            except StoreUnavailable:
+                return False
+            newest = row["version"] if row else 0
+            if newest != self.current:
+                self.current = newest
+                metrics.data_version.labels("edge").set(newest)
+                self._log.info("data-version", version=newest)
+                for call in self._changed:
+                    call()
+            return True
 
-    async def _refresh(self) -> None:
-        await self.read()
+    async def _follow(self) -> None:
+        while True:
+            await self._due.wait()
+            # Before the read: a call while it runs may be about a load that it has not seen.
+            self._due.clear()
+            if not await self.read():
+                # Nobody calls a second time about the same load.
+                await asyncio.sleep(_AGAIN_SECONDS)
+                self._due.set()

@@ -221,3 +221,25 @@ async def test_a_query_that_fails_fails_for_all_that_wait_and_for_no_other(edge:
     assert [type(one) for one in failed] == [StoreUnavailable] * 5
     broken = False
     assert [(await records.find(iid)).state for iid in iids] == ["+"] * 5
+
+
+async def test_a_read_that_began_before_a_load_gives_nothing_to_those_who_ask_after_it(edge: Edge) -> None:
+    began, version = [asyncio.Event(), asyncio.Event()], edge.resources.version
+    go_on = asyncio.Event()
+
+    async def read(iids: Sequence[str]) -> dict[str, Record]:
+        body = b"%d" % version.current
+        began[body != b"%d" % before].set()
+        await go_on.wait()
+        return {iid: Record("+", body, '"1"') for iid in iids}
+
+    before = version.current
+    records = RecordCache(edge.resources.cache, version, read, bytes_max=10**6, ttl_seconds=60)
+    early = asyncio.create_task(records.find(SOY))
+    await began[0].wait()
+    version.current = before + 1
+    late = asyncio.create_task(records.find(SOY))
+    async with asyncio.timeout(10):
+        await began[1].wait()
+    go_on.set()
+    assert [(await early).body, (await late).body] == [b"%d" % before, b"%d" % (before + 1)]

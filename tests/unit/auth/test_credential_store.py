@@ -34,9 +34,16 @@ class Slow:
         self.reached = asyncio.Condition()
         self.unavailable = False
         self.answers = asyncio.Event()
+        self.plan = PLAN
+        self.plan_read = asyncio.Event()
+        self.plan_answers = asyncio.Event()
+        self.plan_answers.set()
 
     async def fetch(self, query: str) -> list[dict[str, Any]]:
-        return [PLAN]
+        plan = self.plan
+        self.plan_read.set()
+        await self.plan_answers.wait()
+        return [plan]
 
     async def fetch_row(self, query: str, credential_id: str) -> dict[str, Any] | None:
         async with self.reached:
@@ -88,6 +95,18 @@ async def test_a_value_read_before_a_change_is_not_remembered_after_it(key: str)
     slow.key = credentials.mint(credentials.KEY_PREFIX)  # revoked
     slow.answers.set()
     assert [await early, await late] == [None, None]
+
+
+async def test_a_plan_read_before_a_change_is_not_the_plan_after_it(key: str) -> None:
+    slow = Slow(key)
+    slow.plan_answers.clear()
+    store = store_on(slow)
+    early = asyncio.create_task(store.plan("brand"))
+    await slow.plan_read.wait()
+    slow.plan = {**PLAN, "daily_units": 7}
+    store.invalidate()
+    slow.plan_answers.set()
+    assert (await early).daily_units == (await store.plan("brand")).daily_units == 7
 
 
 async def test_an_outage_is_reported_to_all_and_not_remembered(key: str) -> None:

@@ -1,0 +1,81 @@
+"""Which data_version an edge serves, while loads are committed faster than it reads."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from edge.storage.data_version import DataVersionWatcher
+from shared.errors import StoreUnavailable
+from shared.telemetry.log import Log
+
+
+class Slow:
+    """A database that answers when a test lets it, with what was committed when it was asked."""
+
+    def __init__(self) -> None:
+        self.committed = 1
+        self.asked = asyncio.Event()
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self.failures = 0
+
+    async def fetch_row(self, query: str) -> dict[str, Any]:
+        seen = self.committed
+        self.asked.set()
+        await self.answers.wait()
+        if self.failures:
+            self.failures -= 1
+            raise StoreUnavailable("database")
+        return {"version": seen}
+
+
+@pytest.fixture
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.fixture
+async def watcher(slow: Slow) -> AsyncIterator[DataVersionWatcher]:
+    watcher = DataVersionWatcher(slow, Log("tests"))  # type: ignore[arg-type]
+    watcher.start()
+    yield watcher
+    await watcher.stop()
+
+
+async def until(watcher: DataVersionWatcher, version: int) -> None:
+    async with asyncio.timeout(10):
+        while watcher.current != version:
+            await asyncio.sleep(0.001)
+
+
+async def test_a_load_that_is_committed_during_a_read_is_read_too(slow: Slow, watcher: DataVersionWatcher) -> None:
+    slow.answers.clear()
+    watcher.refresh()
+    await slow.asked.wait()
+    slow.committed = 2
+    watcher.refresh()
+    slow.answers.set()
+    await until(watcher, 2)
+
+
+async def test_an_older_read_does_not_end_after_a_newer_one(slow: Slow, watcher: DataVersionWatcher) -> None:
+    slow.answers.clear()
+    early = asyncio.create_task(watcher.read())
+    await slow.asked.wait()
+    slow.committed = 2
+    slow.asked.clear()
+    late = asyncio.create_task(watcher.read())
+    slow.answers.set()
+    assert [await early, await late, watcher.current] == [True, True, 2]
+
+
+async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(
+    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.storage.data_version._AGAIN_SECONDS", 0.01)
+    slow.failures = 2
+    watcher.refresh()
+    await until(watcher, 1)
+    assert slow.failures == 0
