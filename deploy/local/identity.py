@@ -99,6 +99,7 @@ def application(kept: dict[str, Any], port: int, origin: str) -> Any:
         env_prefix="IDENTITY_",
     )
     _dress(app, origin)
+    _match_every_attribute()
     with app.app_context():
         _people(kept["passwords"])
         _client(kept["client_secret"], origin)
@@ -126,6 +127,24 @@ def _dress(app: Any, origin: str) -> None:
 
     app.add_url_rule("/product/<name>", "product", lambda name: send_from_directory(_PRODUCT_FILES, name))
     app.context_processor(lambda: {"product_origin": origin})
+
+
+def _match_every_attribute() -> None:
+    """Let a query find what has all of its attributes, as the provider means it.
+
+    Its store in memory finds what has any of them: while one code of the client was not redeemed, another one's query
+    found that one, and the sign-in was refused.
+    """
+    from canaille.backends import Backend
+
+    by_one = Backend.instance.do_query
+
+    def by_all(model: Any, **attributes: Any) -> list[Any]:
+        found = [by_one(model, **{name: value}) for name, value in attributes.items()] or [by_one(model)]
+        common = set.intersection(*({one.id for one in some} for some in found))
+        return [one for one in found[0] if one.id in common]
+
+    Backend.instance.do_query = by_all
 
 
 def _people(passwords: dict[str, str]) -> None:

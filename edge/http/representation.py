@@ -69,8 +69,8 @@ class MadeOnce(Generic[T]):
         self._task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
-        """Return the value. A caller that disconnects does not stop the thread."""
-        if self._task is None:
+        """Return the value. A caller that disconnects does not stop the thread; one that failed is begun anew."""
+        if self._task is None or (self._task.done() and self._task.exception() is not None):
             self._task = asyncio.create_task(asyncio.to_thread(self._make))
         return await asyncio.shield(self._task)
 

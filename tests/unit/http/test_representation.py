@@ -51,6 +51,20 @@ async def test_a_caller_that_disconnects_leaves_the_value_to_the_others() -> Non
     assert await stays
 
 
+async def test_a_value_that_could_not_be_made_is_made_for_the_next_caller() -> None:
+    broken = [OSError("too many open files")]
+
+    def make() -> str:
+        if broken:
+            raise broken.pop()
+        return "made"
+
+    value = MadeOnce(make)
+    with pytest.raises(OSError, match="too many"):
+        await value.get()
+    assert await value.get() == "made"
+
+
 @pytest.mark.parametrize("accept", [HTML, MARKDOWN, JSON])
 async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str) -> None:
     errors = Errors(Settings())
