@@ -70,6 +70,6 @@ class DataVersionWatcher:
             # Before the read: a call while it runs may be about a load that it has not seen.
             self._due.clear()
             if not await self.read():
-                # Nobody calls a second time about the same load.
+                # The same load is notified once.
                 await asyncio.sleep(_AGAIN_SECONDS)
                 self._due.set()
