@@ -4,6 +4,7 @@ import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -222,25 +223,26 @@ class MatchIndex:
         self._names.append(name)
 
     def _join_small(self) -> None:
-        """Make one segment of all but the first; rows that were removed among them go."""
-        first = len(self._segments[0])
-        kept = [self.record(int(row)) for row in self.rows() if row >= first]
-        self._removed = {row for row in self._removed if row < first}
-        del self._segments[1:], self._names[1:]
-        if len(kept) > first:
-            kept = [self.record(int(row)) for row in self.rows()] + kept
-            self._removed = set()
-            del self._segments[0], self._names[0]
-        if kept:
-            self._append(Segment.build(kept, self.vocabulary), "")
+        """Make one segment of all but the first, or of all where it is the smaller part; removed rows go from it."""
+        rows, first = self.rows(), len(self._segments[0])
+        small = rows[rows >= first]
+        kept, joined = (1, small) if len(small) <= first else (0, rows)
+        segments = [Segment.build(self._records(joined), self.vocabulary)] if len(joined) else []
+        self._removed = {row for row in self._removed if kept and row < first}
+        del self._segments[kept:], self._names[kept:]
+        for segment in segments:
+            self._append(segment, "")
 
-    def _count_anew(self, fresh: list[Record]) -> None:
+    def _count_anew(self, fresh: Sequence[Record]) -> None:
         """Count the vocabulary of all records, with the new ones, and make one segment of them."""
-        records = [self.record(int(row)) for row in self.rows()] + fresh
-        self.vocabulary, self._vocabulary_name = vocabulary_of(records), ""
-        self._removed = set()
-        self._segments, self._names = [], []
-        self._append(Segment.build(records, self.vocabulary), "")
+        rows = self.rows()
+        self.vocabulary, self._vocabulary_name = vocabulary_of(chain(self._records(rows), fresh)), ""
+        segment = Segment.build(chain(self._records(rows), fresh), self.vocabulary)
+        self._removed, self._segments, self._names = set(), [], []
+        self._append(segment, "")
+
+    def _records(self, rows: Array) -> Iterator[Record]:
+        return map(self.record, rows.tolist())
 
     def _parts(self) -> Iterator[tuple[int, Segment]]:
         start = 0

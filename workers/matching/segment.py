@@ -1,7 +1,8 @@
 """One unchangeable part of the index: records, their word vectors and the postings of their rare words, as arrays."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from workers.matching.vocabulary import BUCKETS, Vocabulary, bucket
 Array = NDArray[Any]
 # A word of more records than this finds no candidates.
 COMMON = 2000
+# So many records are taken apart at a time: their words as Python values take far more memory than the arrays.
+_PART = 20_000
 SPACES = ("said", "named")
 _NAMES = (
     "text", "text_at", "source", "key_hash", "key_row", "identifier_hash", "identifier_row",
@@ -37,22 +40,22 @@ class Segment:
         return len(self.arrays["source"])
 
     @classmethod
-    def build(cls, records: Sequence[Record], vocabulary: Vocabulary) -> "Segment":
-        """Make a segment of records with distinct keys."""
-        sources = sorted({record.source for record in records})
-        number = {source: at for at, source in enumerate(sources)}
-        texts = [msgspec.json.encode(record) for record in records]
-        arrays: dict[str, Array] = {
-            "text": np.frombuffer(b"".join(texts), np.uint8),
-            "text_at": np.cumsum([0, *map(len, texts)], dtype=np.int64),
-            "source": np.array([number[record.source] for record in records], np.int32),
-        }
-        arrays["key_hash"], arrays["key_row"] = _hashed((record.key, row) for row, record in enumerate(records))
-        identifiers = ((key, row) for row, record in enumerate(records) for key in identifier_keys(record))
-        arrays["identifier_hash"], arrays["identifier_row"] = _hashed(identifiers)
-        for space, texts_of in zip(SPACES, zip(*map(_spaces, records), strict=True), strict=True):
-            at, term, weight = _vectors(texts_of, vocabulary)
-            arrays |= {f"{space}_at": at, f"{space}_term": term, f"{space}_weight": weight}
+    def build(cls, records: Iterable[Record], vocabulary: Vocabulary) -> "Segment":
+        """Make a segment of records with distinct keys, of which only some are held at a time."""
+        numbers: dict[str, int] = {}
+        parts: list[dict[str, Array]] = []
+        waiting, row = iter(records), 0
+        while part := list(islice(waiting, _PART)):
+            parts.append(_part(part, row, numbers, vocabulary))
+            row += len(part)
+        arrays = {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
+        sources = sorted(numbers)
+        arrays["source"] = np.searchsorted(sources, list(numbers)).astype(np.int32)[arrays["source"]]
+        for what in ("text", *SPACES):
+            arrays[f"{what}_at"] = np.concatenate([[0], np.cumsum(arrays[f"{what}_at"], dtype=np.int64)])
+        for what in ("key", "identifier"):
+            order = np.argsort(arrays[f"{what}_hash"], kind="stable")
+            arrays |= {name: arrays[name][order] for name in (f"{what}_hash", f"{what}_row")}
         arrays |= _postings(arrays["said_at"], arrays["said_term"], arrays["said_weight"], vocabulary)
         return cls(arrays, sources)
 
@@ -120,6 +123,27 @@ class Segment:
         return [int(row) for row in self.arrays[f"{what}_row"][start:end]]
 
 
+def _part(records: Sequence[Record], first: int, numbers: dict[str, int], vocabulary: Vocabulary) -> dict[str, Array]:
+    """Return the arrays of records from row `first` on, with lengths in place of offsets and hashes unsorted.
+
+    `numbers` gets a number for each source that it lacks.
+    """
+    texts = [msgspec.json.encode(record) for record in records]
+    arrays: dict[str, Array] = {
+        "text": np.frombuffer(b"".join(texts), np.uint8),
+        "text_at": np.array([len(text) for text in texts]),
+        "source": np.array([numbers.setdefault(record.source, len(numbers)) for record in records]),
+    }
+    keys = ((record.key, row) for row, record in enumerate(records, first))
+    identifiers = ((key, row) for row, record in enumerate(records, first) for key in identifier_keys(record))
+    arrays["key_hash"], arrays["key_row"] = _hashed(keys)
+    arrays["identifier_hash"], arrays["identifier_row"] = _hashed(identifiers)
+    for space, texts_of in zip(SPACES, zip(*map(_spaces, records), strict=True), strict=True):
+        lengths, term, weight = _vectors(texts_of, vocabulary)
+        arrays |= {f"{space}_at": lengths, f"{space}_term": term, f"{space}_weight": weight}
+    return arrays
+
+
 def _spaces(record: Record) -> tuple[frozenset[str], frozenset[str]]:
     named = normalize(f"{record.name} {record.brand} {record.mpn}")
     rest = normalize(" ".join((record.category, record.description, *(value for _, value in record.attributes))))
@@ -128,14 +152,14 @@ def _spaces(record: Record) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _vectors(texts: Sequence[frozenset[str]], vocabulary: Vocabulary) -> tuple[Array, Array, Array]:
-    """Return begin offsets, buckets and weights of texts; each vector has length one."""
+    """Return the lengths, buckets and weights of texts; each vector has the norm one."""
     buckets = [sorted({bucket(word) for word in text}) for text in texts]
-    at = np.cumsum([0, *map(len, buckets)], dtype=np.int64)
-    term = np.fromiter((one for text in buckets for one in text), np.int32, at[-1])
+    lengths = np.array([len(text) for text in buckets])
+    term = np.fromiter((one for text in buckets for one in text), np.int32, lengths.sum())
     weight = vocabulary.rarities(term)
-    row = np.repeat(np.arange(len(texts)), np.diff(at))
-    length = np.sqrt(np.bincount(row, weight.astype(np.float64) ** 2, minlength=len(texts)))
-    return at, term, (weight / np.maximum(length, 1e-9)[row]).astype(np.float32)
+    row = np.repeat(np.arange(len(texts)), lengths)
+    norm = np.sqrt(np.bincount(row, weight.astype(np.float64) ** 2, minlength=len(texts)))
+    return lengths, term, (weight / np.maximum(norm, 1e-9)[row]).astype(np.float32)
 
 
 def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> dict[str, Array]:
@@ -151,11 +175,9 @@ def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> 
     }
 
 
-def _hashed(pairs: Iterator[tuple[str, int]]) -> tuple[Array, Array]:
+def _hashed(pairs: Iterable[tuple[str, int]]) -> tuple[Array, Array]:
     hashed = [(zlib.crc32(value.encode()), row) for value, row in pairs]
-    hashes, rows = np.array([one for one, _ in hashed], np.uint32), np.array([row for _, row in hashed], np.int32)
-    order = np.argsort(hashes, kind="stable")
-    return hashes[order], rows[order]
+    return np.array([one for one, _ in hashed], np.uint32), np.array([row for _, row in hashed], np.int32)
 
 
 def _mapped(path: Path) -> Array:
