@@ -1,19 +1,24 @@
-"""How long linking takes: new items against an index, with peak memory. Prints a table.
+"""How long linking takes, and how much memory: new items against an index. Prints a table.
 
 `python -m tests.perf.matching_bench --old 1000000 --new 100000`: invented articles with brand, series, model number,
-colour and size; half of the new ones are in the index, written by another shop. Then a load of ten on the same index.
+colour and size; half of the new ones are in the index, written by another shop. Ten of them are the first load.
+
+The memory of a step is the most that this process and all that it started had together, asked for every 50 ms: the sum
+of their proportional set sizes, where a page that several share counts once, with the pages of mapped files.
 """
 
 import argparse
 import multiprocessing
 import os
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from workers.matching.index import MatchIndex
 from workers.matching.matcher import Matcher
@@ -22,6 +27,7 @@ from workers.matching.records import Record
 from workers.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
 
 _BATCH = 250_000
+_EVERY_S = 0.05
 
 
 def main() -> None:
@@ -62,17 +68,41 @@ def _build(directory: Path, count: int) -> None:
 
 
 def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
-    """Do something; print how long it took, its CPU here and in its children, and the most memory here so far."""
+    """Do something; print how long it took, its CPU here and in its children, and the most memory of all together."""
+    ours, theirs = multiprocessing.Pipe()
+    watch = multiprocessing.get_context("spawn").Process(target=_watch, args=(os.getpid(), theirs))
+    watch.start()
+    ours.recv()
     began, before = time.perf_counter(), _used()
     result = act()
     wall, (own, children) = time.perf_counter() - began, _used()
     own, children = own - before[0], children - before[1]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    ours.send(None)
+    peak = ours.recv() / 1e6
+    watch.join()
     print(
         f"{what:28} {count:>9,} records {wall:8.2f} s, CPU {own:7.2f} + {children:7.2f} s, peak {peak:5.0f} MB",
         flush=True,
     )
     return result
+
+
+def _watch(process: int, pipe: Connection) -> None:
+    """Send the most memory of a process and its descendants, without this one, when the other end asks for it."""
+    peak, main, asked = 0, psutil.Process(process), False
+    pipe.send(None)
+    while not asked:
+        asked = pipe.poll(_EVERY_S)
+        others = [one for one in (main, *main.children(recursive=True)) if one.pid != os.getpid()]
+        peak = max(peak, sum(map(_share, others)))
+    pipe.send(peak)
+
+
+def _share(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.Error:  # it has ended
+        return 0
 
 
 def _used() -> tuple[float, float]:

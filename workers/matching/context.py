@@ -1,5 +1,6 @@
 """How a pair stands among its competitors: the other candidates of either record in the other's source."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,26 +44,31 @@ def pairs_of(index: MatchIndex, row: Array, other: Array) -> Pairs:
     left, right = np.divmod(both, rows)
     listed = np.zeros((2, len(both)), bool)
     listed[(row > other).astype(int), pair] = True
-    distinct, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
-    positions = positions.reshape(2, -1)
-    cosines = {}
-    for space in SPACES:
-        vectors = index.vectors(space, distinct)
-        product = [
-            vectors[positions[0, at : at + _CHUNK]].multiply(vectors[positions[1, at : at + _CHUNK]]).sum(axis=1)
-            for at in range(0, len(both), _CHUNK)
-        ]
-        cosines[space] = np.concatenate([np.zeros(0), *(np.asarray(part).ravel() for part in product)])
+    cosines = {space: np.zeros(len(both)) for space in SPACES}
+    for at in range(0, len(both), _CHUNK):
+        part = slice(at, at + _CHUNK)
+        distinct, positions = np.unique(np.concatenate([left[part], right[part]]), return_inverse=True)
+        ones, others = positions.reshape(2, -1)
+        for space in SPACES:
+            vectors = index.vectors(space, distinct)
+            cosines[space][part] = np.asarray(vectors[ones].multiply(vectors[others]).sum(axis=1)).ravel()
     return Pairs(left, right, listed, cosines)
 
 
 def standings(index: MatchIndex, pairs: Pairs, chosen: Array) -> Array:
     """Return one row of `CONTEXT_FEATURES` for each chosen pair; its competitors are among all of `pairs`."""
-    columns = []
-    for space in SPACES:
-        columns.append(pairs.cosines[space][chosen, None])
-        columns += [side[chosen] for side in _sides(index, pairs, space)]
-    return np.hstack(columns)
+    rows = np.zeros((len(chosen), len(CONTEXT_FEATURES)))
+    rows[:, _RANKS] = rows[:, [column + _SIDE for column in _RANKS]] = MOST
+    for number, space in enumerate(SPACES):
+        rows[:, number * _WIDTH] = pairs.cosines[space][chosen]
+    place = np.full(len(pairs.left), -1)
+    place[chosen] = np.arange(len(chosen))
+    for row, source, side, pair in _listings(index, pairs):
+        wanted = place[pair] >= 0
+        at, first = place[pair[wanted], None], side[wanted, None] * _SIDE + np.arange(_SIDE)
+        for column, space in zip(_RANKS, SPACES, strict=True):
+            rows[at, column + first] = _standing(row, source, pairs.cosines[space][pair])[wanted]
+    return rows
 
 
 def turned(standing: Array, which: Array) -> Array:
@@ -86,15 +92,19 @@ def contenders(index: MatchIndex, pairs: Pairs, among: Array) -> tuple[Array, Ar
     return chosen[worth_judging], standing[worth_judging]
 
 
-def _sides(index: MatchIndex, pairs: Pairs, space: str) -> tuple[Array, Array]:
-    """Return how each pair stands among the nearest of its left and of its right record."""
-    row = np.concatenate([pairs.left, pairs.right])
-    source = index.sources(np.concatenate([pairs.right, pairs.left]))
-    stands = np.zeros((len(row), 3))
-    stands[:, 0] = MOST
-    listed = pairs.listed.ravel()
-    stands[listed] = _standing(row[listed], source[listed], np.tile(pairs.cosines[space], 2)[listed])
-    return stands[: len(pairs.left)], stands[len(pairs.left) :]
+def _listings(index: MatchIndex, pairs: Pairs) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Yield which records are among the nearest of which: the record, the other's source, the record's side, the pair.
+
+    All of one record come together, and those of a part of the records at a time: all would take much memory.
+    """
+    side, pair = np.nonzero(pairs.listed)
+    row = np.where(side == 0, pairs.left[pair], pairs.right[pair])
+    order = np.argsort(row, kind="stable")
+    first = np.flatnonzero(position_in_group(row[order]) == 0)
+    ends = first[np.searchsorted(first, np.arange(_CHUNK, len(row), _CHUNK), "right") - 1]
+    for part in np.split(order, ends):
+        other = np.where(side[part] == 0, pairs.right[pair[part]], pairs.left[pair[part]])
+        yield row[part], index.sources(other), side[part], pair[part]
 
 
 def _standing(row: Array, source: Array, cosine: Array) -> Array:

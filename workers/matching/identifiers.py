@@ -1,7 +1,6 @@
 """The identifier rule: an equal GTIN, or an equal brand and part number, makes a link unless a guard objects."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from shared.identifiers import is_restricted
@@ -28,20 +27,15 @@ def identifier_keys(record: Record) -> list[str]:
     return keys
 
 
-def identifier_links(records: Iterable[Record], index: Callable[[str], Iterable[Record]]) -> list[Link]:
-    """Return a link for each pair of records that carry one identifier: of `records` and of what `index` gives.
+def identifier_links(identifiers: Iterable[str], index: Callable[[str], Iterable[Record]]) -> list[Link]:
+    """Return a link for each pair of records that carry one identifier; `index` gives the records of each.
 
     A pair waits for a person where the two contradict each other in pack, measure or colour, or have names without a
     common word. An identifier of more than a hundred records, or of three names without a common word, joins nothing.
     """
-    by_key: dict[str, dict[str, Record]] = defaultdict(dict)
-    for record in records:
-        for key in identifier_keys(record):
-            by_key[key][record.key] = record
     links: dict[tuple[str, str], Link] = {}
-    for key, ours in sorted(by_key.items()):
-        everyone = {other.key: other for other in index(key)} | ours
-        for link in _links_of(key, [everyone[name] for name in sorted(everyone)]):
+    for key in sorted(set(identifiers)):
+        for link in _links_of(key, sorted(index(key), key=lambda record: record.key)):
             known = links.get(link.pair)
             if known is None or (known.decision is Decision.REVIEW and link.decision is Decision.LINK):
                 links[link.pair] = link

@@ -59,6 +59,7 @@ class MatchIndex:
         self._names: list[str] = []
         self._removed: set[int] = set()
         self._sources: list[str] = []
+        self._row_sources: Array | None = None
 
     @classmethod
     def build(cls, records: Sequence[Record]) -> "MatchIndex":
@@ -163,7 +164,7 @@ class MatchIndex:
 
     def sources(self, rows: Array) -> Array:
         """Return the number of each row's source."""
-        return np.concatenate([self._source_numbers(), [0]])[rows]
+        return self._source_numbers()[rows]
 
     def vectors(self, space: str, rows: Array) -> Any:
         """Return the vectors of rows in a space, in the order given."""
@@ -216,6 +217,7 @@ class MatchIndex:
         return Nearest(rows[at[keep]], other[keep], score[keep])
 
     def _append(self, segment: Segment, name: str) -> None:
+        self._row_sources = None
         for source in segment.sources:
             if source not in self._sources:
                 self._sources.append(source)
@@ -254,9 +256,11 @@ class MatchIndex:
         return sum(map(len, self._segments))
 
     def _source_numbers(self) -> Array:
-        number = {source: at for at, source in enumerate(self._sources)}
-        parts = [np.array([number[one] for one in part.sources])[part.arrays["source"]] for part in self._segments]
-        return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+        if self._row_sources is None:
+            number = {source: at for at, source in enumerate(self._sources)}
+            parts = [np.array([number[one] for one in part.sources])[part.arrays["source"]] for part in self._segments]
+            self._row_sources = np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int32)
+        return self._row_sources
 
 
 def vocabulary_of(records: Iterable[Record]) -> Vocabulary:

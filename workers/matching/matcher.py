@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from workers.matching.context import contenders, pairs_of
+from workers.matching.context import Pairs, contenders, pairs_of
 from workers.matching.identifiers import identifier_keys, identifier_links
 from workers.matching.index import MatchIndex
 from workers.matching.judging import Block, Judge, judged
 from workers.matching.model import Model
-from workers.matching.records import Link, Linkage, Record
+from workers.matching.records import Link, Linkage
 from workers.matching.scoring import fitting
 from workers.matching.search import Search
 from workers.matching.segment import Array
 
 # Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
-_BLOCK = 10_000
+_BLOCK = 2_000
 
 
 class Matcher:
@@ -28,20 +28,30 @@ class Matcher:
         """Return the links of the records with these keys and of all that compete with them."""
         rows = (self._index.row(key) for key in sorted(set(keys)))
         fresh = np.array(sorted({row for row in rows if row is not None}), np.int64)
-        search = Search(self._index)
-        touched = self._touched(search, fresh)
-        links = {link.pair: link for link in self._likenesses(search, touched)}
+        touched, pairs = self._competing(fresh)
+        likenesses = self._likenesses(pairs, touched)
+        del pairs  # they are many, and what is still needed of them is in the blocks to judge
+        links = {link.pair: link for link in likenesses}
         noted: list[str] = []
-        records = self._noted(touched, noted)
-        links |= {link.pair: link for link in identifier_links(records, self._index.by_identifier)}
+        identifiers = self._noted(touched, noted)
+        links |= {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
         return Linkage(frozenset(noted), tuple(links[pair] for pair in sorted(links)))
 
-    def _noted(self, rows: Array, keys: list[str]) -> Iterator[Record]:
-        """Yield the records of rows, one at a time because they are many, and note their keys."""
+    def _competing(self, fresh: Array) -> tuple[Array, Pairs]:
+        """Return what new rows touch, and the pairs with an end in it and all that compete with one of these."""
+        search = Search(self._index)
+        touched = self._touched(search, fresh)
+        near = search.nearest(touched)
+        back = search.nearest(np.setdiff1d(near.other, touched))
+        pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
+        return touched, pairs
+
+    def _noted(self, rows: Array, keys: list[str]) -> Iterator[str]:
+        """Yield the identifiers of rows, and note their keys."""
         for row in rows.tolist():
             record = self._index.record(row)
             keys.append(record.key)
-            yield record
+            yield from identifier_keys(record)
 
     def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
@@ -54,20 +64,16 @@ class Matcher:
         named = np.array(sorted(rows), np.int64)
         return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], named]))
 
-    def _likenesses(self, search: Search, touched: Array) -> list[Link]:
+    def _likenesses(self, pairs: Pairs, touched: Array) -> Iterator[Link]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
-        near = search.nearest(touched)
-        back = search.nearest(np.setdiff1d(near.other, touched))
-        pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
         ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
         chosen, standing = contenders(self._index, pairs, ends_touched)
         # The pairs of a new record, whose row is the greater one, come together, so that it is taken apart once.
         order = np.argsort(pairs.right[chosen], kind="stable")
         left, right, standing = pairs.left[chosen[order]], pairs.right[chosen[order]], standing[order]
-        del pairs, near, back
         starts = range(0, len(chosen), _BLOCK)
         blocks = (self._block(*(one[at : at + _BLOCK] for one in (left, right, standing))) for at in starts)
-        return list(judged(Judge(self._model, self._index.vocabulary), blocks))
+        return judged(Judge(self._model, self._index.vocabulary), blocks)
 
     def _block(self, left: Array, right: Array, standing: Array) -> Block:
         rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)

@@ -1,13 +1,14 @@
 """The identifier rule and its guards."""
 
-from workers.matching.identifiers import identifier_links
+from workers.matching.identifiers import identifier_keys, identifier_links
 from workers.matching.records import Decision, Kind, Link, Record
 
 GTIN = "04006381333931"
 
 
 def _links(*records: Record) -> list[Link]:
-    return identifier_links(records, lambda key: ())
+    identifiers = (identifier for record in records for identifier in identifier_keys(record))
+    return identifier_links(identifiers, lambda key: [one for one in records if key in identifier_keys(one)])
 
 
 def _pen(source: str, name: str = "Stabilo pen 88", **said: object) -> Record:
