@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.money import minor_digits
-from workers.datasets.codecs.text import bytes_of, csv_lines, ndjson_lines
+from workers.datasets.codecs.text import csv_rows, ndjson_rows
 
 _TEXTS = st.sampled_from(["a", "", "x,y", 'q"q', "two\nlines", "\u2028", "ü", "null", "{}"])
 _CURRENCIES = ("HKD", "JPY", "KWD", "CLF")
@@ -36,12 +36,18 @@ def _batches(draw: st.DrawFn) -> Any:
         None if draw(st.booleans()) and width == 50 else Decimal(draw(st.integers(0, width))).scaleb(-minor_digits(one))
         for one in currencies
     ]
+    off = draw(st.sampled_from([0, 0, 1]))  # the price in minor units, or another number
+    minor = [
+        None if price is None else int(price.scaleb(minor_digits(one))) + off
+        for price, one in zip(prices, currencies, strict=True)
+    ]
     columns = {
         "iid": pa.array([f"IID-{n % 7}" for n in range(rows)]),
         "day": column(days, pa.date32()),
         "channel": column(_TEXTS, pa.string()).dictionary_encode(),
         "currency": pa.array(currencies).dictionary_encode(),
         "price": pa.array(prices, pa.decimal128(20, 4)),
+        "price_minor": pa.array(minor, pa.int64()),
         "count": column(st.integers(0, width), pa.int64()),
         "name": column(_TEXTS, pa.string()),
     }
@@ -62,7 +68,7 @@ def _expected(row: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=150)
 @given(batch=_batches())
 def test_ndjson_is_read_as_the_same_rows(batch: Any) -> None:
-    lines = bytes(bytes_of(ndjson_lines(batch, batch.schema.names))).decode().split("\n")
+    lines = bytes(ndjson_rows(batch, batch.schema.names)).decode().split("\n")
     assert lines.pop() == ""
     read = [json.loads(line) for line in lines]
     assert read == [_expected(row) for row in batch.to_pylist()]
@@ -72,13 +78,13 @@ def test_ndjson_is_read_as_the_same_rows(batch: Any) -> None:
 @settings(max_examples=150)
 @given(batch=_batches())
 def test_csv_is_read_as_the_same_rows(batch: Any) -> None:
-    text = bytes(bytes_of(csv_lines(batch, batch.schema.names))).decode()
+    text = bytes(csv_rows(batch, batch.schema.names)).decode()
     read = list(csv.reader(io.StringIO(text, newline="")))
     expected = [["" if value is None else str(value) for value in _expected(row).values()] for row in batch.to_pylist()]
     assert read == expected
 
 
-@pytest.mark.parametrize("write", [csv_lines, ndjson_lines])
+@pytest.mark.parametrize("write", [csv_rows, ndjson_rows])
 def test_no_row_is_no_text(write: Any) -> None:
     batch = pa.RecordBatch.from_arrays([pa.array([], pa.string()), pa.array([], pa.date32())], ["name", "day"])
-    assert bytes(bytes_of(write(batch, ["name", "day"]))) == b""
+    assert bytes(write(batch, ["name", "day"])) == b""

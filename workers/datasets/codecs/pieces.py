@@ -1,6 +1,6 @@
-"""Lines joined from pieces: text that is the same in each row, columns of few values, and spelled columns. Pure."""
+"""Lines joined from pieces: text that is the same in each row, and columns given by their distinct texts. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,42 +8,83 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.db.copy_binary import Array
+
 TABLE_MAX = 4096
 # The texts of a table are made anew for each batch: fewer than its rows, or the table costs more than it spares.
 _ROWS_PER_TEXT = 8
+# Arrow's views of text are 16 bytes each; numpy copies values of a type of its own of that size fastest.
+_VIEW = np.dtype("c16")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """A column of few values: the text of each, and for each row its value's place."""
+    """A column by its `count` texts, none of them null, and the place of each row's text; without places, row by row.
 
-    texts: list[str]
-    places: Any
+    The texts are given in parts, arrays of them and text that is the same in all, which are joined as late as possible.
+    """
+
+    parts: tuple[Any, ...]
+    count: int
+    places: Array | None = None
+
+    @property
+    def texts(self) -> Any:
+        """Return the texts as one array."""
+        return joined(*self.parts) if len(self.parts) > 1 else self.parts[0]
 
     def beside(self, other: "Values") -> "Values":
-        """Return the two as one column, whose values are the pairs."""
-        texts = [mine + its for mine in self.texts for its in other.texts]
-        return Values(texts, self.places * len(other.texts) + other.places)
+        """Return the two as one column, whose values are the pairs; both have places."""
+        assert self.places is not None
+        assert other.places is not None
+        first = self.texts.take(pa.array(np.arange(self.count).repeat(other.count)))
+        second = other.texts.take(pa.array(np.tile(np.arange(other.count), self.count)))
+        places = self.places * other.count + other.places
+        return Values((first, second), self.count * other.count, places)
 
-    def spelled(self) -> Any:
-        """Return the text of each row."""
-        return pa.array(self.texts, pa.string()).take(pa.array(self.places))
+    @property
+    def is_table(self) -> bool:
+        """Whether joining text to all texts costs less than to leave it apart in each row."""
+        return self.places is not None and self.count <= len(self.places) // 2
 
 
-Piece = str | Values | Any
+Piece = str | Values
 
 
-def lines(pieces: Iterable[Piece]) -> Any:
-    """Join pieces to lines: text between columns belongs to the columns of few values beside it."""
+def text_of(pieces: Iterable[Piece], rows: int) -> memoryview:
+    """Return the text of all rows, one after the other, each of them all pieces joined.
+
+    Text between columns belongs to the columns of few values beside it. What is left is named by views into a table of
+    texts, piece by piece and row by row, so that each byte of a line is copied once.
+    """
     merged: list[Piece] = []
     for piece in pieces:
-        joined = _merged(merged[-1], piece) if merged else None
-        if joined is None:
+        one = _merged(merged[-1], piece) if merged else None
+        if one is None:
             merged.append(piece)
         else:
-            merged[-1] = joined
-    spelled = [piece.spelled() if isinstance(piece, Values) else piece for piece in merged]
-    return pc.binary_join_element_wise(*spelled, "") if len(spelled) > 1 else spelled[0]
+            merged[-1] = one
+    columns = [Values((pa.array([one]),), 1) if isinstance(one, str) else one for one in merged]
+    table = pa.concat_arrays([column.texts for column in columns]).cast(pa.string_view())
+    _, buffer, *texts = table.buffers()
+    views = np.frombuffer(buffer, _VIEW)
+    chosen = np.empty((rows, len(columns)), _VIEW)
+    start = 0
+    for number, column in enumerate(columns):
+        own = views[start : start + column.count]
+        start += column.count
+        chosen[:, number] = own if column.places is None else own.take(column.places)
+    array = pa.Array.from_buffers(pa.string_view(), chosen.size, [None, pa.py_buffer(chosen), *texts])
+    return _bytes_of(array.cast(pa.string()))
+
+
+def _bytes_of(texts: Any) -> memoryview:
+    """Return the text of an array that has no nulls: its values lie one after the other, without a copy."""
+    _, offsets, values = texts.buffers()
+    if values is None or not len(texts):
+        return memoryview(b"")
+    ends = np.frombuffer(offsets, "i4", len(texts) + 1, texts.offset * 4)
+    return memoryview(values)[ends[0] : ends[-1]]
 
 
 def _merged(first: Piece, second: Piece) -> Piece | None:
@@ -51,12 +92,16 @@ def _merged(first: Piece, second: Piece) -> Piece | None:
     match first, second:
         case str(), str():
             return first + second
-        case str(), Values():
-            return Values([first + text for text in second.texts], second.places)
-        case Values(), str():
-            return Values([text + second for text in first.texts], first.places)
-        case Values(), Values() if len(first.texts) * len(second.texts) <= _texts_max(len(first.places)):
-            return first.beside(second)
+        case str(), Values() if second.is_table:
+            return Values((first, *second.parts), second.count, second.places)
+        case Values(), str() if first.is_table:
+            return Values((*first.parts, second), first.count, first.places)
+        case Values(), Values() if first.places is not None and first.places is second.places:
+            return Values((*first.parts, *second.parts), first.count, first.places)
+        case Values(), Values() if first.is_table and second.is_table:
+            assert first.places is not None
+            if first.count * second.count <= _texts_max(len(first.places)):
+                return first.beside(second)
     return None
 
 
@@ -64,8 +109,21 @@ def _texts_max(rows: int) -> int:
     return min(TABLE_MAX, max(rows // _ROWS_PER_TEXT, 1))
 
 
-def with_absent(texts: Sequence[str], places: Any, absent: str) -> Values:
-    """Return a column of these texts by its positions, with null for the text `absent`."""
-    if places.null_count:
-        return Values([*texts, absent], np.asarray(pc.fill_null(places, len(texts))).astype("i4"))
-    return Values(list(texts), np.asarray(places).astype("i4"))
+def places_of(indices: Any, count: int) -> Array:
+    """Return indices into `count` texts as an array, with `count` for null."""
+    if indices.null_count:
+        indices = pc.fill_null(indices, pa.scalar(count, indices.type))
+    return np.asarray(indices)
+
+
+def column_of(parts: tuple[Any, ...], count: int, places: Array, absent: str) -> Piece:
+    """Return a column of texts by their places, of which `count` stands for `absent`; text if all rows have one."""
+    if (places == count).any():
+        parts = (pa.concat_arrays([joined(*parts), pa.array([absent])]),)
+        count += 1
+    return str(joined(*parts)[0]) if count == 1 else Values(parts, count, places)
+
+
+def joined(*parts: Any) -> Any:
+    """Join texts, element by element."""
+    return pc.binary_join_element_wise(*parts, "")

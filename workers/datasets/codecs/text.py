@@ -1,8 +1,8 @@
 """Arrow columns as text: the cells of CSV, the members of NDJSON. Pure.
 
-A line is joined from pieces (pieces.py): columns of few values are spelled once per value, the others a row at a time.
-Text that needs care (quotes, formulas, control characters) is searched for in a whole column first; a column without it
-pays nothing more.
+A line is joined from pieces (pieces.py). Where values are few or repeat, each distinct one is spelled once; others are
+spelled a row at a time. Text that needs care (quotes, formulas, control characters) is searched for in a whole column
+first; a column without it pays nothing more.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.db.copy_binary import Array
 from shared.exports.contract import FORMULA_PREFIX, JSON_COLUMNS
 from shared.money import minor_digits
-from workers.datasets.codecs.pieces import TABLE_MAX, Piece, Values, lines, with_absent
+from workers.datasets.codecs.pieces import TABLE_MAX, Piece, Values, column_of, places_of, text_of
 
 # Letters, digits and hyphens only, and never a hyphen first: nothing to look for, in CSV or in JSON.
 _HARMLESS = frozenset({"iid", "survivor_iid"})
@@ -25,7 +26,7 @@ _TO_QUOTE = '[",\r\n]'
 _TO_ESCAPE = '["\\\\\x00-\x1f\u2028\u2029]'
 _FRACTION_AT = np.array([0, 1, 11, 111, 1111])
 # Ten-thousandths in a minor unit, by the currency's digits.
-_MINOR_UNITS = np.array([10_000, 1000, 100, 10, 1], "u8")
+_MINOR_UNITS = np.array([10_000, 1000, 100, 10, 1])
 
 
 @cache
@@ -34,9 +35,9 @@ def _fractions() -> Any:
     return pa.array([""] + [f".{n:0{digits}d}" for digits in (1, 2, 3, 4) for n in range(10**digits)])
 
 
-def csv_lines(batch: Any, names: list[str]) -> Any:
-    """Return each row as a line of CSV (RFC 4180), its end included."""
-    return lines(_csv_pieces(batch, names))
+def csv_rows(batch: Any, names: list[str]) -> memoryview:
+    """Return the rows as CSV (RFC 4180), each with its end."""
+    return text_of(_csv_pieces(batch, names), batch.num_rows) if batch.num_rows else memoryview(b"")
 
 
 def csv_head(names: list[str]) -> bytes:
@@ -44,84 +45,115 @@ def csv_head(names: list[str]) -> bytes:
     return ",".join(names).encode() + b"\r\n"
 
 
-def ndjson_lines(batch: Any, names: list[str]) -> Any:
-    """Return each row as a line of NDJSON, its end included."""
-    return lines(_ndjson_pieces(batch, names))
+def ndjson_rows(batch: Any, names: list[str]) -> memoryview:
+    """Return the rows as NDJSON, each with its end."""
+    return text_of(_ndjson_pieces(batch, names), batch.num_rows) if batch.num_rows else memoryview(b"")
 
 
 def _csv_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
+    repeated = _Repeated(batch)
     for number, name in enumerate(names):
         if number:
             yield ","
         column = batch.column(name)
-        cells = _values(column, _csv_text, "", "{}")
-        if cells is not None:
-            yield cells
-        else:
-            yield pc.fill_null(column if name in _HARMLESS else _csv(column, batch), "")
+        cells = repeated.cells(column, _csv_text, "")
+        yield _row_by_row(pc.fill_null(_csv(column, name), "")) if cells is None else cells
     yield "\r\n"
 
 
 def _ndjson_pieces(batch: Any, names: list[str]) -> Iterator[Piece]:
+    repeated = _Repeated(batch)
     for number, name in enumerate(names):
         yield f'{"," if number else "{"}"{name}":'
         column = batch.column(name)
-        cells = _values(column, _json_text, "null", '"{}"' if _is_quoted(column.type) else "{}")
+        cells = repeated.cells(column, _json_text, "null", '"' if _is_quoted(column.type) else "")
         if cells is not None:
             yield cells
-        elif column.null_count or not (name in _HARMLESS or _is_quoted(column.type)):
-            yield _json(column, batch, name)
+        elif name in _HARMLESS and not column.null_count:
+            yield '"'
+            yield _row_by_row(column)
+            yield '"'
         else:
-            yield '"'
-            yield column if name in _HARMLESS else _number(column, batch)
-            yield '"'
+            yield _row_by_row(pc.fill_null(_json(column, name), "null"))
     yield "}\n"
 
 
-def bytes_of(lines: Any) -> memoryview:
-    """Return the text of an array that has no nulls: its values lie one after the other, without a copy."""
-    _, offsets, values = lines.buffers()
-    if values is None or not len(lines):
-        return memoryview(b"")
-    at = np.frombuffer(offsets, "i4", len(lines) + 1, lines.offset * 4)
-    return memoryview(values)[at[0] : at[-1]]
+class _Repeated:
+    """The columns of one batch whose values are spelled once each: finding a value costs less than spelling it."""
 
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+        self._amounts: list[tuple[Array, int, Any, Array]] = []
 
-def _values(column: Any, spell: Callable[[Any], Any], absent: str, form: str) -> Values | None:
-    """Return a column of few values with their texts, `absent` for null; None for one that has many."""
-    kind = column.type
-    if column.null_count == len(column) and not pa.types.is_list(kind):
-        return Values([absent], np.zeros(len(column), "i4"))
-    if pa.types.is_dictionary(kind):
-        if len(column.dictionary) >= TABLE_MAX:
+    def cells(self, column: Any, spell: Callable[[Any], Any], absent: str, quote: str = "") -> Piece | None:
+        """Return a column of texts, days, integers or amounts; None for one that is spelled a row at a time.
+
+        `spell` makes cells of texts, `quote` goes around numbers; null is `absent`.
+        """
+        kind = column.type
+        if column.null_count == len(column) and not pa.types.is_list(kind):
+            return absent
+        if pa.types.is_dictionary(kind):
+            texts = pc.fill_null(spell(column.dictionary.cast(pa.string())), absent)
+            return column_of((texts,), len(texts), places_of(column.indices, len(texts)), absent)
+        numbers = self._numbers(column)
+        if numbers is None:
             return None
-        texts = pc.fill_null(spell(column.dictionary.cast(pa.string())), absent).to_pylist()
-        return with_absent(texts, column.indices, absent)
-    if pa.types.is_date32(kind) or pa.types.is_integer(kind):
+        parts, places = numbers
+        return column_of((quote, *parts, quote) if quote else parts, len(parts[0]), places, absent)
+
+    def _numbers(self, column: Any) -> tuple[tuple[Any, ...], Array] | None:
+        """Return the distinct numbers of a column as parts of texts, and each row's place: their count for null."""
+        kind = column.type
+        if pa.types.is_decimal(kind):
+            return self._of_amounts(column)
+        if not (pa.types.is_date32(kind) or pa.types.is_integer(kind)):
+            return None
         numbers = column.view(pa.int32()) if pa.types.is_date32(kind) else column
         ends = pc.min_max(numbers).as_py()
         least, most = ends["min"], ends["max"]
-        if most - least >= TABLE_MAX:
-            return None
-        spelled = pa.array(np.arange(least, most + 1), numbers.type).view(kind).cast(pa.string())
-        texts = [form.format(text) for text in spelled.to_pylist()]
-        return with_absent(texts, pc.subtract(numbers, pa.scalar(least, numbers.type)), absent)
-    return None
+        if most - least < TABLE_MAX:
+            spelled = pa.array(np.arange(least, most + 1), numbers.type).view(kind).cast(pa.string())
+            return (spelled,), places_of(pc.subtract(numbers, pa.scalar(least, numbers.type)), len(spelled))
+        for amounts, minor_unit, indices, places in self._amounts:
+            minor = pa.array(amounts // minor_unit)
+            if minor.take(indices).equals(column):  # amounts in minor units, beside the same as decimals
+                return (minor.cast(pa.string()),), places
+        encoded = pc.dictionary_encode(column)
+        return (encoded.dictionary.cast(pa.string()),), places_of(encoded.indices, len(encoded.dictionary))
+
+    def _of_amounts(self, column: Any) -> tuple[tuple[Any, ...], Array]:
+        """Spell amounts with all the minor digits of their currency, and no more: 10.90 HKD, 25 JPY."""
+        words = np.frombuffer(column.buffers()[1], "i8", len(column) * 2, column.offset * 16)[::2]
+        currency = self._batch.column("currency")
+        of_currency = np.array([minor_digits(name) for name in currency.dictionary.to_pylist()] or [2], "i8")
+        digits = of_currency.take(np.asarray(currency.indices))
+        absent = np.asarray(column.is_null()) if column.null_count else None
+        if not (digits == digits[0]).all():
+            rows = np.arange(len(column))
+            return _amounts(words, digits), rows if absent is None else np.where(absent, len(rows), rows)
+        encoded = pc.dictionary_encode(pa.array(words, mask=absent))
+        distinct, places = np.asarray(encoded.dictionary), places_of(encoded.indices, len(encoded.dictionary))
+        self._amounts.append((distinct, int(_MINOR_UNITS[digits[0]]), encoded.indices, places))
+        return _amounts(distinct, digits[:1].repeat(len(distinct))), places
+
+
+def _row_by_row(texts: Any) -> Values:
+    return Values((texts,), len(texts))
 
 
 def _is_quoted(kind: Any) -> bool:
     return any(test(kind) for test in (pa.types.is_decimal, pa.types.is_date, pa.types.is_timestamp))
 
 
-def _csv(column: Any, batch: Any) -> Any:
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _taken(column, _csv_text)
-    if pa.types.is_string(kind):
+def _csv(column: Any, name: str) -> Any:
+    if name in _HARMLESS:
+        return column
+    if pa.types.is_string(column.type):
         return _csv_text(column)
-    if pa.types.is_list(kind):
+    if pa.types.is_list(column.type):
         return _csv_text(_json_lists(column))
-    return _number(column, batch)
+    return _number(column)
 
 
 def _csv_text(column: Any) -> Any:
@@ -138,20 +170,16 @@ def _csv_text(column: Any) -> Any:
     return pc.if_else(quoted, _quoted(pc.replace_substring(column, '"', '""')), column)
 
 
-def _json(column: Any, batch: Any, name: str) -> Any:
+def _json(column: Any, name: str) -> Any:
     kind = column.type
     if name in _HARMLESS:
-        return pc.fill_null(_quoted(column), "null")
-    if pa.types.is_dictionary(kind):
-        return pc.fill_null(_taken(column, _json_text), "null")
+        return _quoted(column)
     if pa.types.is_string(kind):
-        return pc.fill_null(_one_line(column) if name in JSON_COLUMNS else _json_text(column), "null")
+        return _one_line(column) if name in JSON_COLUMNS else _json_text(column)
     if pa.types.is_list(kind):
         return _json_lists(column)
-    text = _number(column, batch)
-    if _is_quoted(kind):
-        text = _quoted(text)
-    return pc.fill_null(text, "null")
+    text = _number(column)
+    return _quoted(text) if _is_quoted(kind) else text
 
 
 def _json_text(column: Any) -> Any:
@@ -186,50 +214,16 @@ def _json_lists(column: Any) -> Any:
     return pa.array(texts, pa.string())
 
 
-def _number(column: Any, batch: Any) -> Any:
-    kind = column.type
-    if pa.types.is_decimal(kind):
-        return _money(column, batch)
-    if pa.types.is_timestamp(kind):
+def _number(column: Any) -> Any:
+    if pa.types.is_timestamp(column.type):
         return pc.strftime(
             column.cast(pa.timestamp("ms", tz="UTC"), safe=False).cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%SZ"
         )
-    if pa.types.is_integer(kind):
-        return _each_once(column, lambda numbers: numbers.cast(pa.string()))
     return column.cast(pa.string())
 
 
-def _each_once(numbers: Any, spell: Callable[[Any], Any]) -> Any:
-    """Spell each distinct number once: prices repeat, and finding a number costs less than spelling it."""
-    encoded = pc.dictionary_encode(numbers)
-    return spell(encoded.dictionary).take(encoded.indices)
-
-
-def _money(column: Any, batch: Any) -> Any:
-    """Spell amounts with all the minor digits of their currency, and no more: 10.90 HKD, 25 JPY."""
-    words = np.frombuffer(column.buffers()[1], "u8", len(column) * 2, column.offset * 16)[::2]
-    currency = batch.column("currency")
-    of_currency = np.array([minor_digits(name) for name in currency.dictionary.to_pylist()] or [2], "i8")
-    digits = of_currency.take(np.asarray(currency.indices))
-    text = _amounts(words, digits)
-    return pc.if_else(column.is_valid(), text, pa.scalar(None, pa.string())) if column.null_count else text
-
-
-def _amounts(words: Any, digits: Any) -> Any:
-    """Spell amounts in ten-thousandths with so many digits each."""
-    if len(digits) and (digits == digits[0]).all():
-        return _each_once(
-            pa.array(words), lambda distinct: _spelled_amounts(np.asarray(distinct), digits[:1].repeat(len(distinct)))
-        )
-    return _spelled_amounts(words, digits)
-
-
-def _spelled_amounts(words: Any, digits: Any) -> Any:
-    whole, rest = np.divmod(words, np.uint64(10_000))
-    places = _FRACTION_AT.take(digits) + np.where(digits == 0, 0, rest // _MINOR_UNITS.take(digits)).astype("i8")
-    whole_text = pa.array(whole.astype("i8")).cast(pa.string())
-    return pc.binary_join_element_wise(whole_text, _fractions().take(pa.array(places)), "")
-
-
-def _taken(column: Any, spell: Any) -> Any:
-    return spell(column.dictionary.cast(pa.string())).take(column.indices)
+def _amounts(words: Array, digits: Array) -> tuple[Any, Any]:
+    """Spell amounts in ten-thousandths with so many digits each: their whole units, and their fractions."""
+    whole, rest = np.divmod(words, 10_000)
+    places = _FRACTION_AT.take(digits) + np.where(digits == 0, 0, rest // _MINOR_UNITS.take(digits))
+    return pa.array(whole).cast(pa.string()), _fractions().take(pa.array(places))

@@ -13,6 +13,7 @@ from shared.db.queries import beside
 from shared.exports.contract import GONE, ROWS, dataset_of
 from shared.exports.request import ROWS_SQL, Scope, arguments, read_scope
 from workers.datasets.codecs.csv_rows import CsvRows
+from workers.datasets.codecs.key_positions import KeyPositions
 from workers.datasets.codecs.observations import SharedDictionaries, columns_of, observations_batch
 from workers.datasets.part import Part
 from workers.datasets.sources.snapshot import Snapshot
@@ -43,6 +44,7 @@ def _observations(snapshot: Snapshot, scope: Scope, part: Part) -> Iterator[Any]
     if not len(ids):
         return
     dictionaries = SharedDictionaries(dict(snapshot.rows(SQL.channels)), dict(snapshot.rows(SQL.sources)))
+    positions = KeyPositions(ids)
     narrowed = bool(scope.since or scope.brand_ids or scope.category_ids)
     for first, last in _spans(snapshot, scope):
         days = [first, last, scope.channel_ids, []]
@@ -52,8 +54,7 @@ def _observations(snapshot: Snapshot, scope: Scope, part: Part) -> Iterator[Any]
             pieces = snapshot.copy(SQL.observations, part.id_from, part.id_to, *days, format="binary")
         for piece in pieces:
             columns = columns_of(piece)
-            position = np.minimum(np.searchsorted(ids, columns["item"]), len(ids) - 1)
-            known = ids.take(position) == columns["item"]
+            position, known = positions.of(columns["item"])
             if not known.all():  # observations of items that are not exported
                 columns = {name: column[known] for name, column in columns.items()}
                 position = position[known]

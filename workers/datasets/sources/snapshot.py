@@ -19,7 +19,7 @@ from shared.db.connect import unavailable
 from shared.errors import ItemIndexError, StoreUnavailable
 
 _PIECES_AHEAD = 2
-_PIECE_BYTES = 4 << 20
+_PIECE_BYTES = 8 << 20
 _POLL_SECONDS = 0.2
 _GATHER_SECONDS = 0.0003
 _CONNECT_SECONDS = 5
@@ -76,7 +76,7 @@ class Snapshot:
     def copy(self, query: str, *arguments: Any, format: Literal["csv", "binary"]) -> Iterator[bytes]:
         """Yield a query's rows as a COPY, in pieces of whole rows. Raises SnapshotLost.
 
-        At most three pieces of some 4 MB are held; a slow reader slows the server down.
+        At most three pieces of some 8 MB are held; a slow reader slows the server down.
         """
         pieces: queue.Queue[bytes | None] = queue.Queue(_PIECES_AHEAD)
         stopped = threading.Event()
@@ -107,7 +107,7 @@ class Snapshot:
         pieces: "queue.Queue[bytes | None]",
         stopped: threading.Event,
     ) -> None:
-        """Put what arrives into the queue, some 4 MB at a time, then None, also after an error."""
+        """Put what arrives into the queue, some 8 MB at a time, then None, also after an error."""
         held: list[bytes] = []
         size = 0
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from isal import igzip
 
-from workers.datasets.codecs.text import bytes_of, csv_head, csv_lines, ndjson_lines
+from workers.datasets.codecs.text import csv_head, csv_rows, ndjson_rows
 
 _GROUP_ROWS = 512 * 1024
 _GZIP_LEVEL = 1
@@ -113,13 +113,13 @@ class _Arrow:
 class _Text:
     def __init__(self, file: DigestingFile, schema: Any, compression: str, format: str) -> None:
         self._names = schema.names
-        self._lines = csv_lines if format == "csv" else ndjson_lines
+        self._rows = csv_rows if format == "csv" else ndjson_rows
         self._file: Any = _packing(file, compression)
         if format == "csv":
             self._file.write(csv_head(self._names))
 
     def write(self, batch: Any) -> None:
-        self._file.write(bytes_of(self._lines(batch, self._names)))
+        self._file.write(self._rows(batch, self._names))
 
     def close(self) -> None:
         if not isinstance(self._file, DigestingFile):
