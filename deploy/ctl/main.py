@@ -1,5 +1,6 @@
 """`itemindex`: the map of every command. A command's module is imported when it is called."""
 
+import csv
 import sys
 from difflib import get_close_matches
 from typing import Any
@@ -127,11 +128,15 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; an error that we know is one clear line, and exit code 1."""
+    """Run the command line; an error that we know, or of the system, is one clear line, and exit code 1."""
     try:
         cli.main(args=arguments, standalone_mode=True)
     except ItemIndexError as error:
         _fail(str(error))
+    except OSError as error:  # a full disk, a file that may not be read, a port that does not answer
+        _fail(f"{error.strerror or error}: {error.filename}" if error.filename else f"{error.strerror or error}.")
+    except csv.Error as error:
+        _fail(f"the file is no CSV that can be read: {error}")
     except Exception as error:
         from shared.db.connect import unavailable  # only now: it loads the driver, which `--help` need not wait for
 

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from deploy.ctl.console import json_option, show
+from deploy.ctl.numbers import FiniteRange
 from shared.errors import InvalidFile
 from shared.outliers import CAUSES
 from workers.rollups import outlier_file, outlier_trial
@@ -49,7 +50,7 @@ def find(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> 
 @_CURRENCY
 @_COLUMN
 @click.option("--truth", help="A column that says which rows are wrong; then no errors are planted.")
-@click.option("--rate", type=click.FloatRange(0, 0.5), default=0.01, show_default=True, help="Share of planted errors.")
+@click.option("--rate", type=FiniteRange(0, 0.5), default=0.01, show_default=True, help="Share of planted errors.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the planted errors.")
 @json_option
 def evaluate(

@@ -8,6 +8,7 @@ import click
 from rich.live import Live
 
 from deploy.ctl.console import console, data_dir_option
+from deploy.ctl.numbers import FiniteRange
 from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
 from deploy.monitor.frame import frame
@@ -18,9 +19,7 @@ from shared.errors import ItemIndexError
 
 @click.command(epilog="Example: itemindex top --url http://edge-7:9101/metrics")
 @click.option("--url", help="Address of the metrics; default: those of the stack on the data directory.")
-@click.option(
-    "--interval", default=1.0, show_default=True, type=click.FloatRange(0.05, 60), help="Seconds between frames."
-)
+@click.option("--interval", default=1.0, show_default=True, type=FiniteRange(0.05, 60), help="Seconds between frames.")
 @click.option("--once", is_flag=True, help="Print one frame and exit.")
 @data_dir_option
 def top(url: str | None, interval: float, once: bool, data_dir: Path) -> None:

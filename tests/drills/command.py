@@ -14,6 +14,7 @@ from rich.text import Text
 
 from deploy.ctl.aliases import current_name
 from deploy.ctl.console import console, errors, json_option, show
+from deploy.ctl.numbers import FiniteRange
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
 from shared.clock import utc_now
@@ -78,9 +79,7 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
 
 
 @drill.command("outages", epilog="Example: itemindex drill outages --seconds 6 --only PostgreSQL")
-@click.option(
-    "--seconds", default=6.0, show_default=True, type=click.FloatRange(1, 120), help="How long each fault lasts."
-)
+@click.option("--seconds", default=6.0, show_default=True, type=FiniteRange(1, 120), help="How long each fault lasts.")
 @click.option("--only", multiple=True, help="Only the faults whose name contains this; may be repeated.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
@@ -120,7 +119,7 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     "--seconds",
     default=12.0,
     show_default=True,
-    type=click.FloatRange(1, 120),
+    type=FiniteRange(1, 120),
     help="Seconds of each phase, calm and crowded.",
 )
 @click.option(
@@ -200,9 +199,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
 @click.option(
     "--jobs", "number", default=40, show_default=True, type=click.IntRange(4, 1_000), help="Reports to order."
 )
-@click.option(
-    "--seconds", default=8.0, show_default=True, type=click.FloatRange(2, 120), help="How long each cut lasts."
-)
+@click.option("--seconds", default=8.0, show_default=True, type=FiniteRange(2, 120), help="How long each cut lasts.")
 @click.option("--minutes", default=6.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option
 def partition(number: int, seconds: float, minutes: float, as_json: bool) -> None:
@@ -236,7 +233,7 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     help="Organizations with a webhook each; 30 per cent of their receivers fail, hang or are killed.",
 )
 @click.option("--kills", default=40, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
-@click.option("--rate", default=50.0, show_default=True, type=click.FloatRange(1, 1_000), help="Events per second.")
+@click.option("--rate", default=50.0, show_default=True, type=FiniteRange(1, 1_000), help="Events per second.")
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
 @click.option("--minutes", default=20.0, show_default=True, help="Minutes after which the drill fails.")
 @json_option

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from deploy.ctl.console import json_option, show
+from deploy.ctl.numbers import FiniteRange
 from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
 LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)
@@ -15,28 +16,26 @@ OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 
 
 @click.command("capacity", epilog="Example: itemindex capacity --lookups 100000 --observations 1e9 --accounts 20000")
-@click.option("--lookups", default=1_000.0, show_default=True, type=click.FloatRange(0), help="Look-ups per second.")
-@click.option(
-    "--observations", default=1e7, show_default=True, type=click.FloatRange(1), help="Observations in the index."
-)
+@click.option("--lookups", default=1_000.0, show_default=True, type=FiniteRange(0), help="Look-ups per second.")
+@click.option("--observations", default=1e7, show_default=True, type=FiniteRange(1), help="Observations in the index.")
 @click.option(
     "--refused",
     default=0.05,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     help="Share of look-ups that exceed a limit.",
 )
 @click.option(
     "--cold",
     default=0.01,
     show_default=True,
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     help="Share of look-ups that no cache answers.",
 )
 @click.option(
-    "--accounts", type=click.FloatRange(0), help="Accounts that call within the same 5 s; default: one for each call."
+    "--accounts", type=FiniteRange(0), help="Accounts that call within the same 5 s; default: one for each call."
 )
-@click.option("--reports", default=1_000.0, show_default=True, type=click.FloatRange(0), help="New reports per hour.")
+@click.option("--reports", default=1_000.0, show_default=True, type=FiniteRange(0), help="New reports per hour.")
 @click.option("--cores", default=16, show_default=True, type=click.IntRange(1), help="Cores per machine.")
 @click.option("--markdown", is_flag=True, help="Print the tables of deploy/capacity.md.")
 @json_option

@@ -1,5 +1,6 @@
 """What the command line says to a mistake: one clear sentence and exit code 1 or 2, never a traceback."""
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,10 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
         (("nginx", "render", "--listen", "0.0.0.0:8080;evil"), "is no address"),
         (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be reached"),
         (("fetch", "items", "--key", "k", "--url", "ftp://x"), "must begin with http"),
+        (("fetch", "items", "--key", "ké"), "the key has characters that no key has"),
+        (("fetch", "items", "--key", "k", "--url", "http://é é"), "is no address of an API"),
+        (("capacity", "--lookups", "inf"), "inf is not a finite number"),
+        (("capacity", "--accounts", "nan"), "nan is not a finite number"),
         (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
         (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),
         (("item", "list"), "Did you mean `items`?"),
@@ -52,3 +57,36 @@ def test_a_command_that_only_reads_creates_nothing(command: str, tmp_path: Path)
 def test_completion_prints_a_script_of_the_shell(shell: str, marker: str) -> None:
     done = run("completion", shell)
     assert (done.returncode, marker in done.stdout) == (0, True)
+
+
+LONG_CELL = b"a,b,day,price\n1," + b"x" * 200_000 + b",2026-07-01,2\n"
+LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "content", "sentence"),
+    [
+        ("ingest guess", "long.csv", LONG_CELL, "the file is broken: field larger than field limit"),
+        ("ingest guess", "cut.csv.gz", gzip.compress(b"id,name\n" + b"1,x\n" * 10_000)[:40], "the file is broken"),
+        ("ingest guess", "cut.parquet", b"PAR1....PAR1", "the file is broken"),
+        ("units compare", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
+        ("prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+        ("footprint evaluate", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+    ],
+)
+def test_a_broken_file_is_answered_with_a_sentence(
+    command: str, name: str, content: bytes, sentence: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = run(*command.split(), str(tmp_path / name))
+    assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
+    assert sentence in " ".join(done.stderr.split())
+
+
+def test_a_full_disk_is_answered_with_a_sentence() -> None:
+    command = [sys.executable, "-m", "deploy.ctl.main", "openapi"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, cwd=PROJECT, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "itemindex: No space left on device.\n")

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.main import cli
+from shared.errors import LoadRefused
 from workers.ingest.guess import guess, is_gtin
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.preview import Previewer
@@ -136,3 +137,10 @@ def test_a_column_of_two_forms_of_days_is_one_with_two_formats(tmp_path: Path) -
 def test_unreadable_days_do_not_hide_what_a_column_is(tmp_path: Path) -> None:
     mapping, _ = guessed(tmp_path, "id,name,price,date\nA,A,1.00,03.07.2026\nB,B,2.00,31.02.2026\n")
     assert mapping.observations[0].day.format == ("%d.%m.%Y",)
+
+
+def test_a_parquet_file_without_a_row_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "none.parquet"
+    pyarrow.parquet.write_table(pa.table({"id": pa.array([], pa.string())}), path)
+    with pytest.raises(LoadRefused, match="has no row"):
+        guess(path)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from itemindex_client.errors import KeyNeeded
+from itemindex_client.errors import InvalidSetting, KeyNeeded
 
 URL = "http://127.0.0.1:8080/v1"
 # Printed in the documentation of every installation; it is no secret.
@@ -39,13 +39,30 @@ class Credentials:
 
 
 def credentials(url: str | None, key: str | None, token: str | None) -> Credentials:
-    """Return the arguments, else ITEMINDEX_URL, ITEMINDEX_KEY and ITEMINDEX_TOKEN, else the key of the keyring."""
+    """Return the arguments, else ITEMINDEX_URL, ITEMINDEX_KEY and ITEMINDEX_TOKEN, else the key of the keyring.
+
+    Raises InvalidSetting for what can be no address, key or token.
+    """
     address = (url or os.environ.get("ITEMINDEX_URL") or URL).rstrip("/")
-    return Credentials(
+    made = Credentials(
         url=address,
         key=key or os.environ.get("ITEMINDEX_KEY") or _from_keyring(address),
         token=token or os.environ.get("ITEMINDEX_TOKEN") or ANONYMOUS_TOKEN,
     )
+    _check(made)
+    return made
+
+
+def _check(credentials: Credentials) -> None:
+    try:
+        usable = httpx.URL(credentials.url).scheme in ("http", "https")
+    except httpx.InvalidURL:
+        usable = False
+    if not usable:
+        raise InvalidSetting(f"{credentials.url!r} is no address of an API: it must begin with http:// or https://")
+    for name, text in (("key", credentials.key or ""), ("token", credentials.token)):
+        if not (text.isascii() and text.isprintable()):
+            raise InvalidSetting(f"the {name} has characters that no {name} has")
 
 
 def _from_keyring(url: str) -> str | None:
