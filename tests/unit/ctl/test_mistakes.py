@@ -60,6 +60,7 @@ def test_completion_prints_a_script_of_the_shell(shell: str, marker: str) -> Non
 
 
 LONG_CELL = b"a,b,day,price\n1," + b"x" * 200_000 + b",2026-07-01,2\n"
+CUT_GZIP = gzip.compress(b"id,name\n" + b"1,x\n" * 10_000, mtime=0)[:40]
 LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
 
 
@@ -67,12 +68,13 @@ LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
     ("command", "name", "content", "sentence"),
     [
         ("ingest guess", "long.csv", LONG_CELL, "the file is broken: field larger than field limit"),
-        ("ingest guess", "cut.csv.gz", gzip.compress(b"id,name\n" + b"1,x\n" * 10_000)[:40], "the file is broken"),
+        ("ingest guess", "cut.csv.gz", CUT_GZIP, "the file is broken"),
         ("ingest guess", "cut.parquet", b"PAR1....PAR1", "the file is broken"),
         ("units compare", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
         ("prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
         ("footprint evaluate", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
     ],
+    ids=["cell", "gzip", "parquet", "pairs", "prices", "figures"],
 )
 def test_a_broken_file_is_answered_with_a_sentence(
     command: str, name: str, content: bytes, sentence: str, tmp_path: Path
