@@ -1,4 +1,4 @@
-"""gunicorn, in production and in the embedded stack. What differs between hosts comes from the environment."""
+"""gunicorn, in production and in the embedded stack. Settings that differ between hosts come from the environment."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is printed on a terminal: templates of ours, filled in with text that is never read as markup.
+"""Text for a terminal: templates of ours, filled in with text that is never read as markup.
 
 Names, rows and messages may hold escape sequences or what rich would take for markup. All that the command line prints
 comes through here; tests/laws/test_printed_text.py checks that nothing bypasses it.

@@ -45,7 +45,7 @@ _RECORD_BYTES_PER_IDENTIFIER_BYTE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What is opened and closed with the process; edge/container.py builds the services on it."""
+    """The resources that are opened and closed with the process; edge/container.py builds the services on it."""
 
     settings: Settings
     log: Log

@@ -38,7 +38,7 @@ _COMPANY_FORMS = frozenset(
 _WORD = re.compile(r"\w+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id", re.ASCII)
-# What RFC 3986 lets stand unescaped in a path.
+# The characters that RFC 3986 allows unescaped in a path.
 _PATH_SAFE = "/-._~!$&'()*+,;=:@%"
 
 

@@ -30,7 +30,7 @@ _DISK_BYTES_MIN = 2 * 1024**3
 
 
 class Finding(NamedTuple):
-    """What one check found; `remedy` is empty where all is well."""
+    """The result of one check; `remedy` is empty where all is well."""
 
     part: str
     ok: bool

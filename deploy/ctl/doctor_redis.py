@@ -1,4 +1,4 @@
-"""What `itemindex doctor` finds at a store: one server or a cluster, and whether it is set as its use needs."""
+"""The checks of `itemindex doctor` at a store: one server or a cluster, and whether it is set as its use needs."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ _SLOTS = 16_384
 
 
 class StoreFound(NamedTuple):
-    """What a store is, and where it is wrong: what is wrong and what to do about it."""
+    """The kind of a store and, where it is wrong, the fault and its remedy."""
 
     found: str
     fault: str = ""

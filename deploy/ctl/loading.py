@@ -85,7 +85,7 @@ def show_summary(summary: Summary, *, as_json: bool) -> None:
             "{count} items are one article with others: [cyan]itemindex matches list --state linked[/]", count=merged
         )
     if summary.rejects or summary.field_rejects:
-        console.say("What could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
+        console.say("Rows that could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
 
 
 def show_accounts(counts: Mapping[str, int], reasons: Counter[str], title: str) -> None:

@@ -26,7 +26,7 @@ _THEME = Path(__file__).with_name("sign_in")
 _PRODUCT_FILES = Path(edge.__file__).with_name("meta") / "static"
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
 STAFF = "ada@example.org"
-"""Who of them is an operator, too: decides in the dashboard which items are one article."""
+"""The people who are operators, too: they decide in the dashboard which items are one article."""
 
 
 def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:

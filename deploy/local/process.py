@@ -22,7 +22,7 @@ _GROUP_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What to run. `ready` returns True once it can be used; `stop_signal` asks it to end in order.
+    """A program to run. `ready` returns True once it can be used; `stop_signal` asks it to end in order.
 
     A program that touches `heartbeat` and then does not for `heartbeat_seconds` is killed and started anew.
     """
@@ -93,8 +93,8 @@ class ServiceProcess:
     def revive(self) -> bool:
         """Start the process again if it died, its pause is over and its group has ended; return whether it started.
 
-        What outlives its main process (nginx's workers do) keeps the port or the socket, so that no successor could
-        start. It is asked to end first, and killed after a few seconds.
+        A child that outlives its main process (nginx's workers do) keeps the port or the socket, so that no successor
+        could start. It is asked to end first, and killed after a few seconds.
         """
         now = time.monotonic()
         if self.alive or not self._group_ended(now) or now < self._not_before:

@@ -1,1 +1,1 @@
-"""What `itemindex top` shows: two scrapes, what changed between them, and the processes behind it."""
+"""The content of `itemindex top`: two scrapes, what changed between them, and the processes behind it."""

@@ -10,7 +10,7 @@ _PROC = Path("/proc")
 
 
 class Effort(NamedTuple):
-    """What a part holds and has used."""
+    """The memory that a part holds and the CPU time that it has used."""
 
     processes: int
     resident_bytes: int

@@ -58,7 +58,7 @@ class Scrape:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """What happened between two scrapes, per second."""
+    """The changes between two scrapes, per second."""
 
     before: Scrape
     after: Scrape

@@ -1,4 +1,4 @@
-"""What breaks a client between two OpenAPI documents. Within a version only additions are allowed. Pure."""
+"""The changes between two OpenAPI documents that break a client. Within a version only additions are allowed. Pure."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -18,7 +18,7 @@ _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of 
 
 
 class ConvertQuery(Parameters):
-    """What every answer with amounts takes: a currency to convert them to, and the table of rates to do it by."""
+    """The parameters of every answer with amounts: a currency to convert them to, and the table of rates."""
 
     convert = CurrencyCode("Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed")
     rates = fields.Str(

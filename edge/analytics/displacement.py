@@ -10,7 +10,7 @@ from shared.uncertainty.displacement import RATES
 
 
 class DisplacementQuery(Parameters):
-    """What every answer with footprints of sales takes: how many new items each of them displaces."""
+    """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
     displacement = fields.Str(
         load_default=None,

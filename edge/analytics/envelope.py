@@ -132,7 +132,7 @@ class Meta(Schema):
 
 
 class Estimate(Schema):
-    """What `dry_run` adds in the place of `data` and `meta`."""
+    """The members that a dry run has instead of `data` and `meta`."""
 
     kind = fields.Str()
     cost_units = fields.Int()

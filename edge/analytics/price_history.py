@@ -1,4 +1,4 @@
-"""What one item sold for: its observations, and the rows and statistics that are made of them."""
+"""The prices of one item: its observations, and the rows and statistics that are made of them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -102,7 +102,7 @@ class StageFigure(Schema):
 
 
 class SustainabilityRow(Schema):
-    """One indicator. What no source has is null."""
+    """One indicator. A value that no source has is null."""
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})

@@ -21,7 +21,7 @@ _CHUNK_BYTES = 256 * 1024
 CACHE_CONTROL = "private, max-age=60"
 _VARY = {"Vary": "Accept"}
 UNCHANGED = Slice(-1, -1)
-"""What `part_of` returns where the caller's copy is current."""
+"""The result of `part_of` where the caller's copy is current."""
 
 
 class Stream(web.StreamResponse):

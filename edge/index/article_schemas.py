@@ -1,4 +1,4 @@
-"""What a record shows of the sources whose items it is made of."""
+"""The members of a record about the sources whose items it is made of."""
 
 from marshmallow import Schema, fields, validate
 

@@ -12,7 +12,7 @@ from edge.openapi.members import with_descriptions
 
 # Every call can meet these, whatever it does: one `default` stands for them.
 _EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
-# What HTTP itself says of conditions, formats, sizes and ranges: the pages for people name it at each call.
+# Answers that HTTP itself defines (conditions, formats, sizes, ranges): the pages for people name them at each call.
 _OF_HTTP = ("406", "412", "413", "416")
 # They are on every answer of a kind, and the document says so once, in its own description.
 _SAID_ONCE = ("X-Request-Id", "RateLimit-Policy", "RateLimit")

@@ -1,4 +1,4 @@
-"""What /org answers, as JSON that no cache keeps."""
+"""The answers of /org, as JSON that no cache keeps."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What /org takes and answers."""
+"""The requests and answers of /org."""
 
 from collections.abc import Mapping
 from typing import Any

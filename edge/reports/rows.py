@@ -29,7 +29,7 @@ def _text(sentence: str, *, nullable: bool = False, **options: Any) -> fields.St
 
 
 class PeriodRow(Schema):
-    """What begins every row."""
+    """The members that every row begins with."""
 
     period = fields.Date(metadata={"description": "First day of the period", "example": "2026-07-01"})
 

@@ -87,7 +87,7 @@ class Scorer:
         again = every[1:] == every[:-1]
         total = len(every) - int(np.count_nonzero(again))
         if total > count:
-            # What several lists have may score as their sum; what one list alone has scores as the list says.
+            # An item of several lists may score as their sum; an item of one list alone scores as the list says.
             every = merged([every[1:][again], *self._leaders(lists, count)])
         documents = distinct(every)
         scores = np.zeros(len(documents))

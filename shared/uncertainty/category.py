@@ -57,8 +57,8 @@ def predictive_sigma(log_deviation: float, samples: int) -> float:
 def of_others(groups: Mapping[str, Sequence[float]]) -> Estimate:
     """Return the distribution of an item of a category that is not among the groups, by random effects.
 
-    The variance is that between categories plus that within them, plus that of the overall mean. What the groups say of
-    the variance between categories (moments estimator) is averaged with the pedigree matrix's for related products,
+    The variance is that between categories plus that within them, plus that of the overall mean. The
+    variance between the groups (moments estimator) is averaged with the pedigree matrix's for related products,
     which counts as RELATED_DEGREES more groups: of one group there is no other, and of two Student's quantile is so
     large that an interval would span a dozen powers of ten.
     """

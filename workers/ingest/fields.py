@@ -75,7 +75,7 @@ class Field:
         default=None,
     )
     split: str = key(
-        "Of a category: what separates the levels within one text.",
+        "Of a category: the text between two levels of one value.",
         'category = { column = "path", split = " > " }',
         default="",
     )
@@ -85,7 +85,7 @@ class Field:
         default="",
     )
     thousands: str = key(
-        "Of numbers: what separates groups of three digits. Digits that are grouped otherwise are an error.",
+        "Of numbers: the text between groups of three digits. Digits that are grouped otherwise are an error.",
         'price = { column = "price", thousands = "," }',
         default="",
     )
@@ -142,7 +142,7 @@ class Field:
         default=False,
     )
     on_error: Literal["", "row", "field"] = key(
-        "What an error in this field costs: the whole `row`, or only the `field`. A needed field of an observation "
+        "An error in this field rejects the whole `row`, or only the `field`. A needed field of an observation "
         "takes the observation with it, and the item stays. Either way the value is kept as a reject.",
         'brand = { column = "maker", required = true, on_error = "field" }',
         default="",
@@ -164,7 +164,7 @@ class Impact:
     indicator: str = key("A code of the table of indicators.", 'indicator = "co2e_kg"')
     value: Field = key("The figure, in the indicator's unit.", 'value = { column = "footprint_g", multiply = "0.001" }')
     basis: str = key("`measured` or `modelled`.", 'basis = "modelled"')
-    method: str = key("How the figure was made, in one sentence.", 'method = "cradle to gate, ISO 14067"')
+    method: str = key("The method behind the figure, in one sentence.", 'method = "cradle to gate, ISO 14067"')
     stage: Field | None = key(
         "The stage of the life cycle that the figure is of; without it the figure is the total. Figures of one item "
         "and stage within a file are added up. A stage's figure may be negative (a credit).",
@@ -203,7 +203,7 @@ class ItemFields:
         default="",
     )
     join_source: str = key(
-        'Whose ids `join_by = "id"` means; this source unless given.', 'join_source = "my_shop"', default=""
+        'The source of the ids in `join_by = "id"`; this source unless given.', 'join_source = "my_shop"', default=""
     )
     brand: Field | None = key(
         "Its brand. Spellings that fold to the same letters are one brand.", 'brand = "maker"', default=None
@@ -211,9 +211,9 @@ class ItemFields:
     category: tuple[Field, ...] = key(
         "One to eight levels, from the widest.", 'category = ["department", "group"]', default=()
     )
-    product_type: Field | None = key("What kind of thing it is.", 'product_type = "group"', default=None)
+    product_type: Field | None = key("The kind of article.", 'product_type = "group"', default=None)
     first_seen_on: Field | None = key(
-        "The day since when it is known. Without it the day of its first observation, else the day of the load.",
+        "The day from which the item is known. Without it, the day of its first observation, else the day of the load.",
         'first_seen_on = { column = "listed", format = "%Y" }',
         default=None,
     )
@@ -229,7 +229,7 @@ class ItemFields:
         default=(),
     )
     attributes: tuple[tuple[str, Field], ...] = key(
-        "By name the field that holds it. `weight_kg` is what factors per kilogram are multiplied by.",
+        "By name the field that holds it. Factors per kilogram are multiplied by `weight_kg`.",
         'attributes = { colour = "colour", weight_kg = "kg" }',
         default=(),
     )
@@ -241,7 +241,7 @@ class ObservationFields:
 
     day: Field = key("The day (UTC) of the price.", 'day = { column = "date", format = "%d.%m.%Y" }')
     channel: Field = key(
-        "Where it was: a shop, a market place. Spellings that fold to the same letters are one channel.",
+        "The shop or marketplace. Spellings that fold to the same letters are one channel.",
         'channel = "shop"',
     )
     price: Field = key(
@@ -265,7 +265,7 @@ class ObservationFields:
         "The price without reduction, in the same currency.", 'list_price = "rrp"', default=None
     )
     units: Field | None = key(
-        "How many units, a positive whole number; 1 unless given.", 'units = "quantity"', default=None
+        "The number of units, a positive whole number; 1 unless given.", 'units = "quantity"', default=None
     )
     event_key: tuple[Field, ...] = key(
         "Further columns that distinguish observations of one day, for either identity: with the time of a scrape each "
@@ -286,7 +286,7 @@ class FactorFields:
     indicators: tuple[tuple[str, Field], ...] = key(
         "By code of an indicator the field that holds its figure.", 'indicators = { co2e_kg = "gwp" }'
     )
-    method: str = key("How the figures were made, in one sentence.", 'method = "mean of the food group"')
+    method: str = key("The method behind the figures, in one sentence.", 'method = "mean of the food group"')
     scope: Literal["category", "product_type"] = key(
-        "What the codes are.", 'scope = "product_type"', default="category"
+        "The meaning of the codes.", 'scope = "product_type"', default="category"
     )

@@ -28,15 +28,19 @@ class Mapping:
     )
     title: str = key("The source's title, as answers show it.", 'title = "My shop\'s price list"')
     license: str = key("The terms of the data, best as an SPDX identifier.", 'license = "CC-BY-4.0"')
-    url: str | None = key("Where the source is published.", 'url = "https://example.org/prices"', default=None)
-    attribution: str | None = key("How the source wants to be named.", 'attribution = "My shop"', default=None)
+    url: str | None = key(
+        "The address at which the source is published.", 'url = "https://example.org/prices"', default=None
+    )
+    attribution: str | None = key(
+        "The text by which the source wants to be named.", 'attribution = "My shop"', default=None
+    )
     encoding: str = key(
         "Of CSV and NDJSON: `utf-8` unless given; `latin-1`, `cp1252`, `utf-16` and the like. A byte order mark is "
         "heeded without it.",
         'encoding = "cp1252"',
         default="utf-8",
     )
-    delimiter: str = key("Of CSV: what separates cells; a comma unless given.", 'delimiter = ";"', default=",")
+    delimiter: str = key("Of CSV: the text between two cells; a comma unless given.", 'delimiter = ";"', default=",")
     quote: str = key(
         'Of CSV: the quotation mark around cells; `""` where quotation marks are plain characters.',
         'quote = ""',
@@ -57,7 +61,7 @@ class Mapping:
         default=None,
     )
     rank: int | None = key(
-        "Which source decides where several give a field of one item: the lowest rank (0 to 32,767); of equal "
+        "Decides between sources that give a field of one item: the lowest rank (0 to 32,767) applies; of equal "
         "ranks, or without any, the newest.",
         "rank = 10",
         default=None,

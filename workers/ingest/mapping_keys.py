@@ -32,13 +32,13 @@ def markdown() -> str:
     """Return all keys, and the indicators, as the tables of the guide."""
     parts = []
     for title, kind in TABLES:
-        parts += [f"### {title}\n", "| key | what it says | for example |\n|---|---|---|"]
+        parts += [f"### {title}\n", "| key | meaning | example |\n|---|---|---|"]
         for name, needed, sentence, example in keys(kind):
             shown = example.replace("|", "\\|")
             parts.append(
                 f"| `{name}`{' (needed)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
             )
         parts.append("")
-    parts += ["### Indicators\n", "| code | unit | what |\n|---|---|---|"]
+    parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
     parts += [f"| `{one.code}` | {one.unit} | {one.title} |" for one in INDICATORS]
     return "\n".join(parts) + "\n"

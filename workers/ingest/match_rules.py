@@ -14,8 +14,8 @@ class MatchRules:
     """How the source's items are compared with those of other sources, to find which are one article."""
 
     trust: Literal["all", "identifiers", "review"] = key(
-        "What is linked without a person: `all` that is as good as certain, what `identifiers` prove, or nothing, and "
-        "everything waits for `review`.",
+        "Links that are made without a person: `all` that are as good as certain, those that `identifiers` prove, or "
+        "none, and everything waits for `review`.",
         'trust = "identifiers"',
         default="all",
     )

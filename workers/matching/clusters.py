@@ -11,7 +11,7 @@ _STRENGTH = {Kind.DECLARED: 0, Kind.IDENTIFIER: 1, Kind.LIKENESS: 2}
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What clustering must know of a record: its source and the article that the source itself declares."""
+    """The properties of a record that clustering needs: its source and the article that the source itself declares."""
 
     source: str
     article: str = ""

@@ -1,4 +1,4 @@
-"""What a person is shown of a pair: the words, codes, amounts and prices that agree or differ."""
+"""The view of a pair for a person: the words, codes, amounts and prices that agree or differ."""
 
 import math
 
@@ -12,7 +12,7 @@ _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
 _NEAR, _FAR = math.log(1.25), math.log(1.5)
 _MPN, _PRICE = "mpn", "price"
-# What is made again, or made to fit, is another article than the new one, though its name has the same part number.
+# A refurbished or compatible article is another one than the new, though its name has the same part number.
 _CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible"))
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one source says of one of its items, as far as it distinguishes articles.
+    """The claims of one source about one of its items, as far as they distinguish articles.
 
     `key` is unique in the index and the same in every load, such as `source/own id`. `gtins` are in 14-digit form with
     a correct check digit. Records of one source with the same `article` are declared by it to be one article.
@@ -29,7 +29,7 @@ class Record:
 
 
 class Kind(StrEnum):
-    """What a link rests on."""
+    """The kind of evidence for a link."""
 
     DECLARED = "declared"
     IDENTIFIER = "identifier"
@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 
 class Decision(StrEnum):
-    """What follows from a link: it is made at once, or it waits for a person."""
+    """The consequence of a link: it is made at once, or it waits for a person."""
 
     LINK = "link"
     REVIEW = "review"

@@ -1,4 +1,4 @@
-"""What can go wrong: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
+"""The errors of a call: problem documents of the API (RFC 9457) and faults on the way, each as an exception."""
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -81,7 +81,7 @@ class InsufficientPlan(ApiProblem):
 
 
 class Conflict(ApiProblem):
-    """What was asked for does not fit the state that there is."""
+    """The request does not fit the present state."""
 
 
 class Unavailable(ApiProblem):
