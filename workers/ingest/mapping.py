@@ -28,12 +28,8 @@ class Mapping:
     )
     title: str = key("The source's title, as answers show it.", 'title = "My shop\'s price list"')
     license: str = key("The terms of the data, best as an SPDX identifier.", 'license = "CC-BY-4.0"')
-    url: str | None = key(
-        "The address at which the source is published.", 'url = "https://example.org/prices"', default=None
-    )
-    attribution: str | None = key(
-        "The text by which the source wants to be named.", 'attribution = "My shop"', default=None
-    )
+    url: str | None = key("The address of the source.", 'url = "https://example.org/prices"', default=None)
+    attribution: str | None = key("The source's name in citations.", 'attribution = "My shop"', default=None)
     encoding: str = key(
         "Of CSV and NDJSON: `utf-8` unless given; `latin-1`, `cp1252`, `utf-16` and the like. A byte order mark is "
         "heeded without it.",

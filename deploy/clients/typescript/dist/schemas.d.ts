@@ -2736,7 +2736,7 @@ export interface SustainabilityReport {
     data: SustainabilityRow[];
     meta: SustainabilityMeta;
 }
-/** One indicator. What no source has is null. */
+/** One indicator. A value that no source has is null. */
 export interface SustainabilityRow {
     indicator: Effect;
     /** The unit of the figure */

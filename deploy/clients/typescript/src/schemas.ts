@@ -2946,7 +2946,7 @@ export interface SustainabilityReport {
   meta: SustainabilityMeta;
 }
 
-/** One indicator. What no source has is null. */
+/** One indicator. A value that no source has is null. */
 export interface SustainabilityRow {
   indicator: Effect;
   /** The unit of the figure */
