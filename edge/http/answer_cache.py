@@ -19,6 +19,8 @@ from edge.http.routing import JSON, Rule
 from shared.results.layout import MEDIA_TYPES
 
 UNTIL_THE_DATA_CHANGES = math.inf
+NOT_AT_ALL = 0.0
+"""How long an answer is kept that a store would change that was unavailable while it was made."""
 JSON_SELECTED = "+json"
 """How the name of a selection ends that takes JSON."""
 _ENTRY_OVERHEAD_BYTES = 700

@@ -139,7 +139,7 @@ class SearchIndex:
 
     def _frequency(self, field: str, term: str) -> int:
         """Return the number of documents with a term."""
-        return sum(segment.count(field, term) for segment in self.segments)
+        return sum([segment.count(field, term) for segment in self.segments])
 
     def _shares(self, length_sum: int) -> NDArray[np.float64]:
         """Return BM25's share of a term's weight, at 256 times how often a document has it plus its length."""

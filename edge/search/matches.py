@@ -41,9 +41,18 @@ def best(by_segment: Sequence[Matches], count: int) -> Best:
     return Best(numbers, scores)
 
 
-def of_segment(ranked: Best, segment: LiveSegment) -> NDArray[np.bool_]:
-    """Return which of the documents are of a segment."""
-    return (ranked.numbers >= segment.base) & (ranked.numbers < segment.base + segment.items)
+def best_by_segment(by_segment: Sequence[Matches], count: int) -> Sequence[Matches]:
+    """Return the best documents of all segments in no order, those of each segment."""
+    chosen = [top(matches, count) for matches in by_segment]
+    if sum(len(matches.documents) for matches in chosen) <= count:
+        return chosen
+    ranked = best(chosen, count)
+    return [_of_segment(ranked, matches.segment) for matches in chosen]
+
+
+def _of_segment(ranked: Best, segment: LiveSegment) -> Matches:
+    mine = (ranked.numbers >= segment.base) & (ranked.numbers < segment.base + segment.items)
+    return Matches(segment, (ranked.numbers[mine] - segment.base).astype(np.uint32), ranked.scores[mine])
 
 
 def top(matches: Matches, count: int) -> Matches:

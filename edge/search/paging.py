@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from edge.search.highlight import MatchedOnRule, iid_only, matcher
 from edge.search.index import SearchIndex
 from edge.search.query_plan import Planner, Ranked, filters_of
-from edge.search.query_words import WEIGHTS, Weights, Word, read_words
+from edge.search.query_words import WEIGHTS, Question, Weights, Word
 from shared.errors import InvalidParameter
 from shared.ids import canonical_iid_prefix
 from shared.search import layout
@@ -65,16 +65,18 @@ def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
 
 def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:
     planner = Planner(index, weights, filters_of(search))
-    words = read_words(index, search.q, weights)
-    whole_words = [*words[:-1], *(word.whole() for word in words[-1:])]
-    whole = planner.match_all(whole_words, depth)
-    begun = whole if whole_words == words else planner.match_all(words, depth if whole.total < depth else 0)
+    question = Question(index, search.q, weights)
+    words = question.words()
+    whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)
+    begun = whole
+    if question.begins_others:
+        begun = planner.match_all(words, depth if whole.total < depth else 0)
     total = max(whole.total, begun.total)
     ranked = _in_tier(whole.ranked, 2, set())
     ranked += _in_tier(begun.ranked, 1, {number for _, number in ranked})
     if total >= FEW_HITS:
         return _Ranking(ranked[:depth], total, total, total <= min(len(ranked), depth), begun.exact, words)
-    words = read_words(index, search.q, weights, fuzzy=True)
+    words = question.words(fuzzy=True)
     some = planner.match_any(words, depth)
     ranked += _in_tier(some.ranked, 0, {number for _, number in ranked})
     return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < depth, some.exact, words)

@@ -8,7 +8,7 @@ import numpy as np
 
 from edge.search import bitmaps
 from edge.search.index import Filter, SearchIndex
-from edge.search.matches import Best, Matches, best, of_segment
+from edge.search.matches import Best, Matches, best, best_by_segment
 from edge.search.query_words import TermVariant, Weights, Word
 from edge.search.scoring import Scorer
 from shared.search import layout
@@ -99,13 +99,12 @@ class Planner:
     def _with_rare_words(self, rare: Sequence[Word], common: Sequence[_CommonWord], count: int) -> RankedItems:
         some = rare[: _rarest(rare)]
         if not some:
-            passing = [scorer.all_passing() for scorer in self._scorers]
-            weighed = self._with_common(best(passing, _total(passing)), common)
-            return RankedItems(_ranked(weighed, count), len(weighed.numbers), exact=False)
+            weighed = self._with_common([scorer.all_passing() for scorer in self._scorers], common)
+            return RankedItems(_ranked(best(weighed, count)), _total(weighed), exact=False)
         wanted = max(count, CANDIDATES) if common else count
         found = [scorer.with_any(some, wanted) for scorer in self._scorers]
-        weighed = self._with_common(best([one.matches for one in found], wanted), common)
-        return RankedItems(_ranked(weighed, count), sum(one.total for one in found), exact=True)
+        weighed = self._with_common(best_by_segment([one.matches for one in found], wanted), common)
+        return RankedItems(_ranked(best(weighed, count)), sum(one.total for one in found), exact=True)
 
     def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> RankedItems:
         passing = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]
@@ -130,20 +129,18 @@ class Planner:
             )
         return best(by_segment, count)
 
-    def _with_common(self, candidates: Best, words: Sequence[_CommonWord]) -> Best:
+    def _with_common(self, candidates: Sequence[Matches], words: Sequence[_CommonWord]) -> Sequence[Matches]:
         """Add the weights of the common words in each candidate."""
         if not words:
             return candidates
-        by_segment = []
-        for position, segment in enumerate(self._index.segments):
-            mine = of_segment(candidates, segment)
-            documents = (candidates.numbers[mine] - segment.base).astype(np.uint32)
-            scores = candidates.scores[mine]
+        weighed = []
+        for position, (segment, documents, scores) in enumerate(candidates):
+            total = scores
             for word in words:
-                scores = scores + bitmaps.has(word.rows[position], documents) * (self._weights.word_met + word.weight)
-            with_some = scores > 0
-            by_segment.append(Matches(segment, documents[with_some], scores[with_some]))
-        return best(by_segment, len(candidates.numbers))
+                total = total + bitmaps.has(word.rows[position], documents) * (self._weights.word_met + word.weight)
+            with_some = total > 0
+            weighed.append(Matches(segment, documents[with_some], total[with_some]))
+        return weighed
 
     def _filters_are_common(self) -> bool:
         return all(self._index.is_common(field, term) for field, term in self._filters)
@@ -181,5 +178,5 @@ def _total(by_segment: Sequence[Matches]) -> int:
     return sum(len(matches.documents) for matches in by_segment)
 
 
-def _ranked(ranked: Best, count: int | None = None) -> Ranked:
-    return list(zip(ranked.scores[:count].tolist(), ranked.numbers[:count].tolist(), strict=True))
+def _ranked(ranked: Best) -> Ranked:
+    return list(zip(ranked.scores.tolist(), ranked.numbers.tolist(), strict=True))

@@ -67,27 +67,53 @@ class Word:
         return Word(self.text, tuple(variant for variant in self.variants if variant.field != layout.PREFIXES))
 
 
-def read_words(index: SearchIndex, question: str, weights: Weights = WEIGHTS, *, fuzzy: bool = False) -> list[Word]:
-    """Return the words of a query, its quantities first; `fuzzy` also finds similar spellings of merely rare words."""
-    reading = read(question)
-    words = _quantities(index, reading, weights)[:WORDS_MAX]
-    texts = query_words(reading.rest)[: WORDS_MAX - len(words)]
-    # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
-    joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
-    mistyped = 0
-    for position, text in enumerate(texts):
-        unfinished = position == len(texts) - 1 and not reading.ends
-        variants = _exact(index, text, 1.0)
-        if unfinished and not is_cjk(text):
-            variants += _prefix(index, text, weights.beginning)
-        variants += joined[position] + joined[position + 1]
-        if sum(variant.documents for variant in variants) <= (RARE_DOCUMENTS if fuzzy else 0):
-            variants += _split(index, text)
-            if mistyped < MISTYPED_WORDS_MAX:
-                mistyped += 1
-                variants += _similar(index, text, weights.one_edit, unfinished=unfinished, fuzzy=fuzzy)
-        words.append(Word(text, tuple(_best(variants))))
-    return words
+class Question:
+    """The words of a query as typed, its quantities first, looked up in an index once."""
+
+    def __init__(self, index: SearchIndex, text: str, weights: Weights = WEIGHTS) -> None:
+        self._index = index
+        self._weights = weights
+        reading = read(text)
+        self._quantities = _quantities(index, reading, weights)[:WORDS_MAX]
+        texts = query_words(reading.rest)[: WORDS_MAX - len(self._quantities)]
+        self._unfinished = bool(texts) and not reading.ends
+        # A space too many is one edit: "soda stream" is also "sodastream", for either of its two words.
+        joined = [[], *(_joined(index, first + second) for first, second in pairwise(texts)), []]
+        self._typed = [
+            (text, _exact(index, text, 1.0), joined[position] + joined[position + 1])
+            for position, text in enumerate(texts)
+        ]
+        if self._unfinished:
+            text, exact, _ = self._typed[-1]
+            exact += [] if is_cjk(text) else _prefix(index, text, weights.beginning)
+
+    @property
+    def begins_others(self) -> bool:
+        """Whether more items have a word that begins as the last one than have that word itself.
+
+        Otherwise the beginning finds no item that the word does not find.
+        """
+        if not self._unfinished:
+            return False
+        text, exact, _ = self._typed[-1]
+        begun = [variant.documents for variant in exact if variant.field == layout.PREFIXES]
+        return bool(begun) and begun[0] > self._index.frequency(layout.PLAIN, text)
+
+    def words(self, *, fuzzy: bool = False) -> list[Word]:
+        """Return the words with similar spellings of those that no item has; `fuzzy`: also of merely rare ones."""
+        words = list(self._quantities)
+        mistyped = 0
+        for position, (text, exact, joined) in enumerate(self._typed):
+            variants = exact + joined
+            if sum(variant.documents for variant in variants) <= (RARE_DOCUMENTS if fuzzy else 0):
+                variants += _split(self._index, text)
+                if mistyped < MISTYPED_WORDS_MAX:
+                    mistyped += 1
+                    unfinished = self._unfinished and position == len(self._typed) - 1
+                    weight = self._weights.one_edit
+                    variants += _similar(self._index, text, weight, unfinished=unfinished, fuzzy=fuzzy)
+            words.append(Word(text, tuple(_best(variants))))
+        return words
 
 
 def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[Word]:

@@ -11,7 +11,7 @@ from edge.search import bitmaps
 from edge.search.index import SHARE_MAX, Filter, SearchIndex
 from edge.search.matches import Matches, Scores, top
 from edge.search.query_words import TermVariant, Weights, Word, description_field
-from edge.search.segment import LiveSegment, Postings, distinct, merged
+from edge.search.segment import LiveSegment, Postings, distinct, merged, positions_in_both
 from shared.search import layout
 from shared.search.segment import Numbers, Row
 
@@ -19,6 +19,7 @@ from shared.search.segment import Numbers, Row
 _FEW = 1_024
 _SMALL_SHARE = 4
 _WITHOUT_LENGTH = (layout.QUANTITIES, layout.DESCRIBED_QUANTITIES)
+Positions = NDArray[np.intp]
 # Their scores depend on the length by which documents are numbered.
 _BY_LENGTH = (layout.WORDS, layout.PREFIXES)
 
@@ -31,12 +32,12 @@ class Found(NamedTuple):
 
 
 class _List(NamedTuple):
-    """The documents that have a variant in a field, in ascending order, and the weight of the field."""
+    """The documents that have a variant in a field and pass the filters, and the weight of the field."""
 
     variant: TermVariant
     field: str
     weight: float
-    documents: Numbers
+    postings: Postings
 
 
 class Scorer:
@@ -58,6 +59,8 @@ class Scorer:
             met, scores[position] = self._word(words[position], documents)
             if not met.all():
                 documents = documents[met]
+                if not len(documents):
+                    return Matches(self._segment, documents, np.zeros(0))
                 scores = {of: score[met] for of, score in scores.items()}
         total = np.zeros(len(documents))
         # Added in the order of the query: floating-point sums depend on it, and segments differ in which word is rare.
@@ -78,12 +81,9 @@ class Scorer:
 
     def with_any(self, words: Sequence[Word], count: int) -> Found:
         """Find the documents that have some of the words, also in descriptions, and pass the filters."""
-        lists = [
-            _List(variant, field, weight, self.filtered(self._variant_documents(variant, field)))
-            for word in words
-            for variant, field, weight in self._variants_in_fields(word)
-        ]
-        every = merged([one.documents for one in lists])
+        of_words = [[self._list(*place) for place in self._variants_in_fields(word)] for word in words]
+        lists = [one for of_word in of_words for one in of_word if len(one.postings.documents)]
+        every = merged([one.postings.documents for one in lists])
         again = every[1:] == every[:-1]
         total = len(every) - int(np.count_nonzero(again))
         if total > count:
@@ -91,14 +91,22 @@ class Scorer:
             every = merged([every[1:][again], *self._leaders(lists, count)])
         documents = distinct(every)
         scores = np.zeros(len(documents))
-        for word in words:
+        for of_word in of_words:
             met = np.zeros(len(documents), np.bool_)
-            for variant, field, weight in self._variants_in_fields(word):
-                has_all, score = self._variant_score(variant, field, documents)
-                met |= has_all
-                scores += score * weight
+            for one in of_word:
+                here, there = positions_in_both(documents, one.postings.documents)
+                scores[here] += self._scores(one, there)
+                met[here] = True
             scores += met * self._weights.word_met
         return Found(Matches(self._segment, documents, scores), total)
+
+    def _list(self, variant: TermVariant, field: str, weight: float) -> _List:
+        documents = self._variant_documents(variant, field)
+        filtered = self.filtered(documents)
+        postings = self._read(field, variant.terms[0])
+        if postings.documents is not filtered:
+            postings = Postings(filtered, self._times(field, variant.terms[0], filtered))
+        return _List(variant, field, weight, postings)
 
     def _leaders(self, lists: Sequence[_List], count: int) -> list[Numbers]:
         """Return of each list the documents that can be among the `count` best by what this list adds to a score.
@@ -110,10 +118,10 @@ class Scorer:
         for one in sorted(lists, key=self._bound, reverse=True):
             if self._bound(one) < least:
                 break
-            documents = self._first(one, count)
-            scores = self._variant_score(one.variant, one.field, documents)[1] * one.weight
-            leaders.append(top(Matches(self._segment, documents, scores), count))
-            if len(documents) >= count:
+            first = self._first(one, count)
+            matches = Matches(self._segment, one.postings.documents[first], self._scores(one, first))
+            leaders.append(top(matches, count))
+            if len(matches.documents) >= count:
                 least = max(least, leaders[-1].scores.min())
         return [matches.documents[matches.scores >= least] for matches in leaders]
 
@@ -121,15 +129,24 @@ class Scorer:
         inverses = [self._inverse_frequency(one.field, term) for term in one.variant.terms]
         return sum(inverses) * SHARE_MAX * one.variant.weight * one.weight
 
-    def _first(self, one: _List, count: int) -> Numbers:
-        """Return documents of a list, the `count` best by its scores among them."""
-        postings = self._read(one.field, one.variant.terms[0])
-        if one.field not in _BY_LENGTH or postings.documents is not one.documents or not len(one.documents):
-            return one.documents
+    @staticmethod
+    def _first(one: _List, count: int) -> Positions:
+        """Return the positions of some documents of a list, the `count` best by its scores among them."""
+        times = one.postings.times
+        if one.field not in _BY_LENGTH or len(one.variant.terms) > 1:
+            return np.arange(len(times))
         # Of documents that have a term equally often, the shorter ones, which come first, score higher.
-        if postings.times.min() == postings.times.max():
-            return one.documents[:count]
-        return merged([one.documents[np.flatnonzero(postings.times == n)[:count]] for n in _present(postings.times)])
+        if times.min() == times.max():
+            return np.arange(min(count, len(times)))
+        return np.concatenate([np.flatnonzero(times == n)[:count] for n in np.flatnonzero(np.bincount(times))])
+
+    def _scores(self, one: _List, positions: Positions) -> Scores:
+        """Return what a list adds to the scores of its documents at these positions."""
+        variant, documents = one.variant, one.postings.documents[positions]
+        if len(variant.terms) > 1:
+            return self._variant_score(variant, one.field, documents)[1] * one.weight
+        times = one.postings.times[positions]
+        return self._bm25(one.field, variant.terms[0], times, documents) * variant.weight * one.weight
 
     def all_passing(self) -> Matches:
         """Return the documents that pass the filters, of which one is not common, with a score of 0."""
@@ -266,7 +283,3 @@ class Scorer:
 def _union(lists: Sequence[Numbers]) -> Numbers:
     some = [documents for documents in lists if len(documents)]
     return some[0] if len(some) == 1 else distinct(merged(some))
-
-
-def _present(times: NDArray[np.uint8]) -> list[int]:
-    return np.flatnonzero(np.bincount(times)).tolist()

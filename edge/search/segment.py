@@ -76,8 +76,9 @@ class LiveSegment:
 
     def postings(self, field: str, term: str) -> Postings:
         """Return the documents with a term."""
-        documents, times = self._segment.dictionary.read(self._span(field, term))
-        if field == layout.PREFIXES:
+        span = self._span(field, term)
+        documents, times = self._segment.dictionary.read(span)
+        if span[1] - span[0] > 1:  # the words of a beginning, some of them in the same documents
             documents = distinct(np.sort(documents))
             times = np.ones(len(documents), np.uint8)
         if self._deleted is not None:
@@ -163,3 +164,14 @@ def distinct(ordered: Numbers) -> Numbers:
     """Return ascending numbers, each once."""
     first: NDArray[np.bool_] = np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))[: len(ordered)]
     return ordered[first]
+
+
+def positions_in_both(mine: Numbers, other: Numbers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where two ascending lists have the same numbers: the positions in the one and in the other."""
+    if len(mine) > len(other):
+        there, here = positions_in_both(other, mine)
+        return here, there
+    found = np.searchsorted(other, mine)
+    found[found == len(other)] = 0
+    here = np.flatnonzero(other[found] == mine)
+    return here, found[here]

@@ -86,11 +86,18 @@ class Dictionary:
 
     def _beginning(self, prefix: bytes) -> Span:
         """Return the positions of all keys that begin so."""
-        return self.position(prefix), self.position(prefix + b"\xff")
+        first, end = self._find(prefix)
+        if first == end:
+            first = self.position(prefix)
+        # Few keys begin as a whole word does: the end is looked for in steps that double.
+        step = 1
+        while first + step < len(self) and self.key(first + step).startswith(prefix):
+            step *= 2
+        return first, self.position(prefix + b"\xff", first + step // 2, min(first + step, len(self)))
 
-    def position(self, key: bytes, first: int = 0) -> int:
-        """Return where a key is or would be inserted, at `first` or later."""
-        return bisect_left(range(len(self)), key, first, key=self.key)
+    def position(self, key: bytes, first: int = 0, end: int | None = None) -> int:
+        """Return where a key is or would be inserted, at `first` or later, and at `end` at the latest."""
+        return bisect_left(range(len(self)), key, first, end, key=self.key)
 
     def size(self, span: Span) -> int:
         """Return the number of postings of neighbouring keys."""

@@ -97,11 +97,12 @@ def analyzer() -> tantivy.TextAnalyzer:
 
 def stems(words: list[str]) -> list[str]:
     """Return the stem of each word, as the stemmed fields hold it."""
-    return [_stem(word) for word in words]
+    return list(map(stem, words))
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the stem of a word."""
     return _stemmer().analyze(word)[0]
 
 

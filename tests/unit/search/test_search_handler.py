@@ -14,6 +14,7 @@ from edge.http.cursors import CursorSigner
 from edge.http.parameters import QUERY
 from edge.http.routing import RULE
 from edge.search import schemas
+from edge.search.answers import SearchAnswers
 from edge.search.engine import SearchEngine
 from edge.search.handlers import Search
 from shared.errors import InvalidCursor
@@ -27,7 +28,8 @@ BASE = "http://127.0.0.1:8080/v1"
 @pytest.fixture
 def search(tmp_path: Path) -> Search:
     build(catalogue(), tmp_path, 3)
-    return Search(SearchEngine(tmp_path, Log("edge", stream=io.StringIO())), CursorSigner("s" * 32), BASE)
+    engine = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()))
+    return Search(SearchAnswers(engine, CursorSigner("s" * 32), BASE))
 
 
 async def ask(search: Search, **parameters: Any) -> dict[str, Any]:

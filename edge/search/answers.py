@@ -1,0 +1,79 @@
+"""The answer to a search: a page of hits in the envelope of lists."""
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from aiohttp import web
+from marshmallow import ValidationError
+
+from edge.http.answer_cache import NOT_AT_ALL, UNTIL_THE_DATA_CHANGES
+from edge.http.cursors import CursorSigner
+from edge.http.envelope import envelope
+from edge.search import schemas
+from edge.search.identifiers import ItemSearch
+from shared.errors import InvalidCursor
+from shared.search.model import Hit, Position, SearchQuery
+
+KIND = "search"
+_FIELDS = schemas.SearchQuery().fields
+
+
+def asked(query: str) -> dict[str, Any] | None:
+    """Return the parameters of a raw query as validation does; None for a query that it may refuse."""
+    if "#" in query:  # begins what is no part of the query
+        return None
+    try:
+        given = parse_qsl(query, keep_blank_values=True, strict_parsing=True, errors="strict")
+        parameters = {name: _FIELDS[name].deserialize(text) for name, text in given}
+    except (ValueError, KeyError, ValidationError):
+        return None
+    if len(parameters) < len(given) or "q" not in parameters:
+        return None
+    return {name: field.load_default for name, field in _FIELDS.items()} | parameters
+
+
+class SearchAnswers:
+    """Makes the answers."""
+
+    def __init__(self, engine: ItemSearch, cursors: CursorSigner, base_url: str) -> None:
+        self._engine = engine
+        self._cursors = cursors
+        self._base_url = base_url
+
+    async def make(self, requested: dict[str, Any]) -> tuple[web.Response, float]:
+        """Return the answer to a search, and until when it may be kept.
+
+        Raises InvalidCursor, and what `ItemSearch.find` raises.
+        """
+        query = {name: requested[name] for name in ("q", "limit", "brand", "category", "product_type")}
+        after = self._position(query, requested["cursor"])
+        page = await self._engine.find(SearchQuery(**query, after=after))
+        end = msgspec.to_builtins(page.next) if page.next else None
+        response = envelope(
+            [self._entry(hit) for hit in page.hits],
+            total=page.total,
+            exact=page.exact,
+            all_words=page.all_words,
+            next_cursor=self._cursors.seal(KIND, query, end) if end else None,
+            query=query,
+            data_version=page.data_version,
+        )
+        return response, UNTIL_THE_DATA_CHANGES if page.whole else NOT_AT_ALL
+
+    def _position(self, query: dict[str, Any], cursor: str | None) -> Position | None:
+        if cursor is None:
+            return None
+        try:
+            return msgspec.convert(self._cursors.open(KIND, query, cursor), Position)
+        except msgspec.ValidationError:
+            raise InvalidCursor from None
+
+    def _entry(self, hit: Hit) -> dict[str, Any]:
+        return {
+            **msgspec.structs.asdict(hit.item),
+            "score": hit.score,
+            "matched_on": hit.matched_on,
+            "all_words": hit.all_words,
+            "links": {"self": f"{self._base_url}/index/lookup/{hit.item.iid}"},
+        }
