@@ -1,0 +1,148 @@
+"""A search that nobody has asked is answered on the fast path: the same bytes, charged once, and kept."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.ids import mint
+from tests.support.accounts import api_key
+from tests.support.client import Edge, running_edge
+from tests.support.kept_answers import used
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+
+SOY = mint("shop", "1").iid
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the fast path took it."""
+    return watch_the_fast_path(monkeypatch)
+
+
+async def _ask(edge: Edge, key: str, number: int, query: str, extra: str = "") -> bytes:
+    target = f"/v1/index/search?{query}"
+    return (await exchange(edge, head(edge, number, target, address="192.0.2.1", credential=key, extra=extra)))[0]
+
+
+async def _known(edge: Edge, key: str) -> None:
+    """Let the edge remember the principal, which the fast path needs."""
+    await exchange(edge, head(edge, 1, f"/v1/index/lookup/{SOY}", address="192.0.2.1", credential=key))
+
+
+def _comparable(answer: bytes) -> bytes:
+    return re.sub(rb"r=\d+", b"r=-", alike(answer))
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "units", "on_the_fast_path"),
+    [
+        ("q=soy+milk", b"200", 1, True),
+        ("q=s&limit=1", b"200", 1, True),
+        ("q=no-such-thing", b"200", 1, True),
+        ("q=milk+4006381333931", b"200", 1, True),
+        (f"q={SOY[:7].lower()}", b"200", 1, True),
+        ("q=soy&brand=no-such", b"400", 1, True),
+        ("q=soy&cursor=Zm9v", b"400", 1, True),
+        ("q=soy&limit=51", b"400", 0, False),
+        ("limit=5", b"400", 0, False),
+    ],
+)
+@pytest.mark.parametrize("fields", ["", "Accept: */*\r\nAccept-Encoding: gzip\r\n"], ids=["plain", "gzip"])
+async def test_a_first_search_has_the_bytes_and_the_price_of_the_ordinary_way_and_is_kept(
+    settings: Settings,
+    tmp_path: Path,
+    taken: list[bool],
+    query: str,
+    status: bytes,
+    units: int,
+    on_the_fast_path: bool,
+    fields: str,
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _known(edge, key)
+        before = await used(edge, key)
+        first = await _ask(edge, key, 2, query, fields)
+        cost = await used(edge, key) - before
+        assert len(edge.resources.answers) == (status == b"200")
+        ordinary = await _ask(edge, key, 3, query, fields + OTHER)
+        assert await used(edge, key) - before == 2 * cost
+    assert taken == [False, on_the_fast_path, False]
+    assert first.split(b" ")[1] == status
+    assert cost == units
+    assert _comparable(first) == _comparable(ordinary)
+
+
+async def test_a_cursor_leads_to_the_next_page_on_the_fast_path(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _known(edge, key)
+        seen, query = [], "q=s&limit=1"
+        for number in range(2, 5):
+            document = msgspec.json.decode((await _ask(edge, key, number, query)).partition(b"\r\n\r\n")[2])
+            seen += [hit["iid"] for hit in document["data"]]
+            if document["next_cursor"] is None:
+                break
+            query = f"q=s&limit=1&cursor={document['next_cursor']}"
+    assert len(seen) == len(set(seen)) > 1
+    assert taken[1:] == [True] * len(seen)
+
+
+@pytest.mark.parametrize("fields", ["Accept: text/csv\r\n", 'Accept: */*\r\nIf-None-Match: "x"\r\n'])
+async def test_other_requests_for_a_search_take_the_ordinary_way(
+    settings: Settings, tmp_path: Path, taken: list[bool], fields: str
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _known(edge, key)
+        await _ask(edge, key, 2, "q=soy", fields)
+    assert taken == [False, False]
+
+
+async def test_an_answer_that_postgresql_might_have_changed_is_given_but_not_kept(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+
+    async def down(*arguments: object, **named: object) -> None:
+        raise StoreUnavailable("database", 5)
+
+    async with running_edge(settings, tmp_path) as edge:
+        await _known(edge, key)
+        monkeypatch.setattr(edge.resources.database, "fetch", down)
+        answers = [
+            await _ask(edge, key, 2, "q=milk+4006381333931"),
+            await _ask(edge, key, 3, "q=milk+4006381333931", OTHER),
+        ]
+        assert len(edge.resources.answers) == 0
+    assert taken == [False, True, False]
+    assert answers[0].startswith(b"HTTP/1.1 200 ")
+    assert _comparable(answers[0]) == _comparable(answers[1])
+
+
+async def test_with_too_many_searches_waiting_a_first_search_is_503_and_costs_nothing(
+    settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    async with running_edge(settings, tmp_path) as edge:
+        await _known(edge, key)
+        before = await used(edge, key)
+        monkeypatch.setattr(edge.resources.search, "_pending_max", 0)
+        answers = [await _ask(edge, key, 2, "q=soy"), await _ask(edge, key, 3, "q=soy", OTHER)]
+        assert await used(edge, key) == before
+    assert taken == [False, True, False]
+    assert answers[0].startswith(b"HTTP/1.1 503 ")
+    assert _comparable(answers[0]) == _comparable(answers[1])
