@@ -10,8 +10,10 @@ from edge.search.paging import find
 from shared.search import layout
 from shared.search.directory import is_of_former_format, prune
 from shared.search.model import SearchQuery
+from tests.perf import search_sample
 from tests.unit.search.conftest import catalogue, opened
 from workers.search import writer
+from workers.search.analysis import analyze
 from workers.search.build import build
 
 
@@ -99,3 +101,16 @@ def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(tmp_
     build(catalogue(), tmp_path, 8)
     prune(tmp_path)
     assert not (tmp_path / "6").exists()
+
+
+def test_the_items_of_each_beginning_are_those_with_a_word_that_begins_so(tmp_path: Path) -> None:
+    documents = list(search_sample.documents(200))
+    index = opened(documents, tmp_path)
+    words = [
+        {key[1:].decode() for key in analyze(document).times if key.startswith(layout.key(layout.PLAIN, ""))}
+        for document in documents
+    ]
+    beginnings = {word[:length] for of in words for word in of for length in range(1, len(word) + 1)}
+    for beginning in sorted(beginnings | {"zzzz", "0"}):
+        expected = sum(any(word.startswith(beginning) for word in of) for of in words)
+        assert index.frequency(layout.PREFIXES, beginning) == expected, beginning
