@@ -1,4 +1,4 @@
-"""A search that nobody has asked is answered on the fast path: the same bytes, charged once, and kept."""
+"""A search that was not asked before is answered on the fast path: the same bytes, charged once, and kept."""
 
 import re
 from pathlib import Path
