@@ -3,7 +3,7 @@
 import keyword
 from typing import Any
 
-from deploy.clients.schemas import whole
+from deploy.clients.schemas import in_place, whole
 
 _HEAD = '''"""Types of the API's documents, made by `make clients`; answers may have more members."""
 
@@ -15,7 +15,7 @@ _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 
 def types(document: dict[str, Any]) -> str:
     """Return a module with a TypedDict for each object of the document, in the order of their names."""
-    schemas = document["components"]["schemas"]
+    schemas = in_place(document)["components"]["schemas"]
     listed = [f"{name} = {_type(one)}" for name, one in sorted(schemas.items()) if "properties" not in one]
     made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if "properties" in schemas[name]]
     return _HEAD + "\n".join([*listed, *made])

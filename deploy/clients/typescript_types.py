@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from deploy.clients.schemas import kinds_of, whole
+from deploy.clients.schemas import in_place, kinds_of, whole
 from edge.openapi.components import expanded, operations_of
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
@@ -14,6 +14,7 @@ _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 def types(document: dict[str, Any]) -> str:
     """Return a module with an interface for each object of the document and for the query of each operation."""
+    document = in_place(document)
     schemas = document["components"]["schemas"]
     made = {name: whole(one, schemas) for name, one in schemas.items()}
     listed = {name: _interface(name, one) if one["properties"] else _alias(name, one) for name, one in made.items()}
@@ -36,11 +37,11 @@ def _query(operation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _alias(name: str, schema: dict[str, Any]) -> str:
-    return f"/** {_comment(schema.get('description', name))} */\nexport type {name} = {_type(schema)};\n"
+    return f"{_head(schema)}export type {name} = {_type(schema)};\n"
 
 
 def _interface(name: str, schema: dict[str, Any]) -> str:
-    lines = [f"/** {_comment(schema.get('description', name))} */", f"export interface {name} {{"]
+    lines = [f"{_head(schema)}export interface {name} {{"]
     for member, node in schema["properties"].items():
         if node.get("description"):
             lines.append(f"  /** {_comment(node['description'])} */")
@@ -49,6 +50,10 @@ def _interface(name: str, schema: dict[str, Any]) -> str:
         undefined = " | undefined" if absent else ""
         lines.append(f"  {spelled}{absent}: {_type(node)}{undefined};")
     return "\n".join([*lines, "}", ""])
+
+
+def _head(schema: dict[str, Any]) -> str:
+    return f"/** {_comment(schema['description'])} */\n" if schema.get("description") else ""
 
 
 def _comment(text: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 import yaml
+from aiohttp import web
 
 from edge.app import create_app, describe
 from edge.resources import build
@@ -20,11 +21,16 @@ _PLACEHOLDERS: dict[str, Any] = {
 }
 
 
+def application() -> web.Application:
+    """Return an edge that can say how it is called, and nothing else: it has no database."""
+    return create_app(build(Settings(**_PLACEHOLDERS, problem_base_url=f"{Settings().base_url}/errors")))
+
+
 @click.command(epilog="Example: itemindex openapi --yaml > openapi.yaml")
 @click.option("--yaml", "as_yaml", is_flag=True, help="YAML instead of JSON.")
 def openapi(as_yaml: bool) -> None:
     """Print the OpenAPI 3.1 document."""
-    document = describe(create_app(build(Settings(**_PLACEHOLDERS, problem_base_url=f"{Settings().base_url}/errors"))))
+    document = describe(application())
     if as_yaml:
         click.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120), nl=False)
     else:

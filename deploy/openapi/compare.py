@@ -140,7 +140,8 @@ def _resolved(schema: Document, document: Document) -> Document:
         value: Any = document
         for part in reference.removeprefix("#/").split("/"):
             value = value[part]
-        return _resolved(value, document) if isinstance(value, dict) else {}
+        beside = {name: part for name, part in schema.items() if name != "$ref"}
+        return {**_resolved(value, document), **beside} if isinstance(value, dict) else {}
     if "anyOf" in schema:
         return _perhaps_null([_resolved(one, document) for one in schema["anyOf"]])
     if "oneOf" in schema:

@@ -44,14 +44,14 @@ class UsedRate(Schema):
     """The rates of one currency on one day."""
 
     from_ = fields.Str(required=True, data_key="from", metadata={"example": "HKD"})
-    day = fields.Date(required=True, metadata={"description": "The day of the row"})
-    rate_day = fields.Date(required=True, metadata={"description": "The day of the rates; earlier where it has none"})
+    day = fields.Date(required=True, metadata={"description": "Day of the row"})
+    rate_day = fields.Date(required=True, metadata={"description": "Day of the rates; earlier where it has none"})
     from_per_euro = fields.Str(required=True, metadata={"example": "8.9642"})
     to_per_euro = fields.Str(required=True, metadata={"example": "1.1520"})
 
 
 class ConversionMeta(Schema):
-    """Conversion of amounts: the table, its source, the rule, and every rate that was used."""
+    """Conversion of amounts; the table, its source, the rule, and every rate that was used."""
 
     to = fields.Str(required=True, metadata={"example": "USD"})
     rates = fields.Str(required=True, metadata={"example": "ecb"})

@@ -31,7 +31,7 @@ class DisplacementQuery(Parameters):
 
 
 class DisplacementMeta(Schema):
-    """The number of new items that each unit displaces, with its source."""
+    """New items that each unit displaces; with the source of the number."""
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)

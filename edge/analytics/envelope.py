@@ -100,7 +100,7 @@ class Coverage(Schema):
 
 
 class OutlierMeta(Schema):
-    """Whether outliers count in the statistics, and how many there are."""
+    """Outliers; whether they count in the statistics, and how many there are."""
 
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
     set_aside = fields.Int(
@@ -114,7 +114,7 @@ class Meta(Schema):
 
     data_version = fields.Int(required=True)
     result_sha256 = fields.Str(
-        required=True, metadata={"description": "SHA-256 of the rows as NDJSON, for every format"}
+        required=True, metadata={"description": "SHA-256 of the rows as NDJSON; for every format"}
     )
     cached = fields.Bool(required=True)
     cost_units = fields.Int(required=True)

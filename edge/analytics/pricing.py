@@ -35,7 +35,7 @@ class Pricing:
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={
-            "301": {"description": "The item was merged; Location names the survivor's prices."},
+            "301": {"description": "Location names the item that it was merged into."},
             "304": {"description": "Your copy is current."},
         },
     )

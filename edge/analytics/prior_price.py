@@ -71,7 +71,7 @@ class PriorPrice:
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={
-            "301": {"description": "The item was merged; Location names the survivor's prior prices."},
+            "301": {"description": "Location names the item that it was merged into."},
             "304": {"description": "Your copy is current."},
         },
     )

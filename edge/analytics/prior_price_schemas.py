@@ -15,7 +15,7 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
     """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
 
     asked_on = Day(
-        load_default=None, metadata={"description": "The day to judge; default: each channel's last observed day"}
+        load_default=None, metadata={"description": "Day to judge; default: each channel's last observed day"}
     )
     channel = fields.List(
         Utf8(1, 200),
@@ -28,7 +28,7 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
     progressive = Flag(
         load_default=None,
         metadata={
-            "description": "Whether the market uses Art. 6a(5): a reduction of several steps then has the price before "
+            "description": "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before "
             "the first one; without it such a reduction is not judged"
         },
     )
@@ -38,14 +38,14 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
     first_offered = Day(
         load_default=None,
         metadata={
-            "description": "The market uses Art. 6a(4) and the item was first offered on this day: fewer than 30 days "
+            "description": "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days "
             "may then suffice"
         },
     )
 
 
 class ReductionSummary(Schema):
-    """The running reduction of one channel, as the observations show it."""
+    """The running reduction of one channel; as the observations show it."""
 
     channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
     currency = fields.Str(required=True, metadata={"example": "HKD"})
@@ -63,7 +63,7 @@ class ReductionSummary(Schema):
     at_most = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "If the prior price is unknown: the lowest price observed in its days"},
+        metadata={"description": "Lowest price observed in its days; if the prior price is unknown"},
     )
 
 

@@ -49,7 +49,7 @@ class PricingRow(Schema):
 
 
 class PriceStatistic(Schema):
-    """The prices of the last days, of one currency and kind."""
+    """Prices of the last days; of one currency and kind."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
@@ -120,7 +120,7 @@ class SustainabilityRow(Schema):
         required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
     )
     scope = fields.Str(required=True, allow_none=True, validate=validate.OneOf(["item", "product_type", "category"]))
-    code = fields.Str(required=True, allow_none=True, metadata={"description": "The product type or category"})
+    code = fields.Str(required=True, allow_none=True, metadata={"description": "Product type or category"})
     per_kg = fields.Float(required=True, allow_none=True)
     weight_kg = fields.Float(required=True, allow_none=True)
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
@@ -160,7 +160,7 @@ class SustainabilityMeta(Meta):
     basis = fields.Str(
         required=True,
         validate=validate.OneOf(BASES),
-        metadata={"description": "What cumulative figures count: units sold, or each item once"},
+        metadata={"description": "What cumulative figures count; units sold, or each item once"},
     )
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 

@@ -93,7 +93,7 @@ class Sustainability:
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={
-            "301": {"description": "The item was merged; Location names the survivor's figures."},
+            "301": {"description": "Location names the item that it was merged into."},
             "304": {"description": "Your copy is current."},
         },
     )

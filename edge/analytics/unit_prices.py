@@ -18,7 +18,7 @@ _MONEY = {"description": "Decimal amount in `currency`", "example": "18.900000"}
 
 
 class UnitPrice(Schema):
-    """The prices of the last days, for one unit of what the item holds."""
+    """Prices of the last days; for one unit of what the item holds."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})

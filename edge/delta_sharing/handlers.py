@@ -43,7 +43,7 @@ class Sharing:
     @docs(
         operationId="sharingProfile",
         summary="Profile file of Delta Sharing",
-        description="The file that the protocol's clients read: the server's address, and your own API key as token.",
+        description="The file that the protocol's clients read; the server's address, and your own API key as token.",
         **_TAGS,
     )
     @response_schema(bodies.SharingProfile(), 200, description="The profile")

@@ -33,19 +33,19 @@ def _version(sentence: str) -> WholeNumber:
 class SharePath(Parameters):
     """Path of a share."""
 
-    share = Utf8(1, 100, required=True, metadata={"description": "The share", "example": "item-index"})
+    share = Utf8(1, 100, required=True, metadata={"description": "Share", "example": "item-index"})
 
 
 class SchemaPath(SharePath):
     """Path of a schema."""
 
-    schema = Utf8(1, 100, required=True, metadata={"description": "The schema", "example": "releases"})
+    schema = Utf8(1, 100, required=True, metadata={"description": "Schema", "example": "releases"})
 
 
 class TablePath(SchemaPath):
     """Path of a table."""
 
-    table = Utf8(1, 100, required=True, metadata={"description": "The dataset", "example": "observations"})
+    table = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
 
 
 class Page(Parameters):

@@ -53,7 +53,7 @@ class DigitalLinks:
         tags=["index"],
         produces=[MEDIA_TYPE, "application/json"],
         responses={
-            "300": {"description": "Several items have the GTIN; `candidates` lists them."},
+            "300": {"description": "`candidates` lists the items that have it."},
             "307": {"description": "Location is the record, or the link of the requested type."},
         },
     )

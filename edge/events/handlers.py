@@ -19,7 +19,7 @@ class Events:
     @docs(
         operationId="listEvents",
         summary="List events after a cursor",
-        description="Events of your organization and of the index, in the order in which they happened, kept for "
+        description="Events of your organization and of the index in the order in which they happened; kept for "
         f"{KEPT_DAYS} days. Keep the `cursor` of the last one and ask for those `after` it. Where events after it are "
         "no longer kept, the answer is a 410 that names the oldest cursor.",
         tags=["events"],

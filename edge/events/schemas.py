@@ -38,7 +38,7 @@ class Event(Schema):
     """Something that happened. Types and members of `data` may be added: ignore those that you do not know."""
 
     id = fields.Str(
-        required=True, metadata={"description": "Id of the event, the same in the feed and as `webhook-id`"}
+        required=True, metadata={"description": "Id of the event; the same in the feed and as `webhook-id`"}
     )
     cursor = fields.Str(required=True, metadata={"description": "Value for `after`; larger cursors are later"})
     type = fields.Str(required=True, metadata={"example": "watch.fired"})

@@ -37,8 +37,8 @@ _FILE_KINDS = [
 
 
 _PARTS = {
-    "200": {"description": "The file"},
-    "206": {"description": "The part that `Range` asks for."},
+    "200": {"description": "File"},
+    "206": {"description": "Part that `Range` asks for."},
     "304": {"description": "Your copy is current."},
 }
 

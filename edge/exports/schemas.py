@@ -9,6 +9,7 @@ from edge.analytics.envelope import Day
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.jobs.schemas import STATES, Job
+from edge.releases.schemas import DatasetColumn
 from shared.datasets.schema import DATASETS
 from shared.exports.contract import FORMATS, SHAPES
 
@@ -51,7 +52,7 @@ class NewExport(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, 50),
-        metadata={"description": "Names of columns, in the order of the file; all columns if absent"},
+        metadata={"description": "Names of columns; in the order of the file; all columns if absent"},
     )
     filter = fields.Nested(ExportFilter(), load_default=dict)
     since = JsonInteger(
@@ -59,14 +60,14 @@ class NewExport(Parameters):
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Only rows that changed after this data_version, and a file of removed items"},
+        metadata={"description": "Only rows that changed after this data_version; with a file of removed items"},
     )
     format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
     compression = fields.Str(
         load_default=None,
         allow_none=True,
         validate=validate.OneOf(_COMPRESSIONS),
-        metadata={"description": "Default: zstd inside Parquet, none for the others"},
+        metadata={"description": "Compression of the files; default: zstd inside Parquet, none for the others"},
     )
 
     @validates_schema
@@ -116,7 +117,8 @@ class ExportPath(Parameters):
     """Path of one export."""
 
     id = fields.Str(
-        required=True, metadata={"description": "The export's id", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"}
+        required=True,
+        metadata={"description": "Its id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
     )
 
 
@@ -124,15 +126,6 @@ class FilePath(ExportPath):
     """Path of one file."""
 
     file = fields.Str(required=True, metadata={"description": "Its name", "example": "items-00001.parquet"})
-
-
-class SchemaColumn(Schema):
-    """One column."""
-
-    name = fields.Str(required=True)
-    type = fields.Str(required=True)
-    nullable = fields.Bool(required=True)
-    description = fields.Str(required=True)
 
 
 class ExportFile(Schema):
@@ -155,7 +148,7 @@ class ExportManifest(Schema):
     """Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all."""
 
     dataset = fields.Str(required=True)
-    schema = fields.List(fields.Nested(SchemaColumn()), required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     format = fields.Str(required=True)
     compression = fields.Str(required=True)
     media_type = fields.Str(required=True)
@@ -171,8 +164,8 @@ class ExportManifest(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "In CSV, stands before a text cell that begins with = + - @, tab or line break and is no "
-            "negative number, so that no spreadsheet runs it; take it away for the text itself. Null in other formats."
+            "description": "Stands before texts of CSV that a spreadsheet would run; they begin with = + - @, tab or "
+            "line break and are no negative number. Take it away for the text itself. Null in other formats."
         },
     )
     created_at = fields.DateTime(required=True)
@@ -184,9 +177,9 @@ class ExportManifest(Schema):
 
 
 class ListedExport(Job):
-    """One export of your organization: its job and its order."""
+    """One export; its job and its order."""
 
-    request = fields.Dict(required=True, metadata={"description": "The order in its normal form"})
+    request = fields.Dict(required=True, metadata={"description": "Order in its normal form"})
 
 
 class Export(ListedExport):
@@ -208,6 +201,6 @@ class ExportEstimate(Schema):
     rows = fields.Int(required=True)
     rows_relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte", "about"]))
     data_version = fields.Int(required=True)
-    schema = fields.List(fields.Nested(SchemaColumn()), required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     request = fields.Dict(required=True)
     preview = fields.List(fields.Dict(), required=True, allow_none=True)

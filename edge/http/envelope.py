@@ -12,10 +12,16 @@ CACHE_CONTROL = "private, max-age=60"
 
 
 class PageTotal(Schema):
-    """Number of entries: exact (`eq`) or a lower bound (`gte`)."""
+    """Number of entries; exact (`eq`) or a lower bound (`gte`)."""
 
     value = fields.Int(required=True)
     relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte"]))
+
+
+class SelfLink(Schema):
+    """Address of the whole record."""
+
+    self = fields.Url(required=True)
 
 
 class ListEnvelope(Schema):

@@ -135,7 +135,7 @@ class LinkQuery(Parameters):
     organization = fields.Str(
         required=True,
         validate=validate.Length(1, 64),
-        metadata={"description": "The organization that it was made for"},
+        metadata={"description": "Organization that it was made for"},
     )
     signature = fields.Str(
         required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the address"}

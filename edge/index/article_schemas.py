@@ -25,11 +25,11 @@ class ArticleMember(Schema):
 
     iid = fields.Str(required=True, metadata=_IID)
     source = fields.Str(required=True)
-    id = fields.Str(required=True, metadata={"description": "The source's own id"})
+    id = fields.Str(required=True, metadata={"description": "Source's own id"})
     name = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "The source's name for it; null if the source adds figures only"},
+        metadata={"description": "Source's name for it; null if the source adds figures only"},
     )
     identifiers = fields.List(fields.Nested(Identifier()), required=True)
 
@@ -44,12 +44,12 @@ class MatchEvidence(Schema):
 
 
 class ArticleMatch(Schema):
-    """A link between two items, with its evidence."""
+    """A link between two items; with its evidence."""
 
     iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
     score = fields.Float(
-        required=True, allow_none=True, metadata={"description": "A probability; null where a person decided"}
+        required=True, allow_none=True, metadata={"description": "Probability; null where a person decided"}
     )
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)

@@ -45,7 +45,7 @@ class Lookup:
         "its survivor.",
         tags=["index"],
         responses={
-            "301": {"description": "The item was merged; Location names the survivor."},
+            "301": {"description": "Location names the item that it was merged into."},
             "304": {"description": "Your copy is current."},
         },
     )

@@ -95,8 +95,8 @@ class Resolve:
         "to one item only beside `source`. Identifiers of merged items lead to the survivor; an `iid` redirects to it.",
         tags=["index"],
         responses={
-            "300": {"description": "Several items have the identifier; `candidates` lists them."},
-            "301": {"description": "The item that `iid` names was merged; Location names the survivor."},
+            "300": {"description": "`candidates` lists the items that have it."},
+            "301": {"description": "Location names the item that it was merged into."},
             "304": {"description": "Your copy is current."},
         },
     )

@@ -2,6 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
+from edge.http.envelope import SelfLink
 from edge.http.parameters import Flag, Parameters, Utf8
 from edge.index.schemas import IID, IID_PATTERN, BrandRef, Item, LookupList
 from shared.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
@@ -17,15 +18,15 @@ def _number(sentence: str, example: str) -> fields.String:
 
 
 class IdentifierFields(Parameters):
-    """One identifier: exactly one of gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url."""
+    """Exactly one identifier; gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url."""
 
     gtin = _number("GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored", "4006381333931")
     ean = _number("The same as `gtin`", "4006381333931")
-    upc = _number("UPC-A of 12 digits, or UPC-E of 8 with number system and check digit", "036000291452")
+    upc = _number("UPC-A of 12 digits, or UPC-E of 8; with number system and check digit", "036000291452")
     isbn = _number("ISBN of 10 or 13 digits", "978-0-306-40615-7")
-    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "The maker's part number; needs `brand`"})
-    brand = Utf8(1, 200, load_default=None, metadata={"description": "The brand of `mpn`, by name or slug"})
-    sku = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "A source's own number; needs `source`"})
+    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Maker's part number; needs `brand`"})
+    brand = Utf8(1, 200, load_default=None, metadata={"description": "Brand of `mpn`, by name or slug"})
+    sku = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Source's own number; needs `source`"})
     url = Utf8(
         1,
         URL_CHARACTERS_MAX,
@@ -61,7 +62,7 @@ class ResolveBody(Parameters):
         required=True,
         validate=validate.Length(1, IDENTIFIERS_MAX),
         metadata={
-            "description": "Identifiers, as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
+            "description": "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
             "example": [{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
         },
     )
@@ -71,13 +72,7 @@ class IdentifierRef(Schema):
     """An identifier in the form in which it is compared."""
 
     scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
-    value = fields.Str(required=True, metadata={"description": "The number or text; a GTIN has 14 digits"})
-
-
-class CandidateLinks(Schema):
-    """Address of the whole record."""
-
-    self = fields.Url(required=True)
+    value = fields.Str(required=True, metadata={"description": "Number or text; a GTIN has 14 digits"})
 
 
 class Candidate(Schema):
@@ -87,18 +82,18 @@ class Candidate(Schema):
     name = fields.Str(required=True)
     brand = fields.Nested(BrandRef(), required=True, allow_none=True)
     sources = fields.List(fields.Str(), required=True)
-    links = fields.Nested(CandidateLinks(), required=True)
+    links = fields.Nested(SelfLink(), required=True)
 
 
 class ResolveEntry(Schema):
     """Result of one identifier of a batch."""
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
-    status = fields.Int(required=True, metadata={"description": "The status that a call of its own would have had"})
+    status = fields.Int(required=True, metadata={"description": "Status that a call of its own would have had"})
     record = fields.Nested(Item(), required=True, allow_none=True)
     candidates = fields.List(fields.Nested(Candidate()), required=True, metadata={"description": "With status 300"})
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
-    detail = fields.Str(required=True, allow_none=True, metadata={"description": "The problem in a sentence"})
+    detail = fields.Str(required=True, allow_none=True, metadata={"description": "Problem in a sentence"})
 
 
 class ResolveList(LookupList):

@@ -41,7 +41,7 @@ class IidList(Parameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1, 1000),
-        metadata={"description": "Item identifiers; repeat the parameter.", "explode": True},
+        metadata={"description": "Item identifiers; repeat the parameter", "explode": True},
     )
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
@@ -59,7 +59,7 @@ class IidBody(Parameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1),
-        metadata={"description": "Item identifiers, as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},
+        metadata={"description": "Item identifiers; as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},
     )
 
 
@@ -70,7 +70,7 @@ class BrandsQuery(Parameters):
     sort = fields.Str(
         load_default="name",
         validate=validate.OneOf(["name", "items"]),
-        metadata={"description": "`name`: by name; `items`: brands with the most items first"},
+        metadata={"description": "Order of the list; `name`: by name; `items`: brands with the most items first"},
     )
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
@@ -118,7 +118,7 @@ class ChannelSeen(Schema):
 
 
 class PriceBand(Schema):
-    """Prices of the last 30 days of the item's data without outliers: listings, else sales, in the usual currency."""
+    """Prices of the last 30 days of the item's data; without outliers, listings, else sales, in the usual currency."""
 
     currency = fields.Str(required=True)
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
@@ -180,7 +180,7 @@ class Item(Schema):
         keys=fields.Str(),
         values=fields.Str(),
         required=True,
-        metadata={"description": "The source of each known field, such as `name` or `attributes.color`"},
+        metadata={"description": "Source of each known field; its key is like `name` or `attributes.color`"},
     )
     members = fields.List(fields.Nested(ArticleMember()), required=True)
     matches = fields.List(
@@ -198,7 +198,7 @@ class LookupEntry(Schema):
     """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
-    status = fields.Int(required=True, metadata={"description": "The status a single lookup would have had"})
+    status = fields.Int(required=True, metadata={"description": "Status a single lookup would have had"})
     record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
@@ -209,7 +209,9 @@ class LookupList(Schema):
 
     data = fields.List(fields.Nested(LookupEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
     count = fields.Int(required=True)
-    kind = fields.Str(metadata={"description": "With `dry_run` only, as the members below", "example": "lookup-batch"})
+    kind = fields.Str(
+        metadata={"description": "Only with `dry_run`; so are the members below", "example": "lookup-batch"}
+    )
     cost_units = fields.Int()
     cached = fields.Bool()
     format = fields.Str()
@@ -239,7 +241,7 @@ class CategoryEntry(Schema):
     """One category of the tree."""
 
     code = fields.Str(required=True)
-    name = fields.Str(required=True, metadata={"description": "The last part of `path`"})
+    name = fields.Str(required=True, metadata={"description": "Last part of `path`"})
     path = fields.List(fields.Str(), required=True)
     parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the category above"})
     level = fields.Int(required=True, metadata={"description": "1 at the top"})
@@ -258,7 +260,7 @@ class ChannelEntry(Schema):
     """One channel."""
 
     code = fields.Str(required=True)
-    observations = fields.Int(required=True, metadata={"description": "Prices observed there, listings and sales"})
+    observations = fields.Int(required=True, metadata={"description": "Prices observed there; listings and sales"})
     last_seen_on = fields.Date(required=True, metadata={"description": "Day of the newest observation"})
 
 

@@ -37,7 +37,7 @@ class Events:
         "`Last-Event-ID` continues where a stream was interrupted; 204 means that all events were sent.",
         tags=["jobs"],
         produces=[CONTENT_TYPE],
-        responses={"200": {"description": "The events"}, "204": {"description": "All events were sent."}},
+        responses={"200": {"description": "Events"}, "204": {"description": "All events were sent."}},
     )
     @match_info_schema(schemas.JobPath())
     async def show(self, request: web.Request) -> web.StreamResponse:

@@ -76,8 +76,8 @@ class Jobs:
         tags=["jobs"],
         produces=[*MEDIA_TYPES.values()],
         responses={
-            "206": {"description": "The part that `Range` asks for."},
-            "303": {"description": "An export has many files; `Location` lists them."},
+            "206": {"description": "Part that `Range` asks for."},
+            "303": {"description": "`Location` lists the files of an export."},
             "304": {"description": "Your copy is current."},
         },
     )

@@ -15,7 +15,7 @@ class JobPath(Parameters):
 
     id = fields.Str(
         required=True,
-        metadata={"description": "The job's id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
+        metadata={"description": "Its id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
     )
 
 
@@ -42,7 +42,7 @@ class JobProgress(Schema):
 
 
 class JobResult(Schema):
-    """Result of a job: its address, format and size."""
+    """Result of a job; its address, format and size."""
 
     url = fields.Url(required=True)
     media_type = fields.Str(required=True)

@@ -134,7 +134,7 @@ def prices_of(document: dict[str, Any]) -> list[PriceLine]:
         for method, operation in operations.items():
             price = operation.get("x-units")
             if price:
-                per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
+                per = f"{price['per']} {price['of']}" if "per" in price else price.get("of", "call")
                 stored = price.get("stored", price["units"])
                 lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
     return lines

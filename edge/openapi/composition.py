@@ -2,10 +2,12 @@
 
 import copy
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from edge.openapi.components import Node, operations_of, words
 from edge.openapi.members import sentence_for
+from shared.indicators import INDICATORS
 
 # A group and what it begins with in each schema that has it. The longest that fits is taken.
 _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -50,13 +52,25 @@ _BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         "Members of every batch answer.",
         ("kind", "format", "cached", "cost_units", "count", "data_version"),
     ),
+    "EffectFigures": ("Figures of each effect.", tuple(one.code for one in INDICATORS)),
     "PriceChange": (
         "The change of prices of the same items, beside that of the median.",
         ("index_change", "index_change_low", "index_change_high", "share_matched", "median_disagrees"),
     ),
 }
 # Schemas of which others have every member.
-_WHOLE = ("Job", "ReportMeta", "ReductionSummary")
+_WHOLE = (
+    "Job",
+    "ReportMeta",
+    "ReductionSummary",
+    "BrandRef",
+    "CategoryRef",
+    "ChannelShare",
+    "PageTotal",
+    "Peer",
+)
+# What says the same as another one.
+_SAME = {"JobError": "Problem"}
 _QUOTE = ("kind", "cost_units", "cached", "format", "data_version")
 _REPLY = "Reply"
 
@@ -68,16 +82,23 @@ def with_bases(document: Node) -> None:
         having = [schema for schema in schemas.values() if set(names) <= schema.get("properties", {}).keys()]
         alike: dict[str, list[Node]] = {}
         for schema in having:
-            alike.setdefault(json.dumps(_part(schema, names), sort_keys=True), []).append(schema)
+            alike.setdefault(json.dumps(_part(schema, names)["properties"], sort_keys=True), []).append(schema)
         if not alike:
             continue
         same = max(alike.values(), key=len)
-        schemas[base] = {"type": "object", "description": sentence, **_part(same[0], names)}
+        always = [name for name in names if all(name in schema.get("required", ()) for schema in same)]
+        properties = _part(same[0], names)["properties"]
+        schemas[base] = {"type": "object", "description": sentence, "properties": properties}
+        if always:
+            schemas[base]["required"] = always
         for schema in same:
-            _refer(schema, base, names)
+            _refer(schema, base, names, always)
         _lift(schemas, base)
     for base in _WHOLE:
         _extend(schemas, base)
+    for name in _SAME:
+        del schemas[name]
+    _rename(document)
 
 
 def _extend(schemas: Node, base: str) -> None:
@@ -88,8 +109,20 @@ def _extend(schemas: Node, base: str) -> None:
     for schema in [one for one in schemas.values() if set(names) <= one.get("properties", {}).keys()]:
         if schema is not known and _part(schema, names) == part and schema.get("allOf", []) == groups:
             schema.pop("allOf", None)
-            _refer(schema, base, names)
+            _refer(schema, base, names, names)
     _lift(schemas, base)
+
+
+def _rename(node: Any) -> None:
+    if isinstance(node, dict):
+        name = str(node.get("$ref", "")).rpartition("/")[2]
+        if name in _SAME:
+            node["$ref"] = f"#/components/schemas/{_SAME[name]}"
+        for inner in node.values():
+            _rename(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            _rename(inner)
 
 
 def _part(schema: Node, names: tuple[str, ...]) -> Node:
@@ -109,9 +142,9 @@ def _lift(schemas: Node, base: str) -> None:
             group["properties"][member] = {"$ref": f"#/components/schemas/{name}"}
 
 
-def _refer(schema: Node, base: str, names: tuple[str, ...]) -> None:
+def _refer(schema: Node, base: str, names: Sequence[str], always: Sequence[str]) -> None:
     own = {name: member for name, member in schema.pop("properties").items() if name not in names}
-    needed = [name for name in schema.pop("required", ()) if name not in names]
+    needed = [name for name in schema.pop("required", ()) if name not in always]
     schema.setdefault("allOf", []).append({"$ref": f"#/components/schemas/{base}"})
     if own:
         schema["properties"] = own

@@ -55,7 +55,7 @@ _SCHEMES = {
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "An ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience",
+            "description": "ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience",
         },
     ),
 }
@@ -83,10 +83,10 @@ _PROBLEM = {
             "format": "uri",
             "description": "`{problem_base_url}/{slug}`: the page with its meaning and remedy",
         },
-        "title": {"type": "string", "description": "The reason phrase of the status"},
+        "title": {"type": "string", "description": "Reason phrase of the status"},
         "status": {"type": "integer", "minimum": 300, "maximum": 599},
-        "detail": {"type": "string", "description": "The cause of this occurrence"},
-        "instance": {"type": "string", "format": "uri", "description": "The request, as a URN"},
+        "detail": {"type": "string", "description": "Cause of this occurrence"},
+        "instance": {"type": "string", "format": "uri", "description": "Request, as a URN"},
     },
 }
 _A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}

@@ -29,7 +29,6 @@ ENUMERATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "WatchCondition": ("Condition of a watch.", ("below", "new-low", "returned", "index-moved")),
-    "Relation": ("Whether a number is exact or a lower bound.", ("eq", "gte")),
     "MemberRole": ("Role of a member in the organization.", ("owner", "admin", "member", "viewer")),
     "WatchTarget": ("Kind of object that is watched.", ("article", "brand", "category")),
 }

@@ -1,19 +1,27 @@
 """The document as it is published: made from the exact one, for programs that read it. Pure."""
 
 import copy
-from collections.abc import Collection
 from typing import Any
 
 from edge.http.catalogue import CATALOGUE
-from edge.openapi.components import Node, operations_of, share
+from edge.openapi.brief import (
+    with_a_word_about_the_reference,
+    with_first_sentences,
+    with_one_problem,
+    with_plain_successes,
+    with_usual_credential,
+    without_descriptions_of_answers,
+    without_prices,
+    without_what_is_so_anyway,
+)
+from edge.openapi.components import PROBLEM, Node, is_problem, operations_of, share
 from edge.openapi.composition import with_bases, with_quotes
 from edge.openapi.enumerations import with_enumerations
 from edge.openapi.members import with_descriptions
+from edge.openapi.values import with_values, with_values_by_name
 
 # Every call can meet these, whatever it does: one `default` stands for them.
-_EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
-# Answers that HTTP itself defines (conditions, formats, sizes, ranges): the pages for people name them at each call.
-_OF_HTTP = ("406", "412", "413", "416")
+EVERYWHERE = ("405", "414", "415", "417", "431", "500", "503")
 # They are on every answer of a kind, and the document says so once, in its own description.
 _SAID_ONCE = ("X-Request-Id", "RateLimit-Policy", "RateLimit")
 _RATE_LIMIT = {
@@ -30,14 +38,16 @@ _REQUEST_HEADERS = {
 def published(document: Node, *, examples: bool = False) -> Node:
     """Return the document as it is published.
 
-    Repeated headers, parameters, responses, enumerations and groups of members are components; problems that every call
-    can meet are its `default`; each member has a description; a query parameter is absent or has a value, and never
+    Repeated headers, parameters, responses, enumerations, simple values and groups of members are components; refusals
+    are an operation's `default`; each member has a description; a query parameter is absent or has a value, and never
     null; an answer may have members that the document does not name, as the compatibility policy says; what costs
-    nothing has no price. `examples` and links are for pages that people read.
+    nothing has no price. With `examples` it has the form for pages that people read: with links, whole descriptions,
+    prices in words, and each problem that not every call can meet.
     """
     made = copy.deepcopy(document)
-    _with_default(made, _EVERYWHERE if examples else _EVERYWHERE + _OF_HTTP)
+    _with_default(made)
     if not examples:
+        without_prices(made)
         _without_examples(made)
         _without_free_prices(made)
     _without_null(made)
@@ -49,47 +59,58 @@ def published(document: Node, *, examples: bool = False) -> Node:
     with_bases(made)
     with_descriptions(made)
     _without_defaults(made)
+    if not examples:
+        with_a_word_about_the_reference(made)
+        with_one_problem(made)
+        with_plain_successes(made)
+        with_first_sentences([made["paths"], made["components"]])
+        without_what_is_so_anyway(made)
+    with_values(made)
+    with_values_by_name(made)
+    if not examples:
+        with_usual_credential(made)
+        without_descriptions_of_answers(made)
     share(made)
     return made
 
 
-def _with_default(document: Node, statuses: Collection[str]) -> None:
+def _with_default(document: Node) -> None:
     for operation in operations_of(document):
         responses = operation["responses"]
-        folded = [*statuses, *(["403"] if _is_refused_credential(responses.get("403", {})) else [])]
-        met = [responses.pop(status) for status in folded if _is_problem(responses.get(status, {}))]
+        folded = [*EVERYWHERE, *(["403"] if _is_refused_credential(responses.get("403", {})) else [])]
+        met = [responses.pop(status) for status in folded if is_problem(responses.get(status, {}))]
         if met:
-            responses["default"] = {
-                "description": "Another problem; its `type` says which.",
-                "content": met[0]["content"],
-            }
+            responses["default"] = {"description": PROBLEM, "content": met[0]["content"]}
 
 
 def _is_refused_credential(response: Node) -> bool:
     return bool(response.get("description") == CATALOGUE["credential-not-accepted"].meaning)
 
 
-def _is_problem(response: Node) -> bool:
-    return set(response.get("content", ())) == {"application/problem+json"}
-
-
 def _without_examples(document: Node) -> None:
     for operation in operations_of(document):
+        for parameter in operation["parameters"]:
+            _without_example(parameter["schema"])
         for response in operation["responses"].values():
             response.pop("links", None)
             for content in response.get("content", {}).values():
                 content.pop("example", None)
-    requested = _request_schemas(document)
-    for name, schema in document["components"]["schemas"].items():
-        if name not in requested:
-            for member in schema.get("properties", {}).values():
-                member.pop("example", None)
+    for schema in document["components"]["schemas"].values():
+        for member in schema.get("properties", {}).values():
+            _without_example(member)
+
+
+def _without_example(schema: Node) -> None:
+    schema.pop("example", None)
+    schema.get("items", {}).pop("example", None)
 
 
 def _without_free_prices(document: Node) -> None:
     for operation in operations_of(document):
-        if not operation.get("x-units", {}).get("units"):
-            operation.pop("x-units", None)
+        if not operation["x-units"]["units"]:
+            del operation["x-units"]
+        elif operation["x-units"]["of"] == "call":
+            del operation["x-units"]["of"]
 
 
 def _without_null(document: Node) -> None:

@@ -37,13 +37,13 @@ class AuditQuery(OrganizationQuery):
 class PersonPath(Parameters):
     """Path of one member."""
 
-    person = fields.Str(required=True, metadata={"description": "The person's id", "format": "uuid"})
+    person = fields.Str(required=True, metadata={"description": "Person's id", "format": "uuid"})
 
 
 class InvitationPath(Parameters):
     """Path of one invitation."""
 
-    invitation = fields.Str(required=True, metadata={"description": "The invitation's id", "format": "uuid"})
+    invitation = fields.Str(required=True, metadata={"description": "Invitation's id", "format": "uuid"})
 
 
 class Rotation(Parameters):
@@ -126,7 +126,7 @@ class Organization(Schema):
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
     requested_plan = fields.Str(
-        required=True, allow_none=True, metadata={"description": "The plan that waits for an operator's approval"}
+        required=True, allow_none=True, metadata={"description": "Plan that waits for an operator's approval"}
     )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -149,7 +149,7 @@ class IssuedKey(Schema):
     keys = fields.List(
         fields.Nested(KeyState()),
         required=True,
-        metadata={"description": "Every key that is valid now, the new one first, with its end"},
+        metadata={"description": "Every key that is valid now; the new one first"},
     )
 
 
@@ -194,7 +194,7 @@ class IssuedInvitation(Schema):
 
 
 class UsageRow(Schema):
-    """Calls of one day to one endpoint with one outcome, by one credential."""
+    """Calls of a day; to one endpoint, with one outcome, by one credential."""
 
     day = fields.Date(required=True)
     endpoint = fields.Str(required=True)

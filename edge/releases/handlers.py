@@ -23,11 +23,11 @@ from shared.datasets.schema import DATASETS, MEDIA_TYPE
 
 KIND = "releases"
 _PARTS = {
-    "200": {"description": "The file"},
-    "206": {"description": "The part that `Range` asks for."},
+    "200": {"description": "File"},
+    "206": {"description": "Part that `Range` asks for."},
     "304": {"description": "Your copy is current."},
 }
-_FILE = {"description": "The file as it is: Range, If-Range, strong ETag, Repr-Digest.", "tags": ["datasets"]}
+_FILE = {"description": "The file as it is; Range, If-Range, strong ETag, Repr-Digest.", "tags": ["datasets"]}
 
 
 class Datasets:
@@ -88,7 +88,7 @@ class Datasets:
     @docs(
         operationId="getManifest",
         summary="Manifest of a release",
-        description="Every file with its size and digest, an address for your API key, and one that needs no header.",
+        description="Every file with its size and digest; an address for your API key, and one that needs no header.",
         tags=["datasets"],
     )
     @match_info_schema(schemas.ReleasePath())

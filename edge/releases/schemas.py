@@ -2,17 +2,17 @@
 
 from marshmallow import Schema, fields
 
-from edge.http.envelope import ListEnvelope
+from edge.http.envelope import ListEnvelope, SelfLink
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from edge.http.parameters import LinkQuery as LinkQuery
 
-_TIME = {"description": "RFC 3339, UTC"}
+_TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
 
 
 class DatasetPath(Parameters):
     """Path of one dataset."""
 
-    name = Utf8(1, 100, required=True, metadata={"description": "The dataset", "example": "observations"})
+    name = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
 
 
 class ReleasePath(DatasetPath):
@@ -24,7 +24,7 @@ class ReleasePath(DatasetPath):
 class FilePath(ReleasePath):
     """Path of one file."""
 
-    file = Utf8(1, 300, required=True, metadata={"description": "A file's name", "example": "2026-07-0000.parquet"})
+    file = Utf8(1, 300, required=True, metadata={"description": "File's name", "example": "2026-07-0000.parquet"})
 
 
 class ReleasesQuery(Parameters):
@@ -43,12 +43,6 @@ class DatasetColumn(Schema):
     description = fields.Str(required=True)
 
 
-class ReleaseLinks(Schema):
-    """Addresses of related calls."""
-
-    self = fields.Url(required=True)
-
-
 class ReleaseEntry(Schema):
     """A release in a list."""
 
@@ -58,7 +52,7 @@ class ReleaseEntry(Schema):
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.Int(required=True)
-    links = fields.Nested(ReleaseLinks(), required=True)
+    links = fields.Nested(SelfLink(), required=True)
 
 
 class DatasetLinks(Schema):
@@ -74,7 +68,7 @@ class DatasetEntry(Schema):
     name = fields.Str(required=True)
     title = fields.Str(required=True)
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
-    sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "The order of rows in the files"})
+    sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "Order of rows in the files"})
     latest = fields.Nested(ReleaseEntry(), required=True, allow_none=True)
     links = fields.Nested(DatasetLinks(), required=True)
 
@@ -97,7 +91,7 @@ class ReleaseFile(Schema):
     name = fields.Str(required=True)
     url = fields.Url(required=True, metadata={"description": "Address for use with your API key"})
     signed_url = fields.Url(
-        required=True, metadata={"description": "Address that needs no header, valid until `signed_until`"}
+        required=True, metadata={"description": "Address that needs no header; valid until `signed_until`"}
     )
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -114,8 +108,8 @@ class ReleaseManifest(Schema):
     data_version = fields.Int(required=True)
     created_at = fields.Str(required=True, metadata=_TIME)
     expires_at = fields.Str(required=True, metadata=_TIME)
-    signed_until = fields.Str(required=True, metadata={"description": "When the signed addresses end (RFC 3339, UTC)"})
+    signed_until = fields.Str(required=True, metadata=_TIME)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.List(fields.Nested(ReleaseFile()), required=True)
-    links = fields.Nested(ReleaseLinks(), required=True)
+    links = fields.Nested(SelfLink(), required=True)

@@ -30,7 +30,7 @@ class RollupMeta(ReportMeta):
     """The meta of a rollup."""
 
     displacement = fields.Nested(
-        DisplacementMeta(), metadata={"description": "The rate of `avoided`; only with `displacement` or a rate"}
+        DisplacementMeta(), metadata={"description": "Rate of `avoided`; only with `displacement` or a rate"}
     )
 
 

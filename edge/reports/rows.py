@@ -11,8 +11,8 @@ from shared.indicators import CODES, INDICATORS, Indicator
 KINDS = ("listing", "sale", "both")
 
 
-def _amount(sentence: str) -> fields.Str:
-    description = f"{sentence}; decimal amount in `currency`"
+def _amount(sentence: str = "") -> fields.Str:
+    description = f"{sentence}; decimal amount in `currency`" if sentence else "Decimal amount in `currency`"
     return fields.Str(allow_none=True, metadata={"description": description, "example": "10.90"})
 
 
@@ -68,22 +68,22 @@ class ChannelShare(Schema):
 class ChannelMedian(ChannelShare):
     """A channel's part and its median."""
 
-    median = _amount("Median price")
+    median = _amount()
 
 
 class CohortRow(PriceRow, GroupedRow):
     """A cohort in one period, group and currency."""
 
     price_n = _count("Prices behind the statistics")
-    mean = _amount("Arithmetic mean")
+    mean = _amount()
     stddev = _amount("Sample standard deviation; null for a single price")
-    p10 = _amount("10th percentile")
-    p25 = _amount("25th percentile")
-    p50 = _amount("Median")
-    p75 = _amount("75th percentile")
-    p90 = _amount("90th percentile")
-    min = _amount("Least price")
-    max = _amount("Highest price")
+    p10 = _amount()
+    p25 = _amount()
+    p50 = _amount()
+    p75 = _amount()
+    p90 = _amount()
+    min = _amount()
+    max = _amount()
     channels = fields.List(fields.Nested(ChannelShare()))
     first_day = fields.Date(metadata={"description": "First day with data"})
     last_day = fields.Date(metadata={"description": "Last day with data"})
@@ -93,12 +93,12 @@ class PriceChangeRow(PriceRow):
     """The change of prices of the same items, beside that of the median."""
 
     index_change = _share("Jevons index of the items that both periods have, less 1; null for `kind=both`")
-    index_change_low = _share("Lower end of its 95 % bootstrap interval over items")
+    index_change_low = _share("Lower end of the 95 % bootstrap interval over items")
     index_change_high = _share("Upper end of it")
     share_matched = _share("Share of the period's items that the period before has too")
     median_disagrees = fields.Bool(
         allow_none=True,
-        metadata={"description": "Whether `median_change` is outside that interval: the mix moved it, not prices"},
+        metadata={"description": "Whether `median_change` is outside that interval; then the mix moved it, not prices"},
     )
 
 
@@ -109,7 +109,7 @@ class TopBrand(Schema):
     name = _text("Name")
     observations = _count("Observations")
     share = _share("Share of the category's observations")
-    median = _amount("Median price")
+    median = _amount()
 
 
 class CategoryRow(PriceChangeRow):
@@ -118,7 +118,7 @@ class CategoryRow(PriceChangeRow):
     category = _text("Code")
     path = fields.List(fields.Str())
     channel = _text("Code; only with `group_by=channel`")
-    median = _amount("Median price")
+    median = _amount()
     median_before = _amount("Median price of the period before")
     median_change = _share("median / median_before - 1")
     observations_before = _count("Observations of the period before", nullable=True)
@@ -147,7 +147,7 @@ class Peer(Schema):
     brand = _text("Slug")
     name = _text("Name")
     observations = _count("Observations")
-    median = _amount("Median price")
+    median = _amount()
 
 
 class BrandRow(PriceChangeRow):
@@ -160,8 +160,8 @@ class BrandRow(PriceChangeRow):
     rank_before = _count("The same in the period before", nullable=True)
     ranked = _count("Brands that are ranked")
     percentile = fields.Float(metadata={"description": "Percent of brands with fewer observations", "example": 97.5})
-    median = _amount("Median price")
-    median_change = _share("Median price against the period before, 0.1 being a tenth more")
+    median = _amount()
+    median_change = _share("Median price against the period before; 0.1 is a tenth more")
     against_categories = _share("Median price against the medians of its categories")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
@@ -187,7 +187,7 @@ class PriceIndexRow(PeriodRow):
     new_items = _count("Items that the period compared with has not", nullable=True)
     vanished_items = _count("Items that only the period compared with has", nullable=True)
     compared_with = fields.Date(
-        allow_none=True, metadata={"description": "The period before that has data; null in the first period"}
+        allow_none=True, metadata={"description": "Period before that has data; null in the first period"}
     )
     median = _amount("Median price, whatever the mix")
     median_index = _index("Median price, first period = 100")
@@ -197,7 +197,7 @@ class PriceIndexRow(PeriodRow):
 
 
 class ReductionRow(PeriodRow):
-    """The announced reductions of one channel and currency that began in a period."""
+    """Announced reductions that began in a period; of one channel and currency."""
 
     channel = _text("Code")
     currency = _text("ISO 4217")
@@ -211,14 +211,14 @@ class ReductionRow(PeriodRow):
 
 
 class _RollupCounts(GroupedRow):
-    basis = _text("Multiplier of the figures: units sold, or 1 for each item", validate=validate.OneOf(BASES))
+    basis = _text("Multiplier of the figures; units sold, or 1 for each item", validate=validate.OneOf(BASES))
     items = _count("Distinct items")
     units = _count("Units sold; null where the basis is the assortment", nullable=True)
     items_covered = _share("Share of items that have a figure")
     items_measured = _share("Share of items with a measured figure of their own")
     measured_items = _count("Items whose best figure is measured")
     modelled_items = _count("Items whose best figure is modelled")
-    category_average_items = _count("Items that have only the average of their product type or category")
+    category_average_items = _count("Items with only an average; that of their product type or category")
 
 
 def _total(indicator: Indicator) -> fields.Float:
@@ -226,9 +226,13 @@ def _total(indicator: Indicator) -> fields.Float:
     return fields.Float(allow_none=True, metadata={"description": description})
 
 
-def _bound(indicator: Indicator, bound: str) -> fields.Float:
-    description = {"low": "Lower bound", "central": "Median", "high": "Upper bound"}
-    return fields.Float(allow_none=True, metadata={"description": f"{description[bound]}, {indicator.unit}"})
+def _bound(bound: str) -> fields.Float:
+    description = {
+        "low": "Lower bound of the middle 95 %",
+        "central": "Median",
+        "high": "Upper bound of the middle 95 %",
+    }
+    return fields.Float(allow_none=True, metadata={"description": description[bound]})
 
 
 class Contributor(Schema):
@@ -249,18 +253,20 @@ class Avoided(Schema):
 
 
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
-_BOUNDS = {f"{one.code}_{bound}": _bound(one, bound) for one in INDICATORS for bound in ("low", "central", "high")}
+_BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound in ("low", "central", "high")}
 
 
 class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
-    """Footprint of the items of a period and group: sums (null without figures), medians, bounds of the middle 95 %."""
+    """Footprint of the items of a period and group; sums (null without figures), medians, bounds of the middle 95 %."""
 
     contributors = fields.List(
         fields.Nested(Contributor()),
-        metadata={"description": "For each indicator up to three items with the largest shares"},
+        metadata={"description": "Items with the largest shares; up to three for each indicator"},
     )
     avoided = fields.List(
         fields.Nested(Avoided()),
         allow_none=True,
-        metadata={"description": "With a displacement rate and the basis `sales`, indicators with a figure; else null"},
+        metadata={
+            "description": "Avoided impact by indicator; null unless with a displacement rate and the basis `sales`"
+        },
     )

@@ -212,14 +212,14 @@ class ReportMeta(Meta):
     )
     basis = fields.Str(
         validate=validate.OneOf(BASES),
-        metadata={"description": "Multiplier of footprints: units sold, or 1 for each item"},
+        metadata={"description": "Multiplier of footprints; units sold, or 1 for each item"},
     )
     outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with statistics of prices"})
     conversion = conversion_meta()
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),
         metadata={
-            "description": "Origin of `to`: the request, the last day with enough data for the filters, that of the "
+            "description": "Origin of `to`; the request, the last day with enough data for the filters, that of the "
             "whole index if the filters match no observation, or today if the index is empty"
         },
     )
@@ -234,7 +234,7 @@ class Reply(Estimate):
     """A report, or with `dry_run` its price: then only the members of `Estimate` and `parameters` are there."""
 
     meta = fields.Nested(ReportMeta())
-    parameters = fields.Dict(metadata={"description": "The parameters in their normal form"})
+    parameters = fields.Dict(metadata={"description": "Parameters in their normal form"})
 
 
 class CohortReply(Reply):

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope, PageTotal
+from edge.http.envelope import ListEnvelope, PageTotal, SelfLink
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from edge.index.schemas import IID, BrandRef, CategoryRef
 
@@ -26,12 +26,6 @@ class SearchQuery(Parameters):
     cursor = CursorText()
 
 
-class HitLinks(Schema):
-    """Address of the whole record."""
-
-    self = fields.Url(required=True)
-
-
 class SearchHit(Schema):
     """One hit of a search."""
 
@@ -48,7 +42,7 @@ class SearchHit(Schema):
     all_words = fields.Bool(
         required=True, metadata={"description": "Whether it has all words; of the last word, its beginning suffices"}
     )
-    links = fields.Nested(HitLinks(), required=True)
+    links = fields.Nested(SelfLink(), required=True)
 
 
 class SearchTotal(PageTotal):
@@ -56,7 +50,7 @@ class SearchTotal(PageTotal):
 
     all_words = fields.Int(
         required=True,
-        metadata={"description": "Hits with all words, which come first; a lower bound if the relation is `gte`"},
+        metadata={"description": "Hits with all words; they come first; a lower bound if the relation is `gte`"},
     )
 
 

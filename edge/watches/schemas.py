@@ -29,12 +29,16 @@ class NewWatch(Parameters):
         1,
         400,
         required=True,
-        metadata={"description": "IID of an article, slug of a brand, code of a category", "example": "vitasoy"},
+        metadata={"description": "IID, slug of a brand, or code of a category", "example": "vitasoy"},
     )
     condition = fields.Str(
         required=True,
         validate=validate.OneOf(list(CONDITIONS)),
-        metadata={"description": "; ".join(f"`{name}`: {text}" for name, text in CONDITIONS.items())},
+        metadata={
+            "description": "; ".join(
+                ["Condition of the watch", *(f"`{one}`: {text}" for one, text in CONDITIONS.items())]
+            )
+        },
     )
     amount = fields.Str(
         load_default=None,
@@ -94,7 +98,7 @@ class WatchChange(Parameters):
 class WatchPath(Parameters):
     """Path of one watch."""
 
-    id = fields.Str(required=True, metadata={"description": "The watch's id", "format": "uuid"})
+    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
 class WatchesQuery(Parameters):

@@ -65,7 +65,7 @@ class Replay(Parameters):
 class WebhookPath(Parameters):
     """Path of one webhook."""
 
-    id = fields.Str(required=True, metadata={"description": "The webhook's id", "format": "uuid"})
+    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
 class AttemptsQuery(Parameters):
@@ -84,7 +84,7 @@ class Webhook(Schema):
     disabled_reason = fields.Str(required=True, allow_none=True)
     failures = fields.Int(required=True, metadata={"description": "Consecutive failures of the next event"})
     next_attempt_at = fields.DateTime(required=True, allow_none=True)
-    pending = fields.Int(required=True, metadata={"description": "Events not accepted yet, counted up to 1000"})
+    pending = fields.Int(required=True, metadata={"description": "Events not accepted yet; counted up to 1000"})
     cursor = fields.Str(required=True, metadata={"description": "Events up to this one were accepted"})
     secret = fields.Str(required=True, allow_none=True, metadata={"example": "whsec_…"})
     secret_before_ends = fields.DateTime(
@@ -107,7 +107,7 @@ class DeliveryAttempt(Schema):
     at = fields.DateTime(required=True)
     status = fields.Int(required=True, allow_none=True)
     outcome = fields.Str(required=True, validate=validate.OneOf(OUTCOMES))
-    answer = fields.Str(required=True, metadata={"description": "The beginning of the receiver's answer"})
+    answer = fields.Str(required=True, metadata={"description": "Beginning of the receiver's answer"})
     milliseconds = fields.Int(required=True)
 
 

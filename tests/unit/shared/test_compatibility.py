@@ -29,7 +29,11 @@ OLD: dict[str, Any] = {
                             "schema": {
                                 "type": "object",
                                 "required": ["name"],
-                                "properties": {"name": {"type": "string"}, "size": {"type": "integer"}},
+                                "properties": {
+                                    "name": {"type": "string"},
+                                    "size": {"type": "integer"},
+                                    "label": {"$ref": "#/components/schemas/Text", "maxLength": 50},
+                                },
                             }
                         }
                     }
@@ -40,6 +44,7 @@ OLD: dict[str, Any] = {
     },
     "components": {
         "schemas": {
+            "Text": {"type": "string"},
             "Things": {
                 "type": "object",
                 "required": ["data", "count"],
@@ -54,7 +59,7 @@ OLD: dict[str, Any] = {
                     },
                     "count": {"type": "integer"},
                 },
-            }
+            },
         }
     },
 }
@@ -83,6 +88,7 @@ BREAKING: dict[str, Change] = {
     ),
     "maxLength is now 100": lambda d: _get(d)["parameters"][0]["schema"].update(maxLength=100),
     "'up' is not allowed": lambda d: _get(d)["parameters"][1]["schema"].update(enum=["down"]),
+    "maxLength is now 10": lambda d: _body(d)["properties"]["label"].update(maxLength=10),
     "the answer 200 is gone": lambda d: _get(d)["responses"].pop("200"),
     "application/json is gone": lambda d: _get(d)["responses"]["200"]["content"].pop("application/json"),
     "count is gone": lambda d: (_schema(d)["properties"].pop("count"), _schema(d)["required"].remove("count")),
@@ -103,6 +109,7 @@ FINE: dict[str, Change] = {
         type="string"
     ),
     "another problem": lambda d: _get(d)["responses"].update({"410": {}}),
+    "the same credentials, said once": lambda d: d.update(security=_get(d).pop("security")),
     "another credential": lambda d: _get(d)["security"].append({"IdToken": []}),
 }
 

@@ -21,7 +21,6 @@ MemberRole = Literal["owner", "admin", "member", "viewer"]
 ObservationKind = Literal["listing", "sale"]
 OutlierMode = Literal["exclude", "include"]
 PageQuery = dict[str, Any]
-Relation = Literal["eq", "gte"]
 StatisticKind = Literal["listing", "sale", "both"]
 WatchCondition = Literal["below", "new-low", "returned", "index-moved"]
 WatchTarget = Literal["article", "brand", "category"]
@@ -184,17 +183,13 @@ class Candidate(TypedDict):
     name: str
     brand: "BrandRef | None"
     sources: list[str]
-    links: "CandidateLinks"
-
-
-class CandidateLinks(TypedDict):
-    self: str
+    links: "SelfLink"
 
 
 class CategoryEntry(TypedDict):
     code: str
-    name: str
     path: list[str]
+    name: str
     parent: str | None
     level: int
     item_count: int
@@ -409,6 +404,16 @@ class DisplacementMeta(TypedDict):
     citation: str
 
 
+class EffectFigures(TypedDict):
+    co2e_kg: NotRequired[float | None]
+    water_l: NotRequired[float | None]
+    waste_kg: NotRequired[float | None]
+    land_use_m2a: NotRequired[float | None]
+    acidification_kg_so2e: NotRequired[float | None]
+    freshwater_eutrophication_kg_pe: NotRequired[float | None]
+    marine_eutrophication_kg_ne: NotRequired[float | None]
+
+
 class Event(TypedDict):
     id: str
     cursor: str
@@ -444,7 +449,7 @@ class Export(TypedDict):
     finished_at: str | None
     expires_at: str | None
     result: "JobResult | None"
-    error: "JobError | None"
+    error: "Problem | None"
     links: "JobLinks"
     request: dict[str, Any]
     manifest: "ExportManifest | None"
@@ -455,7 +460,7 @@ class ExportEstimate(TypedDict):
     rows: int
     rows_relation: Literal["eq", "gte", "about"]
     data_version: int
-    schema: list["SchemaColumn"]
+    schema: list["DatasetColumn"]
     request: dict[str, Any]
     preview: list[dict[str, Any]] | None
 
@@ -495,7 +500,7 @@ class ExportList(TypedDict):
 
 class ExportManifest(TypedDict):
     dataset: str
-    schema: list["SchemaColumn"]
+    schema: list["DatasetColumn"]
     format: str
     compression: str
     media_type: str
@@ -516,10 +521,6 @@ class HealthAnswer(TypedDict):
     status: Literal["ok"]
     revision: str
     ts: str
-
-
-class HitLinks(TypedDict):
-    self: str
 
 
 class Identifier(TypedDict):
@@ -620,16 +621,8 @@ class Job(TypedDict):
     finished_at: str | None
     expires_at: str | None
     result: "JobResult | None"
-    error: "JobError | None"
+    error: "Problem | None"
     links: "JobLinks"
-
-
-class JobError(TypedDict):
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str
 
 
 class JobLimit(TypedDict):
@@ -707,7 +700,7 @@ class ListedExport(TypedDict):
     finished_at: str | None
     expires_at: str | None
     result: "JobResult | None"
-    error: "JobError | None"
+    error: "Problem | None"
     links: "JobLinks"
     request: dict[str, Any]
 
@@ -837,7 +830,7 @@ class Page(TypedDict):
 
 class PageTotal(TypedDict):
     value: int
-    relation: "Relation"
+    relation: Literal["eq", "gte"]
 
 
 class PartState(TypedDict):
@@ -1145,7 +1138,7 @@ class ReleaseEntry(TypedDict):
     rows: int
     bytes: int
     files: int
-    links: "ReleaseLinks"
+    links: "SelfLink"
 
 
 class ReleaseFile(TypedDict):
@@ -1157,10 +1150,6 @@ class ReleaseFile(TypedDict):
     sha256: str
     min_key: str
     max_key: str
-
-
-class ReleaseLinks(TypedDict):
-    self: str
 
 
 class ReleaseList(TypedDict):
@@ -1182,7 +1171,7 @@ class ReleaseManifest(TypedDict):
     rows: int
     bytes: int
     files: list["ReleaseFile"]
-    links: "ReleaseLinks"
+    links: "SelfLink"
 
 
 class Replay(TypedDict):
@@ -1288,6 +1277,13 @@ class RollupReport(TypedDict):
 
 
 class RollupRow(TypedDict):
+    co2e_kg: NotRequired[float | None]
+    water_l: NotRequired[float | None]
+    waste_kg: NotRequired[float | None]
+    land_use_m2a: NotRequired[float | None]
+    acidification_kg_so2e: NotRequired[float | None]
+    freshwater_eutrophication_kg_pe: NotRequired[float | None]
+    marine_eutrophication_kg_ne: NotRequired[float | None]
     period: NotRequired[str]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
@@ -1300,13 +1296,6 @@ class RollupRow(TypedDict):
     measured_items: NotRequired[int]
     modelled_items: NotRequired[int]
     category_average_items: NotRequired[int]
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
     co2e_kg_low: NotRequired[float | None]
     co2e_kg_central: NotRequired[float | None]
     co2e_kg_high: NotRequired[float | None]
@@ -1349,13 +1338,6 @@ class Rotation(TypedDict):
     grace: NotRequired[Literal["none", "1h", "24h"]]
 
 
-class SchemaColumn(TypedDict):
-    name: str
-    type: str
-    nullable: bool
-    description: str
-
-
 class SearchHit(TypedDict):
     iid: str
     name: str
@@ -1365,7 +1347,7 @@ class SearchHit(TypedDict):
     score: float
     matched_on: list[Literal["brand", "product_type", "category", "name", "iid_prefix", "identifier"]]
     all_words: bool
-    links: "HitLinks"
+    links: "SelfLink"
 
 
 class SearchList(TypedDict):
@@ -1379,8 +1361,12 @@ class SearchList(TypedDict):
 
 class SearchTotal(TypedDict):
     value: int
-    relation: "Relation"
+    relation: Literal["eq", "gte"]
     all_words: int
+
+
+class SelfLink(TypedDict):
+    self: str
 
 
 class SharingList(TypedDict):
@@ -1430,9 +1416,6 @@ class StageFigure(TypedDict):
 
 
 class Sustainability(TypedDict):
-    basis: "FigureBasis"
-    method: str
-    samples: int
     co2e_kg: float | None
     water_l: float | None
     waste_kg: float | None
@@ -1440,6 +1423,9 @@ class Sustainability(TypedDict):
     acidification_kg_so2e: float | None
     freshwater_eutrophication_kg_pe: float | None
     marine_eutrophication_kg_ne: float | None
+    basis: "FigureBasis"
+    method: str
+    samples: int
 
 
 SustainabilityMeta = TypedDict(
@@ -1500,8 +1486,8 @@ class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    share: NotRequired[float | None]
     median: NotRequired[str | None]
+    share: NotRequired[float | None]
 
 
 class UnitPrice(TypedDict):

@@ -3,17 +3,17 @@
 export interface AnalysisMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
@@ -21,27 +21,26 @@ export interface AnalysisMeta {
     method: string;
     rounding?: AnalysisMetaRounding | undefined;
 }
-/** Rounding of each rounded field; a field that is not named is exact */
+/** Rounding of each rounded field */
 export type AnalysisMetaRounding = Record<string, string>;
-/** The unit of each column */
+/** Unit of each column */
 export type AnalysisMetaUnits = Record<string, string>;
-/** A report as JSON; other formats are files. */
 export interface AnyResult {
-    /** The rows */
+    /** Rows */
     data: Record<string, unknown>[];
     /** Context of the rows */
     meta: Record<string, unknown>;
 }
-/** A link between two items, with its evidence. */
+/** A link between two items. */
 export interface ArticleMatch {
     /** IIDs of the two items */
     iids: string[];
     /** Kind of the link */
     kind: "identifier" | "likeness" | "review" | "merge";
-    /** A probability; null where a person decided */
+    /** Probability */
     score: number | null;
     evidence: MatchEvidence[];
-    /** When they were linked, UTC */
+    /** When they were linked */
     since: string | null;
 }
 /** An item of a source that is part of the article. */
@@ -50,18 +49,17 @@ export interface ArticleMember {
     iid: string;
     /** Name of the source */
     source: string;
-    /** The source's own id */
+    /** Source's own id */
     id: string;
-    /** The source's name for it; null if the source adds figures only */
+    /** Source's name for it */
     name: string | null;
     identifiers: Identifier[];
 }
-/** Attempts of one webhook, the newest first. */
 export interface AttemptList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -72,21 +70,20 @@ export interface AttemptList {
 export interface AuditEntry {
     /** Its id */
     id: string;
-    /** When, UTC */
+    /** RFC 3339, UTC */
     at: string;
-    /** The person or key that did it */
+    /** Person or key that did it */
     actor: string;
-    /** The action */
+    /** Action */
     act: string;
-    /** The object of the action */
+    /** Object of the action */
     subject: string;
 }
-/** One page of the audit log, the newest first. */
 export interface AuditList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -105,11 +102,11 @@ export interface Avoided {
 }
 /** Members of every batch answer. */
 export interface BatchAnswer {
-    /** With `dry_run` only, as the members below */
+    /** Only with `dry_run` */
     kind?: string | undefined;
     /** Format of the answer or file */
     format?: string | undefined;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached?: boolean | undefined;
     /** Units that the call costs */
     cost_units?: number | undefined;
@@ -128,9 +125,9 @@ export interface BrandCategory {
     observations?: number | undefined;
     /** Share of the brand's observations */
     share?: number | null | undefined;
-    /** Median price of the brand in the category; decimal amount in `currency` */
+    /** Median price of the brand in the category */
     median?: string | null | undefined;
-    /** Median price of the category; decimal amount in `currency` */
+    /** Median price of the category */
     category_median?: string | null | undefined;
     /** median / category_median */
     against_category?: number | null | undefined;
@@ -143,23 +140,22 @@ export interface BrandEntry {
     name: string;
     /** Its name in URLs */
     slug: string;
-    /** Number of its items */
+    /** How many there are */
     item_count: number;
     /** Codes of its largest categories */
     top_categories: string[];
     /** Codes of its channels */
     channels: string[];
-    /** Day of its first observation */
+    /** YYYY-MM-DD */
     first_seen_on: string | null;
-    /** When it last changed, UTC */
+    /** RFC 3339, UTC */
     updated_at: string;
 }
-/** One page of brands. */
 export interface BrandList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -175,7 +171,6 @@ export interface BrandRef {
     /** Its name in URLs */
     slug: string;
 }
-/** Insights of brands. */
 export interface BrandReport {
     data: BrandRow[];
     meta: ReportMeta;
@@ -194,7 +189,7 @@ export interface BrandRow {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Outliers among what was observed; they are in the other figures only if asked for */
+    /** Outliers among what was observed */
     set_aside?: number | undefined;
     /** Observations with a list price */
     list_price_n?: number | undefined;
@@ -204,21 +199,21 @@ export interface BrandRow {
     discount_mean?: number | null | undefined;
     /** Median discount over observations on promotion */
     discount_median?: number | null | undefined;
-    /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
+    /** Jevons index of the items that both periods have, less 1 */
     index_change?: number | null | undefined;
-    /** Lower end of its 95 % bootstrap interval over items */
+    /** Lower end of the 95 % bootstrap interval over items */
     index_change_low?: number | null | undefined;
     /** Upper end of it */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that the period before has too */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside that interval: the mix moved it, not prices */
+    /** Whether `median_change` is outside that interval */
     median_disagrees?: boolean | null | undefined;
     /** Slug */
     brand?: string | undefined;
     /** Name */
     name?: string | undefined;
-    /** Code; only with `group_by=channel` */
+    /** Code */
     channel?: string | undefined;
     /** Place by observations among all brands */
     rank?: number | undefined;
@@ -228,9 +223,9 @@ export interface BrandRow {
     ranked?: number | undefined;
     /** Percent of brands with fewer observations */
     percentile?: number | undefined;
-    /** Median price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Median price against the period before, 0.1 being a tenth more */
+    /** Median price against the period before */
     median_change?: number | null | undefined;
     /** Median price against the medians of its categories */
     against_categories?: number | null | undefined;
@@ -246,21 +241,16 @@ export interface Candidate {
     brand: BrandRef | null;
     /** Names of its sources */
     sources: string[];
-    links: CandidateLinks;
-}
-/** Address of the whole record. */
-export interface CandidateLinks {
-    /** Its own address */
-    self: string;
+    links: SelfLink;
 }
 /** One category of the tree. */
 export interface CategoryEntry {
     /** Its code */
     code: string;
-    /** The last part of `path` */
-    name: string;
     /** Names from the top of the tree */
     path: string[];
+    /** Last part of `path` */
+    name: string;
     /** Code of the category above */
     parent: string | null;
     /** 1 at the top */
@@ -272,12 +262,11 @@ export interface CategoryEntry {
     /** Number of its direct children */
     children: number;
 }
-/** One page of categories. */
 export interface CategoryList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -291,7 +280,6 @@ export interface CategoryRef {
     /** Names from the top of the tree */
     path: string[];
 }
-/** Insights of categories. */
 export interface CategoryReport {
     data: CategoryRow[];
     meta: ReportMeta;
@@ -310,7 +298,7 @@ export interface CategoryRow {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Outliers among what was observed; they are in the other figures only if asked for */
+    /** Outliers among what was observed */
     set_aside?: number | undefined;
     /** Observations with a list price */
     list_price_n?: number | undefined;
@@ -320,25 +308,25 @@ export interface CategoryRow {
     discount_mean?: number | null | undefined;
     /** Median discount over observations on promotion */
     discount_median?: number | null | undefined;
-    /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
+    /** Jevons index of the items that both periods have, less 1 */
     index_change?: number | null | undefined;
-    /** Lower end of its 95 % bootstrap interval over items */
+    /** Lower end of the 95 % bootstrap interval over items */
     index_change_low?: number | null | undefined;
     /** Upper end of it */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that the period before has too */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside that interval: the mix moved it, not prices */
+    /** Whether `median_change` is outside that interval */
     median_disagrees?: boolean | null | undefined;
     /** Code */
     category?: string | undefined;
     /** Names from the top of the tree */
     path?: string[] | undefined;
-    /** Code; only with `group_by=channel` */
+    /** Code */
     channel?: string | undefined;
-    /** Median price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     median?: string | null | undefined;
-    /** Median price of the period before; decimal amount in `currency` */
+    /** Median price of the period before */
     median_before?: string | null | undefined;
     /** median / median_before - 1 */
     median_change?: number | null | undefined;
@@ -355,24 +343,23 @@ export interface CategoryRow {
 }
 /** Query of `changeRole`. */
 export interface ChangeRoleQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
 /** One channel. */
 export interface ChannelEntry {
     /** Its code */
     code: string;
-    /** Prices observed there, listings and sales */
+    /** Prices observed there */
     observations: number;
     /** Day of the newest observation */
     last_seen_on: string;
 }
-/** One page of channels. */
 export interface ChannelList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -387,16 +374,16 @@ export interface ChannelMedian {
     observations?: number | undefined;
     /** Share of observations */
     share?: number | null | undefined;
-    /** Median price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     median?: string | null | undefined;
 }
 /** A channel in which the item was observed. */
 export interface ChannelSeen {
     /** Code of the channel */
     channel: string;
-    /** Number of offers observed */
+    /** How many there are */
     listings: number;
-    /** Day of its newest observation */
+    /** YYYY-MM-DD */
     last_seen_on: string;
 }
 /** A channel's part. */
@@ -408,7 +395,6 @@ export interface ChannelShare {
     /** Share of observations */
     share?: number | null | undefined;
 }
-/** A cohort. */
 export interface CohortReport {
     data: CohortRow[];
     meta: ReportMeta;
@@ -427,7 +413,7 @@ export interface CohortRow {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Outliers among what was observed; they are in the other figures only if asked for */
+    /** Outliers among what was observed */
     set_aside?: number | undefined;
     /** Observations with a list price */
     list_price_n?: number | undefined;
@@ -445,23 +431,23 @@ export interface CohortRow {
     channel?: string | null | undefined;
     /** Prices behind the statistics */
     price_n?: number | undefined;
-    /** Arithmetic mean; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     mean?: string | null | undefined;
-    /** Sample standard deviation; null for a single price; decimal amount in `currency` */
+    /** Sample standard deviation */
     stddev?: string | null | undefined;
-    /** 10th percentile; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     p10?: string | null | undefined;
-    /** 25th percentile; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     p25?: string | null | undefined;
-    /** Median; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     p50?: string | null | undefined;
-    /** 75th percentile; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     p75?: string | null | undefined;
-    /** 90th percentile; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     p90?: string | null | undefined;
-    /** Least price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     min?: string | null | undefined;
-    /** Highest price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     max?: string | null | undefined;
     channels?: ChannelShare[] | undefined;
     /** First day with data */
@@ -477,9 +463,9 @@ export interface Contributor {
     /** Its share of the sum */
     share: number;
 }
-/** Conversion of amounts: the table, its source, the rule, and every rate that was used. */
+/** Conversion of amounts. */
 export interface ConversionMeta {
-    /** The currency of the answer */
+    /** Currency of the answer */
     to: string;
     /** Name of the table of rates */
     rates: string;
@@ -491,33 +477,32 @@ export interface ConversionMeta {
     method: string;
     used: UsedRate[];
 }
-/** Days of the range with and without data. Missing days are never filled in. */
+/** Days of the range with and without data. */
 export interface Coverage {
     /** Number of days */
     days: number;
-    /** Days with data */
+    /** Number of days */
     observed_days: number;
-    /** Days without data */
+    /** Number of days */
     missing_days: number;
-    /** First day with data */
+    /** YYYY-MM-DD */
     first: string | null;
-    /** Last day with data */
+    /** YYYY-MM-DD */
     last: string | null;
 }
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-    /** Return the cost and the estimated content; charge nothing */
+    /** Return the cost and the estimated content */
     dry_run?: boolean | undefined;
     /** As `dry_run`, with the first ten rows */
     preview?: boolean | undefined;
 }
-/** The organization, its plan, and the plan that waits for an operator's approval, null if none does. */
 export interface CreatedOrganization {
     /** Its id */
     id: string;
     /** Name of the plan */
     plan: string;
-    /** The plan that waits for an operator's approval */
+    /** Plan that waits for approval */
     requested_plan: string | null;
 }
 /** Basis of cumulative footprints. */
@@ -540,24 +525,23 @@ export interface DatasetEntry {
     /** Title */
     title: string;
     schema: DatasetColumn[];
-    /** The order of rows in the files */
+    /** Order of rows in the files */
     sorted_by: string[];
     latest: ReleaseEntry | null;
     links: DatasetLinks;
 }
 /** Addresses of related calls. */
 export interface DatasetLinks {
-    /** Address of its releases */
+    /** Address */
     releases: string;
-    /** Address of its newest release */
+    /** Address */
     latest: string;
 }
-/** All datasets. */
 export interface DatasetList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -570,22 +554,21 @@ export interface DeliveryAttempt {
     event_id: string;
     /** Its position in the log */
     cursor: string;
-    /** When, UTC */
+    /** RFC 3339, UTC */
     at: string;
     /** Status of the receiver's answer */
     status: number | null;
     /** Outcome of the calls */
     outcome: "accepted" | "refused" | "redirected" | "timed-out" | "unreachable" | "tls-failed" | "private-address" | "answer-too-large" | "secret-unreadable";
-    /** The beginning of the receiver's answer */
+    /** Beginning of the receiver's answer */
     answer: string;
-    /** Time until the answer, in milliseconds */
+    /** Time until the answer */
     milliseconds: number;
 }
-/** The links of an article (RFC 9264). */
 export interface DigitalLinkset {
     linkset: LinkContext[];
 }
-/** The number of new items that each unit displaces, with its source. */
+/** New items that each unit displaces. */
 export interface DisplacementMeta {
     /** Share of purchases that are replaced */
     rate: number;
@@ -594,25 +577,41 @@ export interface DisplacementMeta {
 }
 /** Code of the effect. */
 export type Effect = "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
-/** Something that happened. Types and members of `data` may be added: ignore those that you do not know. */
+/** Figures of each effect. */
+export interface EffectFigures {
+    /** Greenhouse gas emissions, kg CO2e */
+    co2e_kg?: number | null | undefined;
+    /** Water consumption, l */
+    water_l?: number | null | undefined;
+    /** Waste, kg */
+    waste_kg?: number | null | undefined;
+    /** Land use, m²·a */
+    land_use_m2a?: number | null | undefined;
+    /** Terrestrial acidification, kg SO2e */
+    acidification_kg_so2e?: number | null | undefined;
+    /** Freshwater eutrophication, kg Pe */
+    freshwater_eutrophication_kg_pe?: number | null | undefined;
+    /** Marine eutrophication, kg Ne */
+    marine_eutrophication_kg_ne?: number | null | undefined;
+}
+/** Something that happened. */
 export interface Event {
-    /** Id of the event, the same in the feed and as `webhook-id` */
+    /** Id of the event */
     id: string;
-    /** Value for `after`; larger cursors are later */
+    /** Value for `after` */
     cursor: string;
     /** Its type */
     type: string;
-    /** When, UTC */
+    /** RFC 3339, UTC */
     timestamp: string;
-    /** Members by type; see the guide to events */
+    /** Members by type */
     data: Record<string, unknown>;
 }
-/** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
 export interface EventList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -621,12 +620,11 @@ export interface EventList {
 }
 /** The lowest price of a day. */
 export interface EvidenceDay {
-    /** The day */
+    /** YYYY-MM-DD */
     day: string;
     /** Decimal amount in `currency` */
     price: string;
 }
-/** One export, with its files once it is complete. */
 export interface Export {
     /** Its id */
     id: string;
@@ -638,7 +636,7 @@ export interface Export {
     attempt: number;
     /** Version of the index's data */
     data_version: number | null;
-    /** Units charged; 0 after a refund */
+    /** Units charged */
     cost_units: number;
     /** RFC 3339, UTC */
     created_at: string;
@@ -649,41 +647,40 @@ export interface Export {
     /** Until when the result is kept */
     expires_at: string | null;
     result: JobResult | null;
-    error: JobError | null;
+    error: Problem | null;
     links: JobLinks;
-    /** The order in its normal form */
+    /** Order in its normal form */
     request: Record<string, unknown>;
     manifest: ExportManifest | null;
 }
-/** Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early. */
 export interface ExportEstimate {
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
     /** Whether `rows` is exact, a lower bound or an estimate */
     rows_relation: "eq" | "gte" | "about";
     /** Version of the index's data */
     data_version: number;
-    schema: SchemaColumn[];
-    /** The order in its normal form */
+    schema: DatasetColumn[];
+    /** Order in its normal form */
     request: Record<string, unknown>;
-    /** The first rows */
+    /** First rows */
     preview: Record<string, unknown>[] | null;
 }
-/** One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop. */
+/** One file. */
 export interface ExportFile {
     /** Its name */
     name: string;
-    /** Its address */
+    /** Address */
     url: string;
-    /** Address for tools that send no header; valid until `signed_until` */
+    /** Address for tools that send no header */
     signed_url: string;
     /** Content of the file */
     content: "rows" | "gone";
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
     /** SHA-256 of its bytes */
     sha256: string;
@@ -692,36 +689,35 @@ export interface ExportFile {
     /** Last key of the file */
     max_key: string | null;
 }
-/** Filters of the rows; of several names of one kind, any may match. */
+/** Filters of the rows. */
 export interface ExportFilter {
     /** Brands (slugs) */
     brand?: string[] | undefined;
     /** Categories (codes) and those below them */
     category?: string[] | undefined;
-    /** Channels; only observations have them */
+    /** Channels */
     channel?: string[] | undefined;
-    /** First day; only observations have days */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
 }
-/** One page of exports, the newest first. */
 export interface ExportList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
     data_version: number;
     data: ListedExport[];
 }
-/** Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all. */
+/** Contents of an export. */
 export interface ExportManifest {
     /** Name of the dataset */
     dataset: string;
-    schema: SchemaColumn[];
+    schema: DatasetColumn[];
     /** Format of the answer or file */
     format: string;
     /** Compression of the files */
@@ -732,21 +728,21 @@ export interface ExportManifest {
     data_version: number;
     /** The data_version before the changes */
     since: number | null;
-    /** Months with changes; empty where nothing has changed */
+    /** Months with changes */
     months: string[];
-    /** Whether rows replace those of all months; `months` is empty then */
+    /** Whether rows replace those of all months */
     all_months: boolean;
-    /** In CSV, stands before a text cell that begins with = + - @, tab or line break and is no negative number, so that no spreadsheet runs it; take it away for the text itself. Null in other formats. */
+    /** Stands before texts of CSV that a spreadsheet would run. */
     formula_prefix: string | null;
-    /** When it was created, UTC */
+    /** RFC 3339, UTC */
     created_at: string;
-    /** When it ends, UTC */
+    /** RFC 3339, UTC */
     expires_at: string;
-    /** Until when `signed_url` works, UTC */
+    /** RFC 3339, UTC */
     signed_until: string;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
     files: ExportFile[];
 }
@@ -759,7 +755,7 @@ export interface FollowDigitalLinkQuery {
 }
 /** Query of `getAudit`. */
 export interface GetAuditQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
     /** Entries on a page */
     limit?: number | undefined;
@@ -768,203 +764,203 @@ export interface GetAuditQuery {
 }
 /** Query of `getBrandInsights`. */
 export interface GetBrandInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: the whole range is one period */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+    /** Observations that count */
     kind?: StatisticKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
     /** Rows for each channel apart */
     group_by?: "channel"[] | undefined;
 }
 /** Query of `getCategoryInsights`. */
 export interface GetCategoryInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: the whole range is one period */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+    /** Observations that count */
     kind?: StatisticKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
     /** Rows for each channel apart */
     group_by?: "channel"[] | undefined;
 }
 /** Query of `getCohorts`. */
 export interface GetCohortsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: month */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Brand (slug); repeat for more: any of them */
+    /** Brand (slug) */
     brand?: string[] | undefined;
-    /** Category (code) and those below it; repeat for more: any of them */
+    /** Category (code) and those below it */
     category?: string[] | undefined;
-    /** Group by this; repeat for a second */
+    /** Group by this */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+    /** Observations that count */
     kind?: StatisticKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
 }
 /** Query of `getOrganization`. */
 export interface GetOrganizationQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
 /** Query of `getPriceIndex`. */
 export interface GetPriceIndexQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: month */
+    /** Length of a period */
     granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Brand (slug); repeat for more: any of them */
+    /** Brand (slug) */
     brand?: string[] | undefined;
-    /** Category (code) and those below it; repeat for more: any of them */
+    /** Category (code) and those below it */
     category?: string[] | undefined;
-    /** Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
+    /** Observations that count */
     kind?: ObservationKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
-    /** Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons */
+    /** Index formula */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-    /** Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data */
+    /** Periods of a window, for geks-*, tpd and geary-khamis */
     window?: number | undefined;
-    /** Splice that links a further period to earlier windows; default: mean */
+    /** Splice that links a further period to earlier windows */
     splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** First day; default: the 90th up to the last */
+    /** First day */
     from?: string | undefined;
-    /** Last day, inclusive; default: the last that holds data */
+    /** Last day, inclusive */
     to?: string | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Only offers seen, or only sales; default: both, each in rows and statistics of its own */
+    /** Only offers seen, or only sales */
     kind?: ObservationKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
 }
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** The day to judge; default: each channel's last observed day */
+    /** Day to judge */
     asked_on?: string | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
-    /** Whether the market uses Art. 6a(5): a reduction of several steps then has the price before the first one; without it such a reduction is not judged */
+    /** Whether the market uses Art. 6a(5) */
     progressive?: boolean | undefined;
     /** Steps count that begin within so many days of the first */
     progressive_days?: number | undefined;
-    /** The market uses Art. 6a(4) and the item was first offered on this day: fewer than 30 days may then suffice */
+    /** The market uses Art. 6a(4) and the item was first offered on this day */
     first_offered?: string | undefined;
 }
 /** Query of `getReductions`. */
 export interface GetReductionsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: the whole range is one period */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Category (code) and those below it; repeat for more: any of them */
+    /** Category (code) and those below it */
     category?: string[] | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
 }
 /** Query of `getSignedExportFile`. */
 export interface GetSignedExportFileQuery {
     /** When it ends, in seconds since 1970 */
     expires: number;
-    /** The organization that it was made for */
+    /** Organization that it was made for */
     organization: string;
     /** Signature of the address */
     signature: string;
@@ -973,60 +969,60 @@ export interface GetSignedExportFileQuery {
 export interface GetSignedFileQuery {
     /** When it ends, in seconds since 1970 */
     expires: number;
-    /** The organization that it was made for */
+    /** Organization that it was made for */
     organization: string;
     /** Signature of the address */
     signature: string;
 }
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** First day; default: the 90th up to the last */
+    /** First day */
     from?: string | undefined;
-    /** Last day, inclusive; default: the last that holds data */
+    /** Last day, inclusive */
     to?: string | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
-    /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
+    /** Add what the units sold avoid */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; in place of `displacement` */
+    /** New items displaced by each unit sold */
     displacement_rate?: number | undefined;
 }
 /** Query of `getSustainabilityRollup`. */
 export interface GetSustainabilityRollupQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: month */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
+    /** Add what the units sold avoid */
     displacement?: "resale" | "repair" | undefined;
-    /** New items displaced by each unit sold; in place of `displacement` */
+    /** New items displaced by each unit sold */
     displacement_rate?: number | undefined;
-    /** Group by this; repeat for a second */
+    /** Group by this */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Brand (slug); repeat for more: any of them */
+    /** Brand (slug) */
     brand?: string[] | undefined;
-    /** Category (code) and those below it; repeat for more: any of them */
+    /** Category (code) and those below it */
     category?: string[] | undefined;
-    /** Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment */
+    /** Multiply figures by units sold, or take each item once */
     basis?: CumulativeBasis | undefined;
 }
 /** Query of `getUsage`. */
 export interface GetUsageQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
     /** 30 days before `to` if absent */
     from?: string | undefined;
@@ -1037,58 +1033,51 @@ export interface GetUsageQuery {
 }
 /** Length of a period. */
 export type Granularity = "day" | "week" | "month";
-/** The process is alive. */
 export interface HealthAnswer {
     /** Its status */
     status: "ok";
-    /** The build that is running */
+    /** Build that is running */
     revision: string;
-    /** When, UTC */
+    /** RFC 3339, UTC */
     ts: string;
-}
-/** Address of the whole record. */
-export interface HitLinks {
-    /** Its own address */
-    self: string;
 }
 /** An identifier that others gave the item. */
 export interface Identifier {
     /** Kind of identifier */
     scheme: string;
-    /** The identifier */
+    /** Identifier */
     value: string;
 }
-/** One identifier: exactly one of gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url. */
+/** Exactly one identifier. */
 export interface IdentifierFields {
-    /** GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored */
+    /** GTIN of 8, 12, 13 or 14 digits */
     gtin?: string | null | undefined;
     /** The same as `gtin` */
     ean?: string | null | undefined;
-    /** UPC-A of 12 digits, or UPC-E of 8 with number system and check digit */
+    /** UPC-A of 12 digits, or UPC-E of 8 */
     upc?: string | null | undefined;
     /** ISBN of 10 or 13 digits */
     isbn?: string | null | undefined;
-    /** The maker's part number; needs `brand` */
+    /** Maker's part number */
     mpn?: string | null | undefined;
-    /** The brand of `mpn`, by name or slug */
+    /** Brand of `mpn`, by name or slug */
     brand?: string | null | undefined;
-    /** A source's own number; needs `source` */
+    /** Source's own number */
     sku?: string | null | undefined;
     /** Address at which a source shows the article */
     url?: string | null | undefined;
-    /** Only by this source; codes that shops assign themselves need it */
+    /** Only by this source */
     source?: string | null | undefined;
 }
 /** An identifier in the form in which it is compared. */
 export interface IdentifierRef {
     /** Kind of identifier */
     scheme: "gtin" | "mpn" | "sku" | "url";
-    /** The number or text; a GTIN has 14 digits */
+    /** Number or text */
     value: string;
 }
-/** Body of a batch lookup. */
 export interface IidBody {
-    /** Item identifiers, as many as the plan allows */
+    /** Item identifiers */
     iids: string[];
 }
 /** An invitation that can still be accepted. */
@@ -1099,17 +1088,16 @@ export interface Invitation {
     email: string;
     /** Role in the organization */
     role: string;
-    /** When it was created, UTC */
+    /** RFC 3339, UTC */
     created_at: string;
-    /** When it ends, UTC */
+    /** RFC 3339, UTC */
     expires_at: string;
 }
-/** The open invitations. */
 export interface InvitationList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -1118,33 +1106,31 @@ export interface InvitationList {
 }
 /** Query of `invite`. */
 export interface InviteQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
 /** Query of `issueKey`. */
 export interface IssueKeyQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
-/** A new invitation. Its link is shown only once: send it to the invited person. */
 export interface IssuedInvitation {
     /** Its id */
     id: string;
-    /** Address at which the invitation is accepted */
+    /** Address */
     link: string;
-    /** When it ends, UTC */
+    /** RFC 3339, UTC */
     expires_at: string;
 }
-/** A new key. It is shown only once; the service keeps only a keyed hash of it. */
 export interface IssuedKey {
-    /** The API key */
+    /** API key */
     key: string;
     /** Beginning of the key */
     key_id: string;
-    /** Every key that is valid now, the new one first, with its end */
+    /** Every key that is valid now */
     keys: KeyState[];
 }
-/** One item. A field that is unknown is present and null. */
+/** One item. */
 export interface Item {
     /** Item identifier */
     iid: string;
@@ -1165,28 +1151,28 @@ export interface Item {
     price_band: PriceBand | null;
     sustainability: Sustainability | null;
     sources: SourceRef[];
-    /** The source of each known field, such as `name` or `attributes.color` */
+    /** Source of each known field */
     provenance: Record<string, string>;
     members: ArticleMember[];
-    /** Links between its members; empty if the record has only one */
+    /** Links between its members */
     matches: ArticleMatch[];
     /** Its version */
     version: number;
-    /** Day of its first observation */
+    /** YYYY-MM-DD */
     first_seen_on: string;
-    /** When it last changed, UTC */
+    /** RFC 3339, UTC */
     updated_at: string;
     links: ItemLinks;
 }
 /** Addresses of related calls. */
 export interface ItemLinks {
-    /** Its own address */
+    /** Address */
     self: string;
     /** Address of the brand's insights */
     brand: string | null;
-    /** Address of its prices */
+    /** Address */
     pricing: string;
-    /** Address of its footprint */
+    /** Address */
     sustainability: string;
 }
 /** One job of your organization. */
@@ -1201,7 +1187,7 @@ export interface Job {
     attempt: number;
     /** Version of the index's data */
     data_version: number | null;
-    /** Units charged; 0 after a refund */
+    /** Units charged */
     cost_units: number;
     /** RFC 3339, UTC */
     created_at: string;
@@ -1212,21 +1198,8 @@ export interface Job {
     /** Until when the result is kept */
     expires_at: string | null;
     result: JobResult | null;
-    error: JobError | null;
+    error: Problem | null;
     links: JobLinks;
-}
-/** The problem that left a job without a result. */
-export interface JobError {
-    /** Its type */
-    type: string;
-    /** Title */
-    title: string;
-    /** HTTP status of the problem */
-    status: number;
-    /** Explanation */
-    detail: string;
-    /** The request, as a URN */
-    instance: string;
 }
 /** Limit of an organization's jobs in one state. */
 export interface JobLimit {
@@ -1242,19 +1215,18 @@ export interface JobLimits {
 }
 /** Addresses of related calls. */
 export interface JobLinks {
-    /** Its own address */
+    /** Address */
     self: string;
-    /** Address of its result */
+    /** Address */
     result: string;
-    /** Address of its stream of events */
+    /** Address */
     events: string;
 }
-/** One page of jobs, the newest first. */
 export interface JobList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -1267,54 +1239,53 @@ export interface JobProgress {
     fraction: number;
     /** Current stage */
     stage: string;
-    /** Rows completed */
+    /** How many there are */
     rows_done: number;
-    /** Rows in all */
+    /** How many there are */
     rows_total: number | null;
 }
-/** Result of a job: its address, format and size. */
+/** Result of a job. */
 export interface JobResult {
-    /** Its address */
+    /** Address */
     url: string;
     /** Media type */
     media_type: string;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
-    /** SHA-256 of the bytes at `url`; its ETag names it too */
+    /** SHA-256 of the bytes at `url` */
     sha256: string;
 }
-/** State of a job; the last four are final. */
+/** State of a job. */
 export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
-/** A key that works; `expires_at` is the end of its grace, null for the current one. */
+/** A key that works. */
 export interface KeyState {
     /** Beginning of the key */
     key_id: string;
-    /** When it was created, UTC */
+    /** RFC 3339, UTC */
     created_at: string;
-    /** When it ends, UTC */
+    /** RFC 3339, UTC */
     expires_at: string | null;
-    /** When it was last used, UTC */
+    /** RFC 3339, UTC */
     last_used_at: string | null;
     /** Network of its last use */
     last_used_network: string | null;
 }
-/** The key itself: any holder may revoke it. */
 export interface LeakedKey {
-    /** The API key */
+    /** API key */
     key: string;
 }
-/** The links of one anchor; each further member is a link type with its links. */
+/** The links of one anchor. */
 export interface LinkContext {
-    /** Subject of the links */
+    /** Address */
     anchor: string;
     /** Name of the item */
     itemDescription: string;
 }
 /** A vocabulary of link types. */
 export interface LinkNamespace {
-    /** Address of the vocabulary */
+    /** Address */
     namespace: string;
     /** Abbreviation of the vocabulary */
     prefix: string;
@@ -1326,29 +1297,29 @@ export interface ListAttemptsQuery {
 }
 /** Query of `listBrandInsights`. */
 export interface ListBrandInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: the whole range is one period */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+    /** Observations that count */
     kind?: StatisticKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
-    /** Order of the list, `-` from the end; default: -observations */
+    /** Order of the list, `-` from the end */
     sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
     /** Entries on a page */
     limit?: number | undefined;
@@ -1359,7 +1330,7 @@ export interface ListBrandInsightsQuery {
 export interface ListBrandsQuery {
     /** Beginning of the brand's name */
     q?: string | undefined;
-    /** `name`: by name; `items`: brands with the most items first */
+    /** Order of the list */
     sort?: "name" | "items" | undefined;
     /** Entries on a page */
     limit?: number | undefined;
@@ -1370,7 +1341,7 @@ export interface ListBrandsQuery {
 export interface ListCategoriesQuery {
     /** Only direct children of this category (code) */
     parent?: string | undefined;
-    /** Only this level; 1 is the top */
+    /** Only this level */
     level?: number | undefined;
     /** Beginning of the category's own name */
     q?: string | undefined;
@@ -1381,35 +1352,35 @@ export interface ListCategoriesQuery {
 }
 /** Query of `listCategoryInsights`. */
 export interface ListCategoryInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
-    /** Length of a period; default: the whole range is one period */
+    /** Length of a period */
     granularity?: Granularity | undefined;
-    /** Only this channel; repeat for more */
+    /** Only this channel */
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer; default: the one that `Accept` prefers */
+    /** Format of the answer */
     format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
-    /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+    /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+    /** Observations that count */
     kind?: StatisticKind | undefined;
-    /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+    /** Whether outliers count in the statistics */
     outliers?: OutlierMode | undefined;
-    /** Order of the list, `-` from the end; default: category */
+    /** Order of the list, `-` from the end */
     sort?: "observations" | "-observations" | "category" | "-category" | undefined;
     /** Entries on a page */
     limit?: number | undefined;
     /** `next_cursor` of the page before */
     cursor?: string | undefined;
-    /** Only the children of this category; default: first level */
+    /** Only the children of this category */
     parent?: string | undefined;
 }
 /** Query of `listChannels`. */
@@ -1423,11 +1394,11 @@ export interface ListChannelsQuery {
 }
 /** Query of `listEvents`. */
 export interface ListEventsQuery {
-    /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
+    /** `cursor` of the last event that you have */
     after?: number | undefined;
     /** Entries on a page */
     limit?: number | undefined;
-    /** Only events of this type; repeat it for several types */
+    /** Only events of this type */
     type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 /** Query of `listExports`. */
@@ -1441,7 +1412,7 @@ export interface ListExportsQuery {
 }
 /** Query of `listInvitations`. */
 export interface ListInvitationsQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
 /** Query of `listJobs`. */
@@ -1457,7 +1428,7 @@ export interface ListJobsQuery {
 }
 /** Query of `listMembers`. */
 export interface ListMembersQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
 /** Query of `listReleases`. */
@@ -1469,7 +1440,7 @@ export interface ListReleasesQuery {
 }
 /** Query of `listWatchEvents`. */
 export interface ListWatchEventsQuery {
-    /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
+    /** `cursor` of the last event that you have */
     after?: number | undefined;
     /** Entries on a page */
     limit?: number | undefined;
@@ -1481,7 +1452,7 @@ export interface ListWatchesQuery {
     /** `next_cursor` of the page before */
     cursor?: string | undefined;
 }
-/** One export of your organization: its job and its order. */
+/** One export. */
 export interface ListedExport {
     /** Its id */
     id: string;
@@ -1493,7 +1464,7 @@ export interface ListedExport {
     attempt: number;
     /** Version of the index's data */
     data_version: number | null;
-    /** Units charged; 0 after a refund */
+    /** Units charged */
     cost_units: number;
     /** RFC 3339, UTC */
     created_at: string;
@@ -1504,16 +1475,16 @@ export interface ListedExport {
     /** Until when the result is kept */
     expires_at: string | null;
     result: JobResult | null;
-    error: JobError | null;
+    error: Problem | null;
     links: JobLinks;
-    /** The order in its normal form */
+    /** Order in its normal form */
     request: Record<string, unknown>;
 }
 /** Result of one IID of a batch. */
 export interface LookupEntry {
     /** IID of the item */
     iid: string;
-    /** The status a single lookup would have had */
+    /** Status a single lookup would have had */
     status: number;
     record: Item | null;
     /** IID that it was merged into */
@@ -1528,18 +1499,17 @@ export interface LookupItemsByBodyQuery {
 }
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
-    /** Item identifiers; repeat the parameter. */
+    /** Item identifiers */
     iid: string[];
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
 }
-/** The answer of a batch lookup. */
 export interface LookupList {
-    /** With `dry_run` only, as the members below */
+    /** Only with `dry_run` */
     kind?: string | undefined;
     /** Format of the answer or file */
     format?: string | undefined;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached?: boolean | undefined;
     /** Units that the call costs */
     cost_units?: number | undefined;
@@ -1552,7 +1522,7 @@ export interface LookupList {
 }
 /** A field of two items, compared. */
 export interface MatchEvidence {
-    /** The field that is compared */
+    /** Field that is compared */
     field: string;
     /** Value of the first of `iids` */
     left: string;
@@ -1570,15 +1540,14 @@ export interface Member {
     /** E-mail address */
     email: string | null;
     role: MemberRole;
-    /** When the person joined, UTC */
+    /** RFC 3339, UTC */
     joined_at: string;
 }
-/** The people of the organization. */
 export interface MemberList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -1587,46 +1556,42 @@ export interface MemberList {
 }
 /** Role of a member in the organization. */
 export type MemberRole = "owner" | "admin" | "member" | "viewer";
-/** An order of an export. */
 export interface NewExport {
     /** Name of the dataset */
     dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged";
-    /** Names of columns, in the order of the file; all columns if absent */
+    /** Names of columns */
     columns?: string[] | null | undefined;
     filter?: ExportFilter | undefined;
-    /** Only rows that changed after this data_version, and a file of removed items */
+    /** Only rows that changed after this data_version */
     since?: number | null | undefined;
     /** Format of the answer or file */
     format?: "parquet" | "csv" | "ndjson" | "arrow" | undefined;
-    /** Default: zstd inside Parquet, none for the others */
+    /** Compression of the files */
     compression?: "gzip" | "none" | "zstd" | null | undefined;
 }
-/** The person to invite, and the role. */
 export interface NewInvitation {
     /** E-mail address */
     email: string;
     /** Role in the organization */
     role: "admin" | "member" | "viewer";
 }
-/** A new organization. */
 export interface NewOrganization {
     /** Its name */
     name: string;
-    /** Plan to request; every organization begins on the free plan */
+    /** Plan to request */
     plan?: string | undefined;
 }
-/** A watch to create. */
 export interface NewWatch {
     target: WatchTarget;
-    /** IID of an article, slug of a brand, code of a category */
+    /** IID, slug of a brand, or code of a category */
     code: string;
-    /** `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
+    /** Condition of the watch */
     condition: WatchCondition;
     /** Decimal amount, for `below` */
     amount?: string | null | undefined;
     /** ISO 4217 */
     currency?: string | null | undefined;
-    /** For `new-low` one of 30, 90, 365; for `returned` the length of the absence, 30 by default */
+    /** For `new-low` one of 30, 90, 365 */
     days?: number | null | undefined;
     /** Percentage, for `index-moved` */
     percent?: number | null | undefined;
@@ -1634,16 +1599,14 @@ export interface NewWatch {
     /** Your own name for it */
     label?: string | null | undefined;
 }
-/** A webhook to create. */
 export interface NewWebhook {
     /** An https address on the public internet */
     url: string;
-    /** Only events of these types; every type if absent */
+    /** Only events of these types */
     types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 /** Whether observations are offers seen or sales. */
 export type ObservationKind = "listing" | "sale";
-/** An organization, as its members see it. */
 export interface Organization {
     /** Its id */
     id: string;
@@ -1651,7 +1614,7 @@ export interface Organization {
     name: string;
     /** Name of the plan */
     plan: string;
-    /** The plan that waits for an operator's approval */
+    /** Plan that waits for an operator's approval */
     requested_plan: string | null;
     /** Its state */
     state: "active" | "suspended";
@@ -1665,10 +1628,10 @@ export interface OrganizationRef {
     /** Its name */
     name: string;
 }
-/** Whether outliers count in the statistics, and how many there are. */
+/** Outliers. */
 export interface OutlierMeta {
     mode: OutlierMode;
-    /** Observations that their neighbours contradict; with `include` they count too */
+    /** Observations that their neighbours contradict */
     set_aside: number;
 }
 /** Whether outliers count in statistics. */
@@ -1678,19 +1641,20 @@ export interface Page {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
     data_version: number;
 }
-/** The query in its normal form */
+/** Query in its normal form */
 export type PageQuery = Record<string, unknown>;
-/** Number of entries: exact (`eq`) or a lower bound (`gte`). */
+/** Number of entries. */
 export interface PageTotal {
-    /** Number of entries */
+    /** How many there are */
     value: number;
-    relation: Relation;
+    /** Whether the number is exact or a lower bound */
+    relation: "eq" | "gte";
 }
 /** One part that the edge needs. */
 export interface PartState {
@@ -1709,15 +1673,14 @@ export interface Peer {
     name?: string | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Median price; decimal amount in `currency` */
+    /** Decimal amount in `currency` */
     median?: string | null | undefined;
 }
-/** Request for a plan. */
 export interface PlanRequest {
     /** Name of the plan */
     plan: string;
 }
-/** Prices of the last 30 days of the item's data without outliers: listings, else sales, in the usual currency. */
+/** Prices of the last 30 days of the item's data. */
 export interface PriceBand {
     /** ISO 4217 */
     currency: string;
@@ -1728,29 +1691,28 @@ export interface PriceBand {
     median: string;
     /** Decimal amount in `currency` */
     high: string;
-    /** Number of observations */
+    /** How many there are */
     observations: number;
-    /** Outliers among what was observed; the other figures are without them */
+    /** Outliers among what was observed */
     set_aside: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
 }
 /** The change of prices of the same items, beside that of the median. */
 export interface PriceChange {
-    /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
+    /** Jevons index of the items that both periods have, less 1 */
     index_change?: number | null | undefined;
-    /** Lower end of its 95 % bootstrap interval over items */
+    /** Lower end of the 95 % bootstrap interval over items */
     index_change_low?: number | null | undefined;
     /** Upper end of it */
     index_change_high?: number | null | undefined;
     /** Share of the period's items that the period before has too */
     share_matched?: number | null | undefined;
-    /** Whether `median_change` is outside that interval: the mix moved it, not prices */
+    /** Whether `median_change` is outside that interval */
     median_disagrees?: boolean | null | undefined;
 }
-/** A price index. */
 export interface PriceIndexReport {
     data: PriceIndexRow[];
     meta: ReportMeta;
@@ -1765,7 +1727,7 @@ export interface PriceIndexRow {
     original_currency?: string | undefined;
     /** Observations that count */
     kind?: ObservationKind | undefined;
-    /** Price index, first period = 100; null where no matched item connects the period with the first */
+    /** Price index, first period = 100 */
     index?: number | null | undefined;
     /** Lower end of the 95 % bootstrap interval over items */
     low?: number | null | undefined;
@@ -1773,19 +1735,19 @@ export interface PriceIndexRow {
     high?: number | null | undefined;
     /** Distinct items with a price above zero */
     items?: number | undefined;
-    /** Outliers among what was observed; they are in the other figures only if asked for */
+    /** Outliers among what was observed */
     set_aside?: number | undefined;
-    /** Items that the period compared with has too; null in the first period */
+    /** Items that the period compared with has too */
     matched_items?: number | null | undefined;
-    /** matched_items / items; null in the first period */
+    /** matched_items / items */
     share_matched?: number | null | undefined;
     /** Items that the period compared with has not */
     new_items?: number | null | undefined;
     /** Items that only the period compared with has */
     vanished_items?: number | null | undefined;
-    /** The period before that has data; null in the first period */
+    /** Period before that has data */
     compared_with?: string | null | undefined;
-    /** Median price, whatever the mix; decimal amount in `currency` */
+    /** Median price, whatever the mix */
     median?: string | null | undefined;
     /** Median price, first period = 100 */
     median_index?: number | null | undefined;
@@ -1808,7 +1770,7 @@ export interface PriceLevel {
     /** Decimal amount in `currency` */
     high: string | null;
 }
-/** The prices of the last days, of one currency and kind. */
+/** Prices of the last days. */
 export interface PriceStatistic {
     /** Number of days */
     days: 7 | 30 | 90 | 365;
@@ -1823,13 +1785,13 @@ export interface PriceStatistic {
     median: string | null;
     /** Decimal amount in `currency` */
     high: string | null;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
-    /** Number of observations */
+    /** How many there are */
     n: number;
-    /** Days with data */
+    /** Number of days */
     observed_days: number;
     /** Outliers among what was observed */
     set_aside: number;
@@ -1848,7 +1810,7 @@ export interface PriceStatistics {
     items?: number | undefined;
     /** Observations */
     observations?: number | undefined;
-    /** Outliers among what was observed; they are in the other figures only if asked for */
+    /** Outliers among what was observed */
     set_aside?: number | undefined;
     /** Observations with a list price */
     list_price_n?: number | undefined;
@@ -1863,17 +1825,17 @@ export interface PriceStatistics {
 export interface PricingMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
@@ -1884,19 +1846,18 @@ export interface PricingMeta {
     conversion?: ConversionMeta | undefined;
     outliers: OutlierMeta;
     statistics: PriceStatistic[];
-    /** Statistics for each kilogram, litre or piece; empty where the content is unknown */
+    /** Statistics for each kilogram, litre or piece */
     unit_prices: UnitPrice[];
-    /** Each channel's running reduction; its evidence is at `/index/pricing/{iid}/reference` */
+    /** Each channel's running reduction */
     reductions: ReductionSummary[];
 }
-/** A pricing history, or with `dry_run` its cost. */
 export interface PricingReport {
     data: PricingRow[];
     meta: PricingMeta;
 }
 /** A day of an item in one channel. */
 export interface PricingRow {
-    /** The day */
+    /** YYYY-MM-DD */
     day: string;
     /** Code of the channel */
     channel: string;
@@ -1913,24 +1874,24 @@ export interface PricingRow {
     high: string;
     /** Decimal amount in `currency` */
     close: string | null;
-    /** Number of observations */
+    /** How many there are */
     n: number;
 }
 /** The meta of prior prices. */
 export interface PriorPriceMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
@@ -1940,7 +1901,6 @@ export interface PriorPriceMeta {
     /** Only with `convert` */
     conversion?: ConversionMeta | undefined;
 }
-/** The reductions of an item, or with `dry_run` their cost. */
 export interface PriorPriceReport {
     data: PriorPriceRow[];
     meta: PriorPriceMeta;
@@ -1953,11 +1913,11 @@ export interface PriorPriceRow {
     currency: string;
     /** Only with `convert`: the currency of the prices */
     original_currency?: string | undefined;
-    /** The day that is judged */
+    /** YYYY-MM-DD */
     as_of: string;
     /** Decimal amount in `currency` */
     price: string | null;
-    /** Day on which the reduction began */
+    /** YYYY-MM-DD */
     reduction_began_on: string | null;
     /** Decimal amount in `currency` */
     prior_price: string | null;
@@ -1969,23 +1929,23 @@ export interface PriorPriceRow {
     reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
     /** Whether the observations suffice to judge */
     known: boolean;
-    /** If the prior price is unknown: the lowest price observed in its days */
+    /** Lowest price observed in its days */
     at_most: string | null;
     /** Day of the prior price */
     lowest_on: string[];
     evidence: EvidenceDay[];
 }
-/** A problem document (RFC 9457). A slug may add members. */
+/** A problem document (RFC 9457). */
 export interface Problem {
     /** `{problem_base_url}/{slug}`: the page with its meaning and remedy */
     type: string;
-    /** The reason phrase of the status */
+    /** Reason phrase of the status */
     title: string;
     /** Status of the answer */
     status: number;
-    /** The cause of this occurrence */
+    /** Cause of this occurrence */
     detail: string;
-    /** The request, as a URN */
+    /** Request, as a URN */
     instance: string;
 }
 /** One kind of problem. */
@@ -2003,20 +1963,18 @@ export interface ProblemEntry {
     /** Remedy */
     remedy: string;
 }
-/** Every kind of problem. */
 export interface ProblemList {
     data: ProblemEntry[];
     /** Number of entries in `data` */
     count: number;
 }
-/** The account that calls are counted for, and its limits. */
 export interface QuotaAnswer {
     /** Your network, or your organization's id */
     counted_as: string;
     /** Name of the plan */
     plan: string;
     limits: QuotaWindow[];
-    /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
+    /** Jobs of the key's organization */
     jobs: JobLimits | null;
 }
 /** One limit. */
@@ -2031,35 +1989,33 @@ export interface QuotaWindow {
     used: number;
     /** Number left */
     remaining: number;
-    /** When the limit is reset, UTC */
+    /** RFC 3339, UTC */
     resets_at: string | null;
 }
-/** Cost of a call. */
 export interface Quote {
     /** Name of the call */
     kind: string;
     /** Units that the call costs */
     cost_units: number;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Format of the answer or file */
     format: string;
     /** Version of the index's data */
     data_version: number;
-    /** The parameters in their normal form */
+    /** Parameters in their normal form */
     parameters?: Record<string, unknown> | undefined;
 }
-/** Whether the edge can do all of its work. */
 export interface ReadyAnswer {
     /** Its status */
     status: "ready" | "degraded" | "not-ready";
     /** Version of the index's data */
     data_version: number;
     parts: PartState[];
-    /** When, UTC */
+    /** RFC 3339, UTC */
     ts: string;
 }
-/** The announced reductions of one channel and currency that began in a period. */
+/** Announced reductions that began in a period. */
 export interface ReductionRow {
     /** First day of the period */
     period?: string | undefined;
@@ -2069,7 +2025,7 @@ export interface ReductionRow {
     currency?: string | undefined;
     /** Distinct items with an announced reduction */
     items?: number | undefined;
-    /** Announced reductions; a further step counts again */
+    /** Announced reductions */
     announced?: number | undefined;
     /** Reductions whose list price is not above the prior price */
     holding?: number | undefined;
@@ -2079,10 +2035,10 @@ export interface ReductionRow {
     not_below?: number | undefined;
     /** Reductions that the observations do not suffice to judge */
     undecided?: number | undefined;
-    /** holding / (announced - undecided); null where all are undecided */
+    /** holding / (announced - undecided) */
     share_holding?: number | null | undefined;
 }
-/** The running reduction of one channel, as the observations show it. */
+/** The running reduction of one channel. */
 export interface ReductionSummary {
     /** Code of the channel */
     channel: string;
@@ -2090,11 +2046,11 @@ export interface ReductionSummary {
     currency: string;
     /** Only with `convert`: the currency of the prices */
     original_currency?: string | undefined;
-    /** The day that is judged */
+    /** YYYY-MM-DD */
     as_of: string;
     /** Decimal amount in `currency` */
     price: string | null;
-    /** Day on which the reduction began */
+    /** YYYY-MM-DD */
     reduction_began_on: string | null;
     /** Decimal amount in `currency` */
     prior_price: string | null;
@@ -2106,16 +2062,13 @@ export interface ReductionSummary {
     reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
     /** Whether the observations suffice to judge */
     known: boolean;
-    /** If the prior price is unknown: the lowest price observed in its days */
+    /** Lowest price observed in its days */
     at_most: string | null;
 }
-/** Announced reductions. */
 export interface ReductionsReport {
     data: ReductionRow[];
     meta: ReportMeta;
 }
-/** Whether a number is exact or a lower bound. */
-export type Relation = "eq" | "gte";
 /** A release in a list. */
 export interface ReleaseEntry {
     /** Version of the index's data */
@@ -2124,25 +2077,25 @@ export interface ReleaseEntry {
     created_at: string;
     /** RFC 3339, UTC */
     expires_at: string;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
-    /** Number of files */
+    /** How many there are */
     files: number;
-    links: ReleaseLinks;
+    links: SelfLink;
 }
-/** One file of a release. Files are in the order of their keys: first and last key show which file holds a key. */
+/** One file of a release. */
 export interface ReleaseFile {
     /** Its name */
     name: string;
     /** Address for use with your API key */
     url: string;
-    /** Address that needs no header, valid until `signed_until` */
+    /** Address that needs no header */
     signed_url: string;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
     /** SHA-256 of its bytes */
     sha256: string;
@@ -2151,24 +2104,17 @@ export interface ReleaseFile {
     /** Last key of the file */
     max_key: string;
 }
-/** Addresses of related calls. */
-export interface ReleaseLinks {
-    /** Its own address */
-    self: string;
-}
-/** Releases of a dataset. */
 export interface ReleaseList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
     data_version: number;
     data: ReleaseEntry[];
 }
-/** One release with its files. */
 export interface ReleaseManifest {
     /** Name of the dataset */
     dataset: string;
@@ -2179,30 +2125,28 @@ export interface ReleaseManifest {
     created_at: string;
     /** RFC 3339, UTC */
     expires_at: string;
-    /** When the signed addresses end (RFC 3339, UTC) */
+    /** RFC 3339, UTC */
     signed_until: string;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** Size */
+    /** How many there are */
     bytes: number;
     files: ReleaseFile[];
-    links: ReleaseLinks;
+    links: SelfLink;
 }
 /** Query of `removeMember`. */
 export interface RemoveMemberQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
-/** The events to send again: one by its id, or those after a cursor. */
 export interface Replay {
     /** Id of one event */
     event?: string | null | undefined;
     /** Later than this cursor */
     after?: number | null | undefined;
-    /** Up to this cursor; all if absent */
+    /** Up to this cursor */
     to?: number | null | undefined;
 }
-/** The number of events that will be sent again. */
 export interface Replayed {
     /** Number of events, at most 10000 in one call */
     events: number;
@@ -2211,17 +2155,17 @@ export interface Replayed {
 export interface ReportMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
@@ -2230,61 +2174,60 @@ export interface ReportMeta {
     rounding?: AnalysisMetaRounding | undefined;
     /** Observations behind the statistics of prices */
     kind?: StatisticKind | undefined;
-    /** Multiplier of footprints: units sold, or 1 for each item */
+    /** Multiplier of footprints */
     basis?: CumulativeBasis | undefined;
     /** Only in reports with statistics of prices */
     outliers?: OutlierMeta | undefined;
     /** Only with `convert` */
     conversion?: ConversionMeta | undefined;
-    /** Origin of `to`: the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
+    /** Origin of `to` */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
     /** Number of brands or categories in the whole list */
     total?: number | undefined;
-    /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
+    /** `cursor` of the next page of a list */
     next_cursor?: string | null | undefined;
 }
 /** Query of `requestPlan`. */
 export interface RequestPlanQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
-/** Body of a batch. */
 export interface ResolveBody {
-    /** Identifiers, as many as the plan allows (`batch_iids_max` at `GET /v1/`) */
+    /** Identifiers */
     identifiers: IdentifierFields[];
 }
 /** Result of one identifier of a batch. */
 export interface ResolveEntry {
     identifier: IdentifierRef | null;
-    /** The status that a call of its own would have had */
+    /** Status that a call of its own would have had */
     status: number;
     record: Item | null;
     /** With status 300 */
     candidates: Candidate[];
     /** Slug of the problem */
     problem: string | null;
-    /** The problem in a sentence */
+    /** Problem in a sentence */
     detail: string | null;
 }
 /** Query of `resolveIdentifier`. */
 export interface ResolveIdentifierQuery {
-    /** GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored */
+    /** GTIN of 8, 12, 13 or 14 digits */
     gtin?: string | undefined;
     /** The same as `gtin` */
     ean?: string | undefined;
-    /** UPC-A of 12 digits, or UPC-E of 8 with number system and check digit */
+    /** UPC-A of 12 digits, or UPC-E of 8 */
     upc?: string | undefined;
     /** ISBN of 10 or 13 digits */
     isbn?: string | undefined;
-    /** The maker's part number; needs `brand` */
+    /** Maker's part number */
     mpn?: string | undefined;
-    /** The brand of `mpn`, by name or slug */
+    /** Brand of `mpn`, by name or slug */
     brand?: string | undefined;
-    /** A source's own number; needs `source` */
+    /** Source's own number */
     sku?: string | undefined;
     /** Address at which a source shows the article */
     url?: string | undefined;
-    /** Only by this source; codes that shops assign themselves need it */
+    /** Only by this source */
     source?: string | undefined;
     /** Item identifier */
     iid?: string | undefined;
@@ -2294,13 +2237,12 @@ export interface ResolveIdentifiersQuery {
     /** Return the cost and charge nothing */
     dry_run?: boolean | undefined;
 }
-/** The answer of a batch; with `dry_run` only its price. */
 export interface ResolveList {
-    /** With `dry_run` only, as the members below */
+    /** Only with `dry_run` */
     kind?: string | undefined;
     /** Format of the answer or file */
     format?: string | undefined;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached?: boolean | undefined;
     /** Units that the call costs */
     cost_units?: number | undefined;
@@ -2311,26 +2253,24 @@ export interface ResolveList {
     /** Empty with `dry_run` */
     data: ResolveEntry[];
 }
-/** The description file of a GS1-conformant resolver. */
 export interface ResolverDescription {
     /** Its name */
     name: string;
-    /** Base of its addresses */
+    /** Address */
     resolverRoot: string;
     /** Kinds of identifiers */
     supportedPrimaryKeys: string[];
     supportedLinkType: LinkNamespace[];
     /** Whether a linkset may be the default */
     linkTypeDefaultCanBeLinkset: boolean;
-    /** Address of the JSON-LD context */
+    /** Address */
     jsonLdContextLocation: string;
 }
 /** Query of `revokeKeys`. */
 export interface RevokeKeysQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
-/** A role. */
 export interface RoleChange {
     role: MemberRole;
 }
@@ -2338,17 +2278,17 @@ export interface RoleChange {
 export interface RollupMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
@@ -2357,52 +2297,27 @@ export interface RollupMeta {
     rounding?: AnalysisMetaRounding | undefined;
     /** Observations behind the statistics of prices */
     kind?: StatisticKind | undefined;
-    /** Multiplier of footprints: units sold, or 1 for each item */
+    /** Multiplier of footprints */
     basis?: CumulativeBasis | undefined;
     /** Only in reports with statistics of prices */
     outliers?: OutlierMeta | undefined;
     /** Only with `convert` */
     conversion?: ConversionMeta | undefined;
-    /** Origin of `to`: the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
+    /** Origin of `to` */
     window_ended_by?: "request" | "data" | "index" | "today" | undefined;
     /** Number of brands or categories in the whole list */
     total?: number | undefined;
-    /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
+    /** `cursor` of the next page of a list */
     next_cursor?: string | null | undefined;
-    /** The rate of `avoided`; only with `displacement` or a rate */
+    /** Rate of `avoided` */
     displacement?: DisplacementMeta | undefined;
 }
-/** A sustainability rollup. */
 export interface RollupReport {
     data: RollupRow[];
     meta: RollupMeta;
 }
-/** Footprint of the items of a period and group: sums (null without figures), medians, bounds of the middle 95 %. */
+/** Footprint of the items of a period and group. */
 export interface RollupRow {
-    /** First day of the period */
-    period?: string | undefined;
-    /** Slug */
-    brand?: string | null | undefined;
-    /** Code */
-    category?: string | null | undefined;
-    /** Code */
-    channel?: string | null | undefined;
-    /** Multiplier of the figures: units sold, or 1 for each item */
-    basis?: CumulativeBasis | undefined;
-    /** Distinct items */
-    items?: number | undefined;
-    /** Units sold; null where the basis is the assortment */
-    units?: number | null | undefined;
-    /** Share of items that have a figure */
-    items_covered?: number | null | undefined;
-    /** Share of items with a measured figure of their own */
-    items_measured?: number | null | undefined;
-    /** Items whose best figure is measured */
-    measured_items?: number | undefined;
-    /** Items whose best figure is modelled */
-    modelled_items?: number | undefined;
-    /** Items that have only the average of their product type or category */
-    category_average_items?: number | undefined;
     /** Greenhouse gas emissions, kg CO2e */
     co2e_kg?: number | null | undefined;
     /** Water consumption, l */
@@ -2417,60 +2332,83 @@ export interface RollupRow {
     freshwater_eutrophication_kg_pe?: number | null | undefined;
     /** Marine eutrophication, kg Ne */
     marine_eutrophication_kg_ne?: number | null | undefined;
-    /** Lower bound, kg CO2e */
+    /** First day of the period */
+    period?: string | undefined;
+    /** Slug */
+    brand?: string | null | undefined;
+    /** Code */
+    category?: string | null | undefined;
+    /** Code */
+    channel?: string | null | undefined;
+    /** Multiplier of the figures */
+    basis?: CumulativeBasis | undefined;
+    /** Distinct items */
+    items?: number | undefined;
+    /** Units sold */
+    units?: number | null | undefined;
+    /** Share of items that have a figure */
+    items_covered?: number | null | undefined;
+    /** Share of items with a measured figure of their own */
+    items_measured?: number | null | undefined;
+    /** Items whose best figure is measured */
+    measured_items?: number | undefined;
+    /** Items whose best figure is modelled */
+    modelled_items?: number | undefined;
+    /** Items with only an average */
+    category_average_items?: number | undefined;
+    /** Lower bound of the middle 95 % */
     co2e_kg_low?: number | null | undefined;
-    /** Median, kg CO2e */
+    /** Median */
     co2e_kg_central?: number | null | undefined;
-    /** Upper bound, kg CO2e */
+    /** Upper bound of the middle 95 % */
     co2e_kg_high?: number | null | undefined;
-    /** Lower bound, l */
+    /** Lower bound of the middle 95 % */
     water_l_low?: number | null | undefined;
-    /** Median, l */
+    /** Median */
     water_l_central?: number | null | undefined;
-    /** Upper bound, l */
+    /** Upper bound of the middle 95 % */
     water_l_high?: number | null | undefined;
-    /** Lower bound, kg */
+    /** Lower bound of the middle 95 % */
     waste_kg_low?: number | null | undefined;
-    /** Median, kg */
+    /** Median */
     waste_kg_central?: number | null | undefined;
-    /** Upper bound, kg */
+    /** Upper bound of the middle 95 % */
     waste_kg_high?: number | null | undefined;
-    /** Lower bound, m²·a */
+    /** Lower bound of the middle 95 % */
     land_use_m2a_low?: number | null | undefined;
-    /** Median, m²·a */
+    /** Median */
     land_use_m2a_central?: number | null | undefined;
-    /** Upper bound, m²·a */
+    /** Upper bound of the middle 95 % */
     land_use_m2a_high?: number | null | undefined;
-    /** Lower bound, kg SO2e */
+    /** Lower bound of the middle 95 % */
     acidification_kg_so2e_low?: number | null | undefined;
-    /** Median, kg SO2e */
+    /** Median */
     acidification_kg_so2e_central?: number | null | undefined;
-    /** Upper bound, kg SO2e */
+    /** Upper bound of the middle 95 % */
     acidification_kg_so2e_high?: number | null | undefined;
-    /** Lower bound, kg Pe */
+    /** Lower bound of the middle 95 % */
     freshwater_eutrophication_kg_pe_low?: number | null | undefined;
-    /** Median, kg Pe */
+    /** Median */
     freshwater_eutrophication_kg_pe_central?: number | null | undefined;
-    /** Upper bound, kg Pe */
+    /** Upper bound of the middle 95 % */
     freshwater_eutrophication_kg_pe_high?: number | null | undefined;
-    /** Lower bound, kg Ne */
+    /** Lower bound of the middle 95 % */
     marine_eutrophication_kg_ne_low?: number | null | undefined;
-    /** Median, kg Ne */
+    /** Median */
     marine_eutrophication_kg_ne_central?: number | null | undefined;
-    /** Upper bound, kg Ne */
+    /** Upper bound of the middle 95 % */
     marine_eutrophication_kg_ne_high?: number | null | undefined;
-    /** For each indicator up to three items with the largest shares */
+    /** Items with the largest shares */
     contributors?: Contributor[] | undefined;
-    /** With a displacement rate and the basis `sales`, indicators with a figure; else null */
+    /** Avoided impact by indicator */
     avoided?: Avoided[] | null | undefined;
 }
-/** The service, and the caller. */
 export interface RootAnswer {
     /** Name of the service */
     service: string;
     /** Its version */
     version: string;
-    /** The build that is running */
+    /** Build that is running */
     revision: string;
     organization: OrganizationRef | null;
     /** Kind of the credential */
@@ -2479,7 +2417,7 @@ export interface RootAnswer {
     plan: string;
     /** Calls that the plan includes */
     entitlements: string[];
-    /** Largest number of IIDs in one batch look-up; 0 if the plan has no batches */
+    /** Largest number of IIDs in one batch look-up */
     batch_iids_max: number;
     quota: QuotaWindow[];
     /** Addresses of the next calls */
@@ -2487,24 +2425,12 @@ export interface RootAnswer {
 }
 /** Query of `rotateKey`. */
 export interface RotateKeyQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
-/** Terms of a key's replacement. */
 export interface Rotation {
     /** Time for which the old key remains valid */
     grace?: "none" | "1h" | "24h" | undefined;
-}
-/** One column. */
-export interface SchemaColumn {
-    /** Its name */
-    name: string;
-    /** Its type */
-    type: string;
-    /** Whether the column may be null */
-    nullable: boolean;
-    /** Content of the column */
-    description: string;
 }
 /** One hit of a search. */
 export interface SearchHit {
@@ -2516,13 +2442,13 @@ export interface SearchHit {
     /** Its product type */
     product_type: string | null;
     category: CategoryRef | null;
-    /** Score of the hit; only the order of scores has a meaning */
+    /** Score of the hit */
     score: number;
     /** Fields that contain the words */
     matched_on: ("brand" | "product_type" | "category" | "name" | "iid_prefix" | "identifier")[];
-    /** Whether it has all words; of the last word, its beginning suffices */
+    /** Whether it has all words */
     all_words: boolean;
-    links: HitLinks;
+    links: SelfLink;
 }
 /** Query of `searchItems`. */
 export interface SearchItemsQuery {
@@ -2539,14 +2465,13 @@ export interface SearchItemsQuery {
     /** `next_cursor` of the page before */
     cursor?: string | undefined;
 }
-/** One page of hits, best first; equal scores in the order of their IIDs. */
 export interface SearchList {
     /** Number of entries in `data` */
     count: number;
     total: SearchTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
-    /** The query in its normal form */
+    /** Query in its normal form */
     query: Record<string, unknown>;
     /** Version of the index's data */
     data_version: number;
@@ -2554,11 +2479,17 @@ export interface SearchList {
 }
 /** Number of hits, and of those with all words. */
 export interface SearchTotal {
-    /** Number of entries */
+    /** How many there are */
     value: number;
-    relation: Relation;
-    /** Hits with all words, which come first; a lower bound if the relation is `gte` */
+    /** Whether the number is exact or a lower bound */
+    relation: "eq" | "gte";
+    /** Hits with all words */
     all_words: number;
+}
+/** Address of the whole record. */
+export interface SelfLink {
+    /** Address */
+    self: string;
 }
 /** Query of `sharingAllTables`. */
 export interface SharingAllTablesQuery {
@@ -2571,7 +2502,7 @@ export interface SharingAllTablesQuery {
 export interface SharingChangesQuery {
     /** The first version whose changes are listed */
     startingVersion?: number | undefined;
-    /** The last one; default: the newest */
+    /** The last one */
     endingVersion?: number | undefined;
     /** The first version at this moment or after it */
     startingTimestamp?: string | undefined;
@@ -2580,7 +2511,6 @@ export interface SharingChangesQuery {
     /** Accepted and ignored */
     includeHistoricalMetadata?: string | undefined;
 }
-/** A list. */
 export interface SharingList {
     items: SharingObject[];
     /** `pageToken` of the next page */
@@ -2588,7 +2518,7 @@ export interface SharingList {
 }
 /** Query of `sharingMetadata`. */
 export interface SharingMetadataQuery {
-    /** This version; default: the newest */
+    /** This version */
     version?: number | undefined;
     /** The version that was the newest at this time */
     timestamp?: string | undefined;
@@ -2606,30 +2536,28 @@ export interface SharingObject {
     /** Id of the share */
     shareId?: string | undefined;
 }
-/** A profile file, as the protocol defines it. */
 export interface SharingProfile {
     /** Version of the profile's format */
     shareCredentialsVersion: number;
     /** Name of the operation */
     endpoint: string;
-    /** The API key */
+    /** API key */
     bearerToken: string;
 }
-/** Body of a query. The protocol grows: members that are not known here are hints of its later versions. */
 export interface SharingQuery {
-    /** Predicates; hints are ignored */
+    /** Predicates */
     predicateHints?: string[] | undefined;
-    /** A predicate in JSON; hints are ignored */
+    /** Predicate in JSON */
     jsonPredicateHints?: string | null | undefined;
-    /** Number of rows that suffice; hints are ignored */
+    /** Number of rows that suffice */
     limitHint?: number | null | undefined;
     /** Its version */
     version?: number | null | undefined;
     /** The version that was the newest at this time */
     timestamp?: string | null | undefined;
-    /** The first version of changes */
+    /** First version of changes */
     startingVersion?: number | null | undefined;
-    /** The last version of changes */
+    /** Last version of changes */
     endingVersion?: number | null | undefined;
 }
 /** Query of `sharingSchemas`. */
@@ -2639,7 +2567,6 @@ export interface SharingSchemasQuery {
     /** `nextPageToken` of the page before */
     pageToken?: string | undefined;
 }
-/** One share. */
 export interface SharingShare {
     share: SharingObject;
 }
@@ -2666,12 +2593,12 @@ export interface SharingVersionQuery {
 export interface SourceRef {
     /** Name of the source */
     source: string;
-    /** When the source was read, UTC */
+    /** RFC 3339, UTC */
     observed_at: string;
     /** Terms of use */
     license: string;
 }
-/** Contribution of one stage of the life cycle; a credit is negative. */
+/** Contribution of one stage of the life cycle. */
 export interface StageFigure {
     /** Stage of the life cycle */
     stage: string;
@@ -2684,13 +2611,8 @@ export interface StageFigure {
 }
 /** Observations that count. */
 export type StatisticKind = "listing" | "sale" | "both";
-/** Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator. */
+/** Footprint of one unit of an item, by indicator. */
 export interface Sustainability {
-    basis: FigureBasis;
-    /** Method of computation */
-    method: string;
-    /** Records that the figure is the mean of; 1 where it is the item's own */
-    samples: number;
     /** Greenhouse gas emissions, kg CO2e */
     co2e_kg: number | null;
     /** Water consumption, l */
@@ -2705,52 +2627,56 @@ export interface Sustainability {
     freshwater_eutrophication_kg_pe: number | null;
     /** Marine eutrophication, kg Ne */
     marine_eutrophication_kg_ne: number | null;
+    basis: FigureBasis;
+    /** Method of computation */
+    method: string;
+    /** Records that the figure is the mean of */
+    samples: number;
 }
 /** The meta of an item's figures. */
 export interface SustainabilityMeta {
     /** Version of the index's data */
     data_version: number;
-    /** SHA-256 of the rows as NDJSON, for every format */
+    /** SHA-256 of the rows as NDJSON */
     result_sha256: string;
-    /** Whether the result was stored before this call */
+    /** Whether it was stored before the call */
     cached: boolean;
     /** Units that the call costs */
     cost_units: number;
-    /** Number of rows */
+    /** How many there are */
     rows: number;
-    /** First day */
+    /** YYYY-MM-DD */
     from: string;
-    /** Last day */
+    /** YYYY-MM-DD */
     to: string;
     coverage: Coverage;
     units: AnalysisMetaUnits;
     /** Method of computation */
     method: string;
     rounding?: AnalysisMetaRounding | undefined;
-    /** What cumulative figures count: units sold, or each item once */
+    /** What cumulative figures count */
     basis: CumulativeBasis;
     displacement: DisplacementMeta | null;
 }
-/** The figures of an item, or with `dry_run` their cost. */
 export interface SustainabilityReport {
     data: SustainabilityRow[];
     meta: SustainabilityMeta;
 }
-/** One indicator. A value that no source has is null. */
+/** One indicator. */
 export interface SustainabilityRow {
     indicator: Effect;
-    /** The unit of the figure */
+    /** Unit of the figure */
     unit: string;
     /** Figure for one unit */
     per_unit: number | null;
     /** Units sold in the range */
     units_observed: number;
-    /** Figure for the units sold; for one unit if the basis is the assortment */
+    /** Figure for the units sold */
     cumulative: number | null;
     basis: FigureBasis | null;
-    /** Whether the figure is of the item, its product type or its category */
+    /** Scope of the figure */
     scope: "item" | "product_type" | "category" | null;
-    /** The product type or category */
+    /** Product type or category */
     code: string | null;
     /** Figure for a kilogram */
     per_kg: number | null;
@@ -2762,7 +2688,7 @@ export interface SustainabilityRow {
     license: string | null;
     /** Method of computation */
     method: string | null;
-    /** Records that the figure is the mean of; 1: its own */
+    /** Records that the figure is the mean of */
     samples: number | null;
     cumulative_basis: CumulativeBasis;
     /** Lower bound of the middle 95 % */
@@ -2785,7 +2711,7 @@ export interface SustainabilityRow {
     avoided: number | null;
     /** Avoided, upper bound */
     avoided_high: number | null;
-    /** Stages that sources list; they need not add up to `per_unit` */
+    /** Stages that sources list */
     stages: StageFigure[];
 }
 /** A brand with many observations in a category. */
@@ -2796,12 +2722,12 @@ export interface TopBrand {
     name?: string | undefined;
     /** Observations */
     observations?: number | undefined;
+    /** Decimal amount in `currency` */
+    median?: string | null | undefined;
     /** Share of the category's observations */
     share?: number | null | undefined;
-    /** Median price; decimal amount in `currency` */
-    median?: string | null | undefined;
 }
-/** The prices of the last days, for one unit of what the item holds. */
+/** Prices of the last days. */
 export interface UnitPrice {
     /** Number of days */
     days: 7 | 30 | 90 | 365;
@@ -2816,28 +2742,27 @@ export interface UnitPrice {
     median: string | null;
     /** Decimal amount in `currency` */
     high: string | null;
-    /** The unit of measure */
+    /** Unit of measure */
     per: "kg" | "l" | "piece";
     /** Content of an article */
     content: string;
     /** `name` or the attribute */
     read_in: string;
 }
-/** Statistics of use, a minute behind at most. */
 export interface UsageList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
     data_version: number;
     data: UsageRow[];
 }
-/** Calls of one day to one endpoint with one outcome, by one credential. */
+/** Calls of a day. */
 export interface UsageRow {
-    /** The day */
+    /** YYYY-MM-DD */
     day: string;
     /** Name of the operation */
     endpoint: string;
@@ -2845,25 +2770,25 @@ export interface UsageRow {
     outcome: string;
     /** Kind of the credential */
     credential: string;
-    /** Number of calls */
+    /** How many there are */
     calls: number;
     /** Units that were charged */
     units: number;
 }
 /** The rates of one currency on one day. */
 export interface UsedRate {
-    /** The currency of the observations */
+    /** Currency of the observations */
     from: string;
-    /** The day of the row */
+    /** Day of the row */
     day: string;
-    /** The day of the rates; earlier where it has none */
+    /** Day of the rates */
     rate_day: string;
     /** Units of `from` for a euro */
     from_per_euro: string;
     /** Units of `to` for a euro */
     to_per_euro: string;
 }
-/** A watch; members that its condition does not use are null. */
+/** A watch. */
 export interface Watch {
     /** Its id */
     id: string;
@@ -2882,24 +2807,22 @@ export interface Watch {
     days: number | null;
     /** Percent */
     percent: number | null;
-    /** When it was created, UTC */
+    /** RFC 3339, UTC */
     created_at: string;
-    /** When it was paused, UTC */
+    /** RFC 3339, UTC */
     paused_at: string | null;
 }
-/** Whether the watch is paused. */
 export interface WatchChange {
     /** Whether it is paused */
     paused: boolean;
 }
 /** Condition of a watch. */
 export type WatchCondition = "below" | "new-low" | "returned" | "index-moved";
-/** One page of watches, the newest first. */
 export interface WatchList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -2908,7 +2831,7 @@ export interface WatchList {
 }
 /** Kind of object that is watched. */
 export type WatchTarget = "article" | "brand" | "category";
-/** A webhook. `secret` is shown when it is created or rotated, else it is null. */
+/** A webhook. */
 export interface Webhook {
     /** Its id */
     id: string;
@@ -2922,25 +2845,24 @@ export interface Webhook {
     disabled_reason: string | null;
     /** Consecutive failures of the next event */
     failures: number;
-    /** When it is tried again, UTC */
+    /** RFC 3339, UTC */
     next_attempt_at: string | null;
-    /** Events not accepted yet, counted up to 1000 */
+    /** Events not accepted yet */
     pending: number;
     /** Events up to this one were accepted */
     cursor: string;
-    /** Signing secret; shown only once */
+    /** Signing secret */
     secret: string | null;
     /** Until then the previous secret signs as well */
     secret_before_ends: string | null;
-    /** When it was created, UTC */
+    /** RFC 3339, UTC */
     created_at: string;
 }
-/** All webhooks of the organization. */
 export interface WebhookList {
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
-    /** `cursor` of the next page; null on the last */
+    /** `cursor` of the next page */
     next_cursor: string | null;
     query: PageQuery;
     /** Version of the index's data */
@@ -2949,6 +2871,6 @@ export interface WebhookList {
 }
 /** Query of `withdrawInvitation`. */
 export interface WithdrawInvitationQuery {
-    /** Id of one of your organizations; the first you joined if absent */
+    /** Id of one of your organizations */
     organization?: string | undefined;
 }
