@@ -32,7 +32,7 @@ EVENTS: dict[str, str] = {
     "job-attempt-failed": "An attempt at a job met an error; its trace shows where. It is repeated, or the job fails.",
     "job-finished": "A job reached its last state.",
     "job-lost": "A worker lost its lease; another one has the job.",
-    "clock-set-back": "PostgreSQL's clock was ahead and was set back; the jobs that it had put off are due again.",
+    "clock-set-back": "PostgreSQL's clock was ahead and was set back; jobs and webhooks that it had put off are due.",
     "replica-passed-over": "A report is read from the primary: the replica was behind, away, or gave its reading up.",
     "export-part-failed": "A part of an export was not made and is tried again, or the export fails.",
     "job-refunded": "The units of a job were refunded.",

@@ -13,6 +13,7 @@ from shared.errors import StoreUnavailable
 from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, QUEUES
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
+from shared.webhooks import RETRY_SECONDS
 from workers.context import Services
 from workers.dispatch.missing import confirm_missing
 from workers.dispatch.refunds import Refunds
@@ -86,11 +87,12 @@ class Dispatcher:
         return self._dispatch(connection)
 
     def settle_clock(self, connection: Connection) -> None:
-        """Bring forward what a clock of PostgreSQL that was ahead has put too far off, for jobs and export parts."""
+        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs, export parts, webhooks."""
         ttl = (self._settings.lease_ttl_seconds,)
         settled = [row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query, ttl)]
-        if settled:
-            self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}))
+        webhooks = connection.execute(SQL.settle_webhooks, (list(RETRY_SECONDS),)).fetchall()
+        if settled or webhooks:
+            self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}), webhooks=len(webhooks))
 
     def measure(self, connection: Connection) -> None:
         """Set the gauges of all queues; one that is empty is 0, not what it was."""

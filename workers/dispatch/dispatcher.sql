@@ -71,6 +71,18 @@ WHERE state IN ('queued', 'running') AND (
     OR lease_until > statement_timestamp() + make_interval(secs => $1) + interval '5 minutes')
 RETURNING job_id::text;
 
+-- name: settle_webhooks
+-- The same for webhooks: after so many failures the next call is due within the pause of $1 for that many, and a lease has
+-- half a minute.
+UPDATE webhook_endpoints SET
+    due_at = CASE WHEN due_at > statement_timestamp() + make_interval(secs => 1.1 * coalesce(($1::integer[])[failures], 0), mins => 5)
+                  THEN statement_timestamp() ELSE due_at END,
+    lease_until = CASE WHEN lease_until IS NOT NULL THEN least(lease_until, statement_timestamp() + interval '30 seconds') END
+WHERE disabled_at IS NULL AND (
+    due_at > statement_timestamp() + make_interval(secs => 1.1 * coalesce(($1::integer[])[failures], 0), mins => 5)
+    OR lease_until > statement_timestamp() + interval '5 minutes')
+RETURNING id::text;
+
 -- name: queue_depth
 -- The values of the gauges; queues that are empty have no row.
 SELECT queue, state, count(*), coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8

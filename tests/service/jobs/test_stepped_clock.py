@@ -141,6 +141,28 @@ def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Set
         assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is not None
 
 
+def test_webhooks_are_called_again_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as owner, worker(settings) as connection:
+        owner.execute("INSERT INTO organizations (name, plan) VALUES ('Acme', 'brand')")
+        insert = (
+            "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position, failures, due_at)"
+            " SELECT id, 'https://example.org/' || $1, 'x', 0, $2, statement_timestamp() + make_interval(secs => $3)"
+            " FROM organizations"
+        )
+        owner.execute(insert, ("pauses as it should", 12, 90_000))
+        step(HOUR)
+        owner.execute(insert, ("failed", 2, 30))
+        owner.execute(insert, ("held", 0, 0))
+        lease = "UPDATE webhook_endpoints SET lease_until = statement_timestamp() + interval '30 seconds'"
+        connection.execute(f"{lease} WHERE url LIKE '%held'")
+        step(0)
+        settle(settings)
+        left = "greatest(due_at, lease_until) - statement_timestamp()"
+        rows = connection.execute(f"SELECT extract(epoch FROM {left})::float8 FROM webhook_endpoints ORDER BY url")
+        failed, held, pauses = (row[0] for row in rows)
+    assert (failed <= 0, 0 < held <= 30, 80_000 < pauses <= 90_000) == (True, True, True)
+
+
 def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:
     waiting, running = order(settings, "1"), order(settings, "2")
     with worker(settings) as connection:
