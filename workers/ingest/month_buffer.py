@@ -12,6 +12,7 @@ import numpy as np
 
 from shared.db.copy_binary import TableLayout
 from workers.ingest.buffers import LoadBuffers
+from workers.rollups.radix import order_of
 
 # Columns of `observations`, their kinds in a binary COPY, and the fields of a load's rows. A load has one source.
 COLUMNS = (
@@ -29,6 +30,7 @@ _EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: its rows of a month are kept for more.
 _MONTHS_IN_ORDER_MAX = 3
 _NUMBER_MAX = 0xFFFF
+_KEY_BITS = 48  # 32 of the item, 5 of the day, 11 of the mark
 
 
 @dataclass
@@ -110,9 +112,9 @@ def in_order(rows: Any, *, events: bool) -> Any:
     """Sort observations of one month by item, day and mark; number equal events on, keep the last of equal states."""
     days = (rows["day"] - rows["day"].min()).astype("u8")
     # One integer of the upper bits of all three sorts three times as fast as three keys; where it ties, all bits count.
-    keys = (rows["item"].astype("u8") >> np.uint64(27) << np.uint64(28)) | (days << np.uint64(23))
-    keys |= rows["mark"].astype("u8") >> np.uint64(40)
-    order = np.argsort(keys)
+    keys = (rows["item"].astype("u8") >> np.uint64(31) << np.uint64(16)) | (days << np.uint64(11))
+    keys |= rows["mark"].astype("u8") >> np.uint64(52)
+    order = order_of(keys, _KEY_BITS)
     keys = keys.take(order)
     tied = np.flatnonzero(keys[1:] == keys[:-1])
     if not len(tied):

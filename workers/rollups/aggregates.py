@@ -119,6 +119,8 @@ def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
 def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     """Add tallies up, each group under the id given for it; groups and prices that come to nothing are left out."""
     given = np.concatenate(ids)
+    if len(tallies) == 1 and np.array_equal(given, tallies[0].ids) and (tallies[0].n > 0).all():
+        return tallies[0]  # `tally` has one group an id, and nothing to take away
     wanted, position = np.unique(given, return_inverse=True)
     offsets = np.cumsum([0, *(len(one.ids) for one in tallies)])[:-1]
     moved = [position[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workers.rollups.radix import ascending, order_of
+
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDTHS = (0, 1, 2, 4, 8)
 _BITS_MAX = 63
@@ -39,7 +41,13 @@ def _narrowed(column: Array, bounds: Array, least: int) -> tuple[list[int], dict
         most[filled] = np.maximum.reduceat(column, bounds[:-1][filled])
     widths = np.array(_WIDTHS)[np.searchsorted([8 * width for width in _WIDTHS], _bit_lengths(most))]
     widths = np.maximum(widths, least)
-    return widths.tolist(), {width: column.astype(f"<u{width}") for width in np.unique(widths).tolist() if width}
+    wanted = np.unique(widths).tolist()
+    return widths.tolist(), {width: column.astype(f"<u{width}", copy=False) for width in wanted if width}
+
+
+def narrow(column: Array) -> Array:
+    """Return values, none of them negative, as the narrowest unsigned integers that hold them all."""
+    return column.astype(np.min_scalar_type(int(column.max()))) if len(column) else column
 
 
 def _bit_lengths(values: Array) -> Array:
@@ -103,12 +111,13 @@ class Entries(NamedTuple):
 def order_by(*keys: Array, nearly: bool = False) -> Array:
     """Return the places that sort by the first key, then the second …: by one integer where they fit into it.
 
-    Ties come in any order. `nearly`: most rows lie in order already, which another way of sorting makes use of.
+    Equal rows stay in their order. `nearly`: most rows lie in order already, which another way of sorting makes use of.
     """
     bits = _bits(keys)
     if sum(bits) > _BITS_MAX:
         return np.lexsort(keys[::-1])
-    return np.argsort(_combined(keys, bits), kind="stable" if nearly else "quicksort")
+    combined = _combined(keys, bits)
+    return np.argsort(combined, kind="stable") if nearly else order_of(combined, sum(bits))
 
 
 def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Array, Array, Array]:
@@ -123,7 +132,7 @@ def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Arr
         starts = starts_of(group, price)
         sorted_times = np.ones(len(group), "i8") if times is None else times[order].astype("i8")
         return group[starts], price[starts], np.add.reduceat(sorted_times, starts)
-    combined = np.sort(_combined(keys, bits))  # sorting values is several times faster than sorting places
+    combined = ascending(_combined(keys, bits), sum(bits))
     distinct = combined if times is None else combined >> bits[2]
     starts = starts_of(distinct)
     if times is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.rollups.codec import Array, Entries, numbered, order_by, ranges, starts_of
+from workers.rollups.codec import Array, Entries, narrow, numbered, order_by, ranges, starts_of
 
 
 class Pairs(NamedTuple):
@@ -43,6 +43,13 @@ class SortedEntries:
         self.entries = entries.take(order)
         self.bounds = np.append(starts_of(self.entries.item), len(order))
         self.channels, self.channel = numbered(self.entries.channel)
+
+    @cached_property
+    def packed_columns(self) -> tuple[Array, ...]:
+        """Price, day, channel, units and list price, as narrow as they are packed: they are gathered for each scope."""
+        entries = self.entries
+        columns = (entries.price, entries.day, entries.channel, entries.units, entries.list_price)
+        return tuple(narrow(column) for column in columns)
 
     @property
     def lengths(self) -> Array:

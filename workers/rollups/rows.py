@@ -10,7 +10,7 @@ from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, RowLayout
 from shared.db.queries import beside
 from workers.rollups import aggregates
-from workers.rollups.codec import Array, Entries, Stratum, pack_each, unpack
+from workers.rollups.codec import Array, Entries, Stratum, narrow, pack_each, unpack
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.item_prices import ItemPrices
 from workers.rollups.ordered import SortedEntries
@@ -39,14 +39,15 @@ def with_entries(
     lengths, rows = ordered.lengths[items], ordered.gathered(items)
     lows = np.searchsorted(own[items], [*sums.ids, sums.ids[-1] + 1])
     position = np.arange(len(items)) - np.repeat(lows[:-1], np.diff(lows))
+    price, day, channel, units, list_price = (column.take(rows) for column in ordered.packed_columns)
     columns = (
-        entries.price.take(rows),
-        np.repeat(position, lengths),
-        np.repeat(other[items], lengths),
-        entries.day.take(rows),
-        entries.channel.take(rows),
-        entries.units.take(rows),
-        entries.list_price.take(rows),
+        price,
+        np.repeat(narrow(position), lengths),
+        np.repeat(narrow(other[items]), lengths),
+        day,
+        channel,
+        units,
+        list_price,
     )
     distinct = ordered.items[items].astype("<i8")
     of_items = prices.packed(items, lows)
