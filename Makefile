@@ -5,12 +5,15 @@ JUDGES := .venv-judge
 BIN := $(VENV)/bin
 # One more than two cores: whole stacks wait about as much as they work.
 JOBS ?= 3
+# A stack is a dozen processes: where no bytecode of the sources is kept, each of them compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
-# So that no worker ends with a long one while the others have nothing left.
-LONG_FIRST := tests/hostile tests/system tests/browser tests/service
+FAST := tests/unit tests/laws
+# The longest first, so that no worker ends with a long one while the others have nothing left.
+ALL := tests/hostile tests/system tests/browser tests/service $(FAST)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check truth sabotage bench load hostile judge lock schema clients clean
+.PHONY: help up down test check style truth sabotage bench load hostile judge lock schema clients clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,15 +24,21 @@ up: $(VENV)/.service ## Set everything up and run the service with the demo data
 down: $(VENV)/.service ## Stop a service started with --detach
 	@$(BIN)/itemindex down $(ARGS)
 
-test: check ## Run every check and every test
-	$(BIN)/python -m pytest $(LONG_FIRST) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+# Style and types beside the tests, which leave a core idle now and then. What they print comes whole, at the end.
+beside_style = @log=$$(mktemp); $(MAKE) -s style >$$log 2>&1 & style=$$!; \
+	$(1); tests=$$?; wait $$style; style=$$?; cat $$log; rm -f $$log; exit $$((tests | style))
+
+test: $(VENV)/.test ## Run every check and every test
+	$(call beside_style,$(BIN)/python -m pytest $(ALL) -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS))
 
 check: $(VENV)/.test ## The fast part: style, types, import direction, unit tests and laws
+	$(call beside_style,$(BIN)/python -m pytest $(FAST) -n $(JOBS))
+
+style: $(VENV)/.test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m pytest tests/unit tests/laws -n $(JOBS)
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 truth: $(VENV)/.test ## Compare every endpoint's figures with DuckDB over the source files (ARGS="--questions 20 --seed 7")
 	@$(BIN)/python -m tests.truth $(ARGS)

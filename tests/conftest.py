@@ -43,6 +43,17 @@ async def edge(settings: Settings, tmp_path: Path) -> AsyncIterator[Edge]:
         yield running
 
 
+# Stacks whose tests take longest, the longest first. One that began last would keep one worker busy after all others.
+LONGEST_GROUPS = ("browser", "stack", "survival", "outages", "upgrade", "hosts", "drill", "replica", "cluster")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest groups first; all else keeps its order."""
+    turns = {group: turn for turn, group in enumerate(LONGEST_GROUPS)}
+    groups = {item: mark.args[0] for item in items if (mark := item.get_closest_marker("xdist_group"))}
+    items.sort(key=lambda item: turns.get(groups.get(item, ""), len(turns)))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the random histories of loads and undos be longer than in everyday runs."""
     parser.addoption("--histories", default="20", help="How many random histories of loads, acts and undos to try.")

@@ -136,3 +136,20 @@ def test_metrics_are_not_public(stack: Running) -> None:
 def test_doctor_finds_nothing_wrong(stack: Running) -> None:
     findings = json.loads(stack.ctl("doctor", "--json"))
     assert [finding for finding in findings if not finding["ok"]] == []
+
+
+def test_top_shows_a_running_stack(stack: Running) -> None:
+    ask(stack, "/quota")
+    frame = stack.ctl("top", "--once", "--interval", "0.5")
+    for expected in (
+        "data_version",
+        "requests",
+        "quota",
+        "cache",
+        "stores",
+        "reports",
+        "edge-a",
+        "worker-reports",
+        "MiB",
+    ):
+        assert expected in frame, frame

@@ -15,7 +15,7 @@ import pytest
 
 from deploy.local.paths import free_port
 from shared.config import Settings
-from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment
+from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 _PROBE = [sys.executable, "-m", "deploy.ctl.healthcheck"]
 
@@ -121,20 +121,3 @@ def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:
     assert "server_name api.example.org;" in text
     assert "set_real_ip_from 10.0.0.0/8;" in text and "set_real_ip_from 192.0.2.1;" in text
     assert f"server unix:{tmp_path}/edge-a.sock" in text
-
-
-def test_top_shows_a_running_stack(stack: Running) -> None:
-    ask(stack.port, "/v1/quota")
-    frame = stack.ctl("top", "--once", "--interval", "0.5")
-    for expected in (
-        "data_version",
-        "requests",
-        "quota",
-        "cache",
-        "stores",
-        "reports",
-        "edge-a",
-        "worker-reports",
-        "MiB",
-    ):
-        assert expected in frame, frame
