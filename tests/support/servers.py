@@ -20,7 +20,14 @@ from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 
-_FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "64MB"}
+_FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "64MB",
+    # A test opens some ten connections; 4,096 rounds of hashing would be most of what each of them costs its client.
+    "scram_iterations": "1",
+}
 
 # A copy of a database is hundreds of small files: in memory they cost a third of what they do on a disk.
 _MEMORY, _MEMORY_BYTES_MIN = Path("/dev/shm"), 2 << 30
@@ -46,6 +53,7 @@ class Servers:
         self.children: dict[str, ServiceProcess] = {}
         self._numbers = itertools.count()
         self._templates: dict[Contents | None, str] = {}
+        self._owner: psycopg.Connection[tuple[object, ...]]
 
     @classmethod
     @contextmanager
@@ -59,8 +67,12 @@ class Servers:
             servers.start(local_valkey.state(servers.paths))
             servers.start(local_valkey.cache(servers.paths))
             postgres.prepare(servers.paths, servers.secrets)
-            servers._template(None)
-            yield servers
+            owner = servers.url(postgres.OWNER, "owner", "postgres")
+            with psycopg.connect(owner, autocommit=True) as servers._owner:
+                # Its password is older than the number of rounds.
+                servers._owner.execute(f"ALTER ROLE {postgres.OWNER} PASSWORD '{servers.secrets['owner_password']}'")
+                servers._template(None)
+                yield servers
         finally:
             for child in reversed(servers.children.values()):
                 child.stop()
@@ -83,7 +95,7 @@ class Servers:
         template, name = self._template(contents), f"test_{next(self._numbers)}"
         own = self.paths.root / name
         own.mkdir()
-        self._admin(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
+        self._owner.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         for kept in ("search", "results"):
             if (self.paths.root / template / kept).exists():
                 shutil.copytree(self.paths.root / template / kept, (folder or own) / kept)
@@ -93,7 +105,7 @@ class Servers:
         try:
             yield self.settings(name, folder or own)
         finally:
-            self._admin(f'DROP DATABASE "{name}" WITH (FORCE)')
+            self._owner.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
             shutil.rmtree(own)
 
     def settings(self, database: str, folder: Path) -> Settings:
@@ -134,15 +146,11 @@ class Servers:
             folder = self.paths.root / name
             folder.mkdir()
             if contents is None:
-                self._admin(f'CREATE DATABASE "{name}"')
+                self._owner.execute(f'CREATE DATABASE "{name}"')
                 with connect(self.url(postgres.OWNER, "owner", name), application="tests") as connection:
                     migrate(connection)
             else:
-                self._admin(f'CREATE DATABASE "{name}" TEMPLATE "{self._template(None)}" STRATEGY FILE_COPY')
+                self._owner.execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template(None)}" STRATEGY FILE_COPY')
                 contents(self.settings(name, folder), folder)
             self._templates[contents] = name
         return self._templates[contents]
-
-    def _admin(self, statement: str) -> None:
-        with psycopg.connect(self.url(postgres.OWNER, "owner", "postgres"), autocommit=True) as connection:
-            connection.execute(statement)
