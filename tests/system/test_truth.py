@@ -76,6 +76,7 @@ def test_every_record_of_the_demo_shows_the_price_band_and_the_footprint_of_its_
     for start in range(0, len(iids), 1_000):
         for entry in client.post("/index/lookup", {"iids": iids[start : start + 1_000]}).body["data"]:
             record, iid = entry["record"], entry["iid"]
+            assert record is not None, entry
             band, expected = record["price_band"], bands.get(iid)
             if band and band["set_aside"]:
                 # The files do not say which prices are outliers: only how many there are in all.
