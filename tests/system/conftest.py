@@ -1,6 +1,5 @@
 """A whole stack, started as a newcomer starts it."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from deploy.local.paths import free_port
+from deploy.local.paths import Paths, free_port
+from deploy.local.supervised import read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 PROJECT = Path(__file__).parents[2]
@@ -40,9 +40,10 @@ class Running:
 
     @property
     def state(self) -> dict[str, Any]:
-        """What `itemindex status` tells."""
-        reported: dict[str, Any] = json.loads(self.ctl("status", "--json"))
-        return reported
+        """What `itemindex status --json` prints: read where it reads it, as a process of its own takes half a second."""
+        state = read_state(Paths.at(self.folder))
+        assert state is not None, "nothing runs"
+        return state
 
     def pid(self, name: str) -> int:
         """Return a part's process."""

@@ -224,11 +224,13 @@ def test_two_stacks_live_side_by_side_and_ctrl_c_stops_all_of_one(own: Running, 
     other = Running(tmp_path / "second", free_port())
     command = [*COMMAND, "up", "--no-demo", "--port", str(other.port), "--data-dir", str(other.folder)]
     process = subprocess.Popen(command, cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, text=True)
-    assert until(lambda: "children" in other.ctl("status", "--json", check=False) and ready(other), 60)
+    assert until(lambda: ready(other), 60)
+    assert until(lambda: "children" in other.ctl("status", "--json", check=False))
     assert ready(own)
     busy = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, env=clean_environment(), check=False)
     assert busy.returncode == 1
     assert "already runs" in busy.stderr
+    assert json.loads(other.ctl("status", "--json"))["children"] == other.state["children"]
     pids = [child["pid"] for child in other.state["children"]]
     process.send_signal(signal.SIGINT)
     printed, _ = process.communicate(timeout=60)
