@@ -14,8 +14,9 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-_PAUSE_SECONDS = 0.02
-_ORDER_PAUSE_SECONDS = 0.2
+# Some twenty calls of each kind while an edge is replaced, and some jobs: more would only be work for the machine.
+_PAUSE_SECONDS = 0.05
+_ORDER_PAUSE_SECONDS = 0.3
 _DEADLINE_SECONDS = 20.0
 _READ_BYTES = 64 * 1024
 _FIRST_DAY = date(2026, 1, 1)
