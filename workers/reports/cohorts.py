@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
@@ -9,26 +10,26 @@ from shared.errors import InvalidParameter
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries, Key
 from workers.reports.filters import Filter, Tree, filter_of, range_of
-from workers.reports.periods import day_of
 from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import (
+    CHANNELS,
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
     MONEY,
     ROUNDED_DISCOUNTS,
     Names,
-    by_currency_order,
     coverage,
+    in_currency_order,
+    money,
     shares,
 )
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 from workers.reports.statistics import METHOD as EXACT
-from workers.reports.statistics import PERCENTS
+from workers.reports.statistics import PERCENTS, Spread, millionths
 
-_CHANNELS = pa.list_(pa.struct([("channel", pa.string()), ("observations", pa.int64()), ("share", pa.float64())]))
 _FIGURES = [
     ("currency", pa.string()),
     ("kind", pa.string()),
@@ -37,7 +38,7 @@ _FIGURES = [
     ("price_n", pa.int64()),
     ("set_aside", pa.int64()),
     *((name, MONEY) for name in ("mean", "stddev", *(f"p{percent}" for percent in PERCENTS), "min", "max")),
-    ("channels", _CHANNELS),
+    ("channels", CHANNELS),
     ("first_day", pa.date32()),
     ("last_day", pa.date32()),
     *DISCOUNTS,
@@ -101,33 +102,50 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _table(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
     schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
-    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
-    rows = []
-    for segment, key in enumerate(gathered.keys):
-        figures, position = gathered.spread, positions[segment]
-        n = int(figures.n[position])
-        groups = names.of(chosen.group_by, key)
-        percentiles = {f"p{percent}": figures.percentile(position, percent, key.currency) for percent in PERCENTS}
-        rows.append(
-            {
-                "period": day_of(key.period),
-                **groups,
-                "currency": key.currency,
-                "kind": chosen.kind,
-                "items": int(gathered.items[segment]),
-                "observations": n,
-                "price_n": n,
-                "set_aside": aside.get(key, 0),
-                "mean": figures.mean(position, key.currency),
-                "stddev": figures.deviation(position, key.currency),
-                **percentiles,
-                "min": names.money(figures.least[position], key.currency),
-                "max": names.money(figures.most[position], key.currency),
-                "channels": shares(gathered.channels[segment], names.channels),
-                "first_day": day_of(gathered.first_day[segment]),
-                "last_day": day_of(gathered.last_day[segment]),
-                **gathered.discounts.row(segment),
-            }
-        )
-    rows.sort(key=by_currency_order(chosen.group_by))
-    return pa.Table.from_pylist(rows, schema)
+    groups = [names.of(chosen.group_by, key) for key in gathered.keys]
+    order = in_currency_order(gathered.keys, groups)
+    keys = [gathered.keys[segment] for segment in order]
+    discounts = [gathered.discounts.row(segment) for segment in order]
+    columns = {
+        "period": _days([key.period for key in keys]),
+        **{name: [groups[segment][name] for segment in order] for name in chosen.group_by},
+        "currency": [key.currency for key in keys],
+        "kind": [chosen.kind] * len(keys),
+        "items": gathered.items[order],
+        "set_aside": [aside.get(key, 0) for key in keys],
+        **_prices(gathered.spread, order, [key.currency for key in keys]),
+        "channels": shares([gathered.channels[segment] for segment in order], names.channels),
+        "first_day": _days(gathered.first_day[order]),
+        "last_day": _days(gathered.last_day[order]),
+        **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},
+    }
+    arrays = [
+        columns[one.name] if isinstance(columns[one.name], pa.Array) else pa.array(columns[one.name], one.type)
+        for one in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _prices(figures: Spread, order: list[int], currencies: list[str]) -> dict[str, Any]:
+    """Return the columns of the prices' distribution; `order` are the segments of the rows."""
+    positions = np.empty(len(order), "i8")
+    positions[figures.segment] = np.arange(len(order))
+    positions = positions[order]
+    numbered = list(zip(positions.tolist(), currencies, strict=True))
+    hundredths = {
+        "min": figures.least * 100,
+        **{f"p{percent}": column for percent, column in zip(PERCENTS, figures.hundredths.T, strict=True)},
+        "max": figures.most * 100,
+    }
+    return {
+        "observations": figures.n[positions],
+        "price_n": figures.n[positions],
+        "mean": money([figures.mean(*one) for one in numbered]),
+        "stddev": money([figures.deviation(*one) for one in numbered]),
+        **{name: money([*millionths(column[positions].tolist(), currencies)]) for name, column in hundredths.items()},
+    }
+
+
+def _days(days: Any) -> Any:
+    """Return days, counted from EPOCH, as a column."""
+    return pa.array(np.asarray(days, "i4")).view(pa.date32())

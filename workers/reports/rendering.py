@@ -1,9 +1,8 @@
 """The parts that rows of all reports share: names instead of ids, shares, coverage, their order."""
 
-from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
@@ -11,9 +10,11 @@ from workers.reports.aggregator import Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of
 from workers.reports.result import Coverage
-from workers.reports.statistics import SCALE, amount
+from workers.reports.statistics import SCALE
 
 MONEY = pa.decimal128(38, SCALE)
+_CHANNEL = [pa.field("channel", pa.string()), pa.field("observations", pa.int64()), pa.field("share", pa.float64())]
+CHANNELS = pa.list_(pa.struct(_CHANNEL))
 DISCOUNTS = [
     ("list_price_n", pa.int64()),
     ("promotion_share", pa.float64()),
@@ -60,11 +61,6 @@ class Names(NamedTuple):
                 values[name] = (self.categories if name == "category" else self.channels).get(number)
         return values
 
-    @staticmethod
-    def money(minor: Any, currency: str) -> Decimal:
-        """Turn minor units into an amount."""
-        return amount(int(minor) * 100, currency)
-
 
 def brand_names(connection: Connection, ids: list[int]) -> dict[int, tuple[str, str]]:
     """Return slug and name of brands."""
@@ -78,11 +74,24 @@ def channel_codes(connection: Connection) -> dict[int, str]:
     return {int(row[0]): str(row[1]) for row in connection.execute(SQL.channels)}
 
 
-def shares(observations: dict[int, int], codes: dict[int, str]) -> list[dict[str, Any]]:
-    """Return observations and share by channel, in the order of the codes."""
-    n = sum(observations.values())
-    listed = sorted((codes[number], count) for number, count in observations.items())
-    return [{"channel": code, "observations": count, "share": round(count / n, 6)} for code, count in listed]
+def money(millionths: list[int | None]) -> Any:
+    """Return amounts, given in millionths of their currencies, as a column of the type MONEY."""
+    words = b"".join((n or 0).to_bytes(16, "little") for n in millionths)
+    valid = np.packbits(np.array([n is not None for n in millionths], bool), bitorder="little").tobytes()
+    return pa.Array.from_buffers(MONEY, len(millionths), [pa.py_buffer(valid), pa.py_buffer(words)])
+
+
+def shares(observations: list[dict[int, int]], codes: dict[int, str]) -> Any:
+    """Return observations and share by channel, in the order of the codes, as a column of the type CHANNELS."""
+    ends, listed = [0], []
+    for by_channel in observations:
+        n = sum(by_channel.values())
+        listed += [(codes[number], count, round(count / n, 6)) for number, count in by_channel.items()]
+        listed[ends[-1] :] = sorted(listed[ends[-1] :])
+        ends.append(len(listed))
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*listed, strict=True), _CHANNEL, strict=False)]
+    values = pa.StructArray.from_arrays(columns or [pa.array([], one.type) for one in _CHANNEL], fields=_CHANNEL)
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=CHANNELS)
 
 
 def coverage(days: Range, seen: set[int]) -> Coverage:
@@ -90,6 +99,11 @@ def coverage(days: Range, seen: set[int]) -> Coverage:
     return Coverage(days.days, len(seen), day_of(min(seen)) if seen else None, day_of(max(seen)) if seen else None)
 
 
-def by_currency_order(group_by: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
-    """Return the sort key of rows: period, groups (none last), currency."""
-    return lambda row: (row["period"], *((row[name] is None, row[name]) for name in group_by), row["currency"])
+def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> list[int]:
+    """Return the places of keys and their groups in the order of rows: period, groups (none last), currency."""
+
+    def order(place: int) -> Any:
+        named = ((name is None, name) for name in groups[place].values())
+        return (keys[place].period, *named, keys[place].currency)
+
+    return sorted(range(len(keys)), key=order)

@@ -1,6 +1,7 @@
 """The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
 
 from decimal import Context, Decimal
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from workers.rollups.codec import Array
 PERCENTS = (10, 25, 50, 75, 90)
 SCALE = 6
 """Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
-_QUANTUM = Decimal(1).scaleb(-SCALE)
 _EXACT = Context(prec=60)
 _NARROW = 1 << 32
 _SUM_MAX = 1 << 63
@@ -32,17 +32,19 @@ class Spread(NamedTuple):
     total: list[int]
     squares: list[int]
 
-    def mean(self, position: int, currency: str) -> Decimal:
-        """Return the arithmetic mean."""
-        return _rounded(_EXACT.divide(Decimal(self.total[position]), Decimal(int(self.n[position]))), currency)
+    def mean(self, position: int, currency: str) -> int:
+        """Return the arithmetic mean in millionths of the currency, rounded half-even."""
+        return _half_even(self.total[position] * _millionths(currency), int(self.n[position]))
 
-    def deviation(self, position: int, currency: str) -> Decimal | None:
-        """Return the sample standard deviation; None for a single price."""
+    def deviation(self, position: int, currency: str) -> int | None:
+        """Return the sample standard deviation in millionths, rounded half-even; None for a single price."""
         n, total, squares = int(self.n[position]), self.total[position], self.squares[position]
         if n < 2:
             return None
-        variance = _EXACT.divide(Decimal(n * squares - total * total), Decimal(n * (n - 1)))
-        return _rounded(_EXACT.sqrt(variance), currency)
+        variance, divisor = (n * squares - total * total) * _millionths(currency) ** 2, n * (n - 1)
+        root = isqrt(variance // divisor)
+        beyond_half = 4 * variance - (2 * root + 1) ** 2 * divisor
+        return root + (beyond_half > 0 or (beyond_half == 0 and root % 2))
 
     def percentile(self, position: int, percent: int, currency: str) -> Decimal:
         """Return a percentile of PERCENTS, exactly."""
@@ -52,6 +54,21 @@ class Spread(NamedTuple):
 def amount(hundredths: int, currency: str) -> Decimal:
     """Turn hundredths of a minor unit into an amount; exact, as no currency has more than four minor digits."""
     return Decimal(hundredths).scaleb(-minor_digits(currency) - 2, _EXACT)
+
+
+def millionths(hundredths: list[int], currencies: list[str]) -> list[int]:
+    """Turn hundredths of a minor unit into millionths of the currency; exact, as `amount` is."""
+    return [n * _millionths(currency) // 100 for n, currency in zip(hundredths, currencies, strict=True)]
+
+
+def _millionths(currency: str) -> int:
+    """Return how many there are in a minor unit."""
+    return int(10 ** (SCALE - minor_digits(currency)))
+
+
+def _half_even(dividend: int, divisor: int) -> int:
+    quotient, rest = divmod(dividend, divisor)
+    return quotient + (2 * rest > divisor or (2 * rest == divisor and quotient % 2))
 
 
 def spread(segment: Array, price: Array, times: Array) -> Spread:
@@ -130,7 +147,3 @@ def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[
     total = [(h << 16) + lo for h, lo in zip(sums[0], sums[1], strict=True)]
     squares = [(hh << 32) + (hl << 17) + ll for hh, hl, ll in zip(*sums[2:], strict=True)]
     return total, squares
-
-
-def _rounded(minor: Decimal, currency: str) -> Decimal:
-    return minor.scaleb(-minor_digits(currency), _EXACT).quantize(_QUANTUM, context=_EXACT)

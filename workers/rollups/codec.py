@@ -16,6 +16,7 @@ from workers.rollups.radix import ascending, order_of
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDTHS = (0, 1, 2, 4, 8)
 _BITS_MAX = 63
+_NARROW_BITS = 32
 _TABLE_MAX = 0xFFFF
 
 
@@ -138,9 +139,9 @@ def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Arr
     if times is None:
         counts = np.diff(starts, append=len(group))
     else:
-        counts = np.add.reduceat(combined & (1 << bits[2]) - 1, starts)
+        counts = np.add.reduceat(combined & (1 << bits[2]) - 1, starts, dtype="i8")
     distinct = distinct.take(starts)
-    return distinct >> bits[1], distinct & (1 << bits[1]) - 1, counts
+    return (distinct >> bits[1]).astype("i8"), (distinct & (1 << bits[1]) - 1).astype("i8"), counts
 
 
 def counted_pairs(group: Array, price: Array, list_price: Array, times: Array) -> tuple[Array, Array, Array, Array]:
@@ -181,8 +182,9 @@ def _bits(keys: tuple[Array, ...]) -> list[int]:
 
 
 def _combined(keys: tuple[Array, ...], bits: list[int]) -> Array:
-    combined = keys[0].astype("i8")
+    kind = "u4" if sum(bits) <= _NARROW_BITS else "i8"  # half as wide is sorted twice as fast
+    combined = keys[0].astype(kind)
     for key, width in zip(keys[1:], bits[1:], strict=True):
         combined <<= width
-        combined |= key
+        combined |= key.astype(kind, copy=False)
     return combined
