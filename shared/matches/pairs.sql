@@ -1,6 +1,8 @@
 -- name: pairs
 -- Pairs with their evidence and people's decisions, the most probable first. $1: waiting, linked, accepted or rejected;
 -- null: all. $2: an item whose pairs alone are meant; $3: how many. A decision that was not applied yet counts already.
+-- Unless an item is given, a likeness that waits is left out while both of its items have a better one that was not rejected
+-- with an item of the other's source.
 WITH decided AS (
     SELECT DISTINCT ON (left_id, right_id) left_id, right_id, same, at FROM (
         SELECT least(e.item_id, e.survivor_id) AS left_id, greatest(e.item_id, e.survivor_id) AS right_id,
@@ -15,14 +17,23 @@ known AS (
            CASE WHEN d.same THEN 'accepted' WHEN NOT d.same THEN 'rejected' WHEN l.decision = 'link' THEN 'linked'
                 WHEN l.decision = 'review' THEN 'waiting' END AS state, d.at AS decided_at
     FROM links l FULL JOIN decided d USING (left_id, right_id))
-SELECT a.id AS left_id, b.id AS right_id, a.iid AS left_iid, b.iid AS right_iid, a.name AS left_name, b.name AS right_name, k.kind,
-       k.score, k.evidence, k.state, k.decided_at, coalesce(x.owner_id, a.id) = coalesce(y.owner_id, b.id) AS together
-FROM known k JOIN items a ON a.id = k.left_id JOIN items b ON b.id = k.right_id
-LEFT JOIN inactive_items x ON x.item_id = a.id LEFT JOIN inactive_items y ON y.item_id = b.id
-WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
-  AND ($2::text IS NULL OR a.iid = $2 OR b.iid = $2)
-  AND (k.state <> 'waiting' OR coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id))
-ORDER BY k.score DESC NULLS LAST, k.left_id, k.right_id LIMIT $3;
+SELECT found.* FROM (
+    SELECT a.id AS left_id, b.id AS right_id, a.iid AS left_iid, b.iid AS right_iid, a.name AS left_name, b.name AS right_name, k.kind,
+           k.score, k.evidence, k.state, k.decided_at, coalesce(x.owner_id, a.id) = coalesce(y.owner_id, b.id) AS together
+    FROM known k JOIN items a ON a.id = k.left_id JOIN items b ON b.id = k.right_id
+    LEFT JOIN inactive_items x ON x.item_id = a.id LEFT JOIN inactive_items y ON y.item_id = b.id
+    WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
+      AND ($2::text IS NULL OR a.iid = $2 OR b.iid = $2)
+      AND (k.state <> 'waiting' OR coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id))
+    -- OFFSET 0: the links of each pair's items are looked at after the sorting, of as many pairs as are wanted.
+    ORDER BY k.score DESC NULLS LAST, left_id, right_id OFFSET 0) found
+WHERE state <> 'waiting' OR kind <> 'likeness' OR $2 IS NOT NULL OR EXISTS (
+    SELECT FROM (VALUES (left_id, right_id), (right_id, left_id)) one (id, other_id) WHERE NOT EXISTS (
+        SELECT FROM links l JOIN item_sources s ON s.item_id = CASE l.left_id WHEN one.id THEN l.right_id ELSE l.left_id END
+        JOIN item_sources o ON o.item_id = one.other_id AND o.source_id = s.source_id
+        LEFT JOIN decided d ON d.left_id = l.left_id AND d.right_id = l.right_id
+        WHERE (l.left_id = one.id OR l.right_id = one.id) AND l.score > found.score AND d.same IS DISTINCT FROM false))
+ORDER BY score DESC NULLS LAST, left_id, right_id LIMIT $3;
 
 -- name: sides
 -- The sources' statements about the items of a pair, for two columns side by side; the newest of each item's own source.

@@ -32,8 +32,10 @@ class Measure:
 class Evaluation:
     """What an evaluation found.
 
-    `all` counts every pair from the lower bound on, `unattended` those that are linked without a person. End to end,
-    `unlisted` counts pairs that were found and are not in the file: unknown, so they count neither way.
+    `all` counts every pair that is linked or that a person is asked about, `unattended` those that are linked without
+    one. A person is asked about a pair from the lower bound on, by the shipped model only if it is the best of one of
+    its records. End to end, `unlisted` counts pairs that were found and are not in the file: unknown, so they count
+    neither way.
     """
 
     method: str
@@ -77,21 +79,33 @@ def evaluate(
     if end_to_end:
         candidate = np.isin(np.arange(len(candidate)), contenders(index, pairs, candidate)[0])
         probabilities = np.where(candidate, probabilities, 0.0)
+    asked = np.full(len(candidate), trained) | ~_outdone(pairs, probabilities)
     chosen, labels = probabilities[positions], np.array(labelled_pairs.labels)
     listed = np.zeros(len(candidate), bool)
     listed[positions] = True
-    unlisted = int((candidate & ~listed & (probabilities >= bound)).sum()) if end_to_end else 0
+    unlisted = int((candidate & ~listed & asked & (probabilities >= bound)).sum()) if end_to_end else 0
+    linked = chosen >= links_from
     complete = end_to_end and not labelled_pairs.labelled
     return Evaluation(
         method="supervised" if trained else "shipped model",
         bound=round(bound, 4),
-        all=_measure(chosen >= bound, labels, unlisted if complete else 0),
-        unattended=_measure(chosen >= links_from, labels),
+        all=_measure(linked | (asked[positions] & (chosen >= bound)), labels, unlisted if complete else 0),
+        unattended=_measure(linked, labels),
         candidates_recall=round(float(candidate[positions][labels].mean()), 4) if labels.any() else 1.0,
         unlisted=unlisted,
         unknown_ids=sum(one.unknown for one in compared.listed),
         cross_validated_f1=None if score is None else round(score, 4),
     )
+
+
+def _outdone(pairs: Pairs, probabilities: Array) -> Array:
+    """Say which pairs are the best of neither of their records; the queue asks a person about none of them."""
+    outdone = np.ones(len(probabilities), bool)
+    for row in (pairs.left, pairs.right):
+        best = np.zeros(int(row.max(initial=-1)) + 1)
+        np.maximum.at(best, row, probabilities)
+        outdone &= probabilities < best[row]
+    return outdone
 
 
 def _link_bounds(index: MatchIndex, pairs: Pairs, positions: Array, model: Model) -> Array:

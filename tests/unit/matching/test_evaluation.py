@@ -100,6 +100,16 @@ def test_a_folder_without_pairs_and_two_ways_at_once_are_refused(tmp_path: Path,
     assert "exclude one another" in both.output
 
 
+def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "pairs.csv", pairs)
+    asking_always = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.0)
+    found = measure(Files(left, right, asked), asking_always, end_to_end=False)
+    assert found.all.pairs > 1.9 * found.all.matches
+    assert found.all.precision > 0.9
+    assert found.all.recall > 0.9
+
+
 def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:
     left, right, pairs = _files(tmp_path, world)
     strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
