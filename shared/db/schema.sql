@@ -403,6 +403,14 @@ BEGIN
     RETURN NEW;
 END $$;
 
+CREATE FUNCTION public.number_watched_item() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    NEW.item_id := (SELECT id FROM items WHERE iid = NEW.code COLLATE "C");
+    RETURN NEW;
+END $$;
+
 CREATE FUNCTION public.organization_rank(p_organization text) RETURNS TABLE(rank smallint)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1464,6 +1472,7 @@ CREATE TABLE public.watches (
     percent numeric,
     created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     paused_at timestamp with time zone,
+    item_id bigint,
     CONSTRAINT watches_check CHECK (((currency IS NULL) = (condition = 'returned'::text))),
     CONSTRAINT watches_check1 CHECK (((amount_minor IS NULL) = (condition <> 'below'::text))),
     CONSTRAINT watches_check2 CHECK (((days IS NULL) = (condition <> ALL (ARRAY['new-low'::text, 'returned'::text])))),
@@ -1481,6 +1490,8 @@ COMMENT ON COLUMN public.watches.code IS 'the IID of an article, the slug of a b
 COMMENT ON COLUMN public.watches.kind IS 'l: listings, s: sales';
 
 COMMENT ON COLUMN public.watches.days IS 'of a low: how far back; of a return: how long the absence';
+
+COMMENT ON COLUMN public.watches.item_id IS 'of a watch of an article: the item that has or had the IID; it may be part of another article';
 
 CREATE TABLE public.webhook_attempts (
     id bigint NOT NULL,
@@ -1879,6 +1890,8 @@ CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at
 CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
 
 CREATE TRIGGER releases_notified AFTER INSERT OR DELETE OR UPDATE ON public.releases FOR EACH ROW EXECUTE FUNCTION public.notify_of_releases();
+
+CREATE TRIGGER watches_item_numbered BEFORE INSERT ON public.watches FOR EACH ROW WHEN ((new.target = 'article'::text)) EXECUTE FUNCTION public.number_watched_item();
 
 CREATE TRIGGER webhook_endpoints_disabled AFTER UPDATE OF disabled_at ON public.webhook_endpoints FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_at IS NOT NULL))) EXECUTE FUNCTION public.log_webhook_disabled();
 

@@ -11,9 +11,9 @@ from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.queries import Queries, Query, parse
 from tests.support.schema import KEPT, dump
+from workers.ingest.merge import SQL as MERGE
 from workers.ingest.stage import SQL as STAGE
 from workers.provenance.items import SQL as ITEMS
-from workers.rollups.rows import SQL as ROLLUPS
 
 PROJECT = Path(__file__).parents[2]
 FILES = sorted(
@@ -68,9 +68,8 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
         if path.name == "identifiers.sql":
             connection.execute(IDENTIFYING)
         if path.parent.name == "watches":
-            connection.execute(ROLLUPS.touched)
-            for query in STAGE:
-                connection.execute(query.sql)
+            for statement in (*(query.sql for query in STAGE), MERGE.observations):
+                connection.execute(statement)
         for n, query in enumerate(Queries(path)):
             statement = query.sql.replace("{table}", "observations")
             if statement.startswith("SET "):  # some only where a transaction begins, and none can be prepared

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,7 +91,10 @@ def _clocks(servers: Servers) -> Spent:
     process = servers.children["postgres"].process
     assert process is not None
     main = psutil.Process(process.pid)
-    times = [one.cpu_times() for one in (main, *main.children(recursive=True))]
+    times = []
+    for one in (main, *main.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it ends just now
+            times.append(one.cpu_times())
     own = psutil.Process().cpu_times()
     ended = main.cpu_times()
     return Spent(

@@ -80,15 +80,15 @@ PRICE_FAULTS = (
     fault(
         "an older day that a load fills in arms a watch again",
         "workers/watches/evaluate.sql",
-        "WHERE r.day < $1 AND m.owner_id",
-        "WHERE false AND r.day < $1 AND m.owner_id",
+        "WHERE r.day < $1 AND r.item_id",
+        "WHERE false AND r.day < $1 AND r.item_id",
         "tests/service/watches/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
     ),
     fault(
         "a low is new although the span before is not known",
         "workers/watches/evaluate.sql",
-        "FROM watch_confirmed WHERE is_known ORDER BY",
-        "FROM watch_confirmed ORDER BY",
+        "WHERE f.is_known ORDER BY f.condition",
+        "ORDER BY f.condition",
         f"{_WATCHES}::test_a_new_low_needs_the_whole_span_and_a_lower_price_than_any_day_of_it",
     ),
     fault(

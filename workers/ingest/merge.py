@@ -50,16 +50,17 @@ def merge(
     items.refresh(connection, version, SQL.refreshed, other_rank)
     placed, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
-    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read) as rollups:
+    watched = watches.watched(connection, placed)
+    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read, watched.observe) as rollups:
         if not linked:
             counts["items_new"] = _insert(connection, event, version)
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
         seen = _count_changes(connection, stage, event, version, counts)
-        refresh.touched(connection, placed, above, SQL.touched_by_load, but=set(new_months))
+        refresh.touched(connection, placed, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe)
         rollups.write(connection)
-    watches.evaluate(connection, event.no, new_months)
+    watches.evaluate(connection, event.no, new_months, watched)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
     items.refresh_brands(connection, numbers, [*numbers, *seen])
     changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")

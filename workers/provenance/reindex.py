@@ -34,8 +34,9 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     standing.mark(connection, memberships)
     connection.execute(items.SQL.versions, (version,))
     placed, above = Items.read(connection, items.SQL.placed_items), refresh.ancestors(connection)
-    refresh.touched(connection, placed, above, items.SQL.rollups_touched, but=set())
-    watches.rearm(connection)
+    watched = watches.watched(connection, placed)
+    refresh.touched(connection, placed, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
+    watches.rearm(connection, watched)
     brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)
     events.commit_version(connection, load_id, _months(connection))

@@ -14,20 +14,26 @@ from shared.db.connect import Connection
 from workers.rollups import rows
 from workers.rollups.item_groups import Ancestors, Items
 from workers.rollups.outlier_marks import mark
-from workers.rollups.refresh import whole_month
+from workers.rollups.refresh import Observe, whole_month
 from workers.rollups.strata import Marks, by_stratum
 
 _READ_BYTES = 128 * 1024
 
 
 class BackgroundBuilder:
-    """Makes the rollups of `months` from the rows that `read` gives of each. They wait in an unnamed temporary file."""
+    """Makes the rollups of `months` from the rows that `read` gives of each. They wait in an unnamed temporary file.
 
-    def __init__(self, items: Items, above: Ancestors, months: list[date], read: Callable[[date], Any]) -> None:
+    `observe` is called in the thread that makes them.
+    """
+
+    def __init__(
+        self, items: Items, above: Ancestors, months: list[date], read: Callable[[date], Any], observe: Observe
+    ) -> None:
         self._items = items
         self._above = above
         self._months = months
         self._read = read
+        self._observe = observe
         self._stop = threading.Event()
         self._marks: list[tuple[date, Marks]] = []
         self._ends: queue.SimpleQueue[int | None] = queue.SimpleQueue()
@@ -60,6 +66,7 @@ class BackgroundBuilder:
                     return
                 observed = by_stratum(month, self._items, self._read(month))
                 self._marks.append((month, observed.marks))
+                self._observe(month, observed.entries)
                 for piece in whole_month(month, observed.entries, self._above):
                     end += self._file.write(piece)
                 self._file.flush()  # the other thread reads what the system has

@@ -19,6 +19,8 @@ from workers.rollups.rows import SQL
 from workers.rollups.strata import ByStratum, Observed, by_stratum
 
 ReportProgress = Callable[[int, int], None]
+Observe = Callable[[date, ByStratum], None]
+"""Is given a month and the entries that it has of touched items."""
 _ROW = TableLayout(
     (
         ("item", "i8"),
@@ -34,7 +36,9 @@ _ROW = TableLayout(
 )
 
 
-def touched(connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date]) -> None:
+def touched(
+    connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date], observe: Observe
+) -> None:
     """Refresh in a load's transaction what the query names, item and month of each change, `but` months made anew."""
     connection.execute(SQL.touched)
     if not connection.execute(f"INSERT INTO touched_items {query}").rowcount:
@@ -42,7 +46,7 @@ def touched(connection: Connection, items: Items, above: Ancestors, query: str, 
     connection.execute(SQL.touched_together)
     connection.execute(SQL.analyze_touched)
     for month in sorted({row[0] for row in connection.execute(SQL.months)} - but):
-        _Month(connection, items, above, month).refresh()
+        _Month(connection, items, above, month).refresh(observe)
 
 
 def rebuild(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
@@ -82,11 +86,12 @@ class _Month:
         self._above = above
         self._month = month
 
-    def refresh(self) -> None:
+    def refresh(self, observe: Observe) -> None:
         """Take out what the touched items had, put in what they have."""
         observed = _observed(self._connection, SQL.rows_of_touched, self._month, self._items)
         fresh = observed.entries
         mark(self._connection, self._month, observed.marks)
+        observe(self._month, fresh)
         touched_rows = self._connection.execute(SQL.touched_items, (self._month,)).fetchall()
         touched = np.array(touched_rows, "i8").reshape(-1)
         removed: ByStratum = {}

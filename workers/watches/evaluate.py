@@ -1,110 +1,96 @@
 """Evaluates watches in a load's transaction: their reports are committed with the load, or not at all."""
 
+import json
 from collections.abc import Collection, Iterable
 from datetime import date
-from typing import Any, NamedTuple
-
-from psycopg.types.json import Jsonb
+from typing import Any
 
 from shared.db.connect import Connection
+from shared.db.copy_binary import HEADER, TRAILER
 from shared.db.queries import beside
 from shared.money import to_text
 from shared.watches import HYSTERESIS
+from workers.rollups.codec import Array
+from workers.rollups.item_groups import Items, copied_out
 from workers.rollups.outlier_marks import partition
 from workers.watches.index_moves import moves
+from workers.watches.touched import Touched
+from workers.watches.watched import LAYOUT, Watched
 
 SQL = beside(__file__, "evaluate.sql")
 
 
-class Fired(NamedTuple):
-    """One report: of an article its item, day, price and the low before it in minor units; of an index its change."""
+def watched(connection: Connection, items: Items) -> Touched:
+    """Find which articles of an event's items are watched; what is returned collects their prices and days."""
+    [[any_active]] = connection.execute(SQL.any_active).fetchall()
+    rows = LAYOUT.blank(0)
+    if any_active:
+        connection.execute(SQL.groups)
+        connection.execute(SQL.analyze_groups)
+        rows = copied_out(connection, SQL.watched, LAYOUT)
+    return Touched(Watched.among(items, rows), any_active=any_active)
 
-    watch_id: str
-    item_id: int
-    day: date
-    amount_minor: int | None = None
-    low_before_minor: int | None = None
-    percent: float | None = None
 
-
-def evaluate(connection: Connection, load_no: int, new_months: Collection[date]) -> int:
+def evaluate(connection: Connection, load_no: int, new_months: Collection[date], touched: Touched) -> int:
     """Log an event for each watch whose condition a load has made true; return how many.
 
     Called when the load has refreshed the rollups; `new_months` had no observations before.
     """
-    if not _any_active(connection):
+    if not touched.any_active:
         return 0
-    months = _watched(connection, load_no, new_months)
-    fired = _confirmed(connection, load_no, new_months)
-    fired += _moved(connection, months)
-    if fired:
-        _report(connection, fired)
-    return len(fired)
+    _arm(connection, touched)
+    _find_prices(connection, load_no, new_months, touched)
+    _find_moves(connection, touched.months)
+    return _report(connection)
 
 
-def rearm(connection: Connection) -> None:
+def rearm(connection: Connection, touched: Touched) -> None:
     """Arm the watches whose price is high again by something that is no load, such as an undone one. Nothing fires."""
-    if _any_active(connection):
-        _watched(connection, 0, ())
+    if touched.any_active:
+        _arm(connection, touched)
 
 
-def _any_active(connection: Connection) -> bool:
-    [[active]] = connection.execute(SQL.any_active).fetchall()
-    return bool(active)
-
-
-def _watched(connection: Connection, load_no: int, new_months: Collection[date]) -> list[date]:
-    """Find the watched articles that were touched and their newest prices, arm watches; return the touched months."""
-    connection.execute(SQL.touched)
-    if new_months:
-        connection.execute(SQL.touched_by_load)
-    prepared = (SQL.analyze_touched, SQL.keys, SQL.analyze_keys, SQL.members, SQL.analyze_members, SQL.latest, SQL.days)
-    for statement in prepared:
-        connection.execute(statement)
-    former = {row[0] for row in connection.execute(SQL.months_with_observations)}.difference(new_months)
-    months = sorted(former.union(new_months), reverse=True)
-    for month in months:
-        if month in former:
-            connection.execute(_of_partition(SQL.latest_of_month, month), (month,))
-            connection.execute(_of_partition(SQL.days_of_month, month), (month, load_no))
-        else:
-            connection.execute(_of_partition(SQL.latest_of_new_month, month), (month,))
-            connection.execute(_of_partition(SQL.days_of_new_month, month))
-    connection.execute(SQL.analyze_latest)
-    connection.execute(SQL.analyze_days)
-    _rearm(connection)
-    return months
-
-
-def _rearm(connection: Connection) -> None:
-    if connection.execute(SQL.risen, (HYSTERESIS,)).rowcount:
-        for [month] in connection.execute(SQL.later_months).fetchall():
-            connection.execute(_of_partition(SQL.not_newest, month), (month,))
-        connection.execute(SQL.rearm)
+def _copy(connection: Connection, table: str, pieces: Iterable[Array]) -> None:
+    with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT binary)".encode()) as copy:
+        copy.write(HEADER)
+        for piece in pieces:
+            copy.write(piece.tobytes())
+        copy.write(TRAILER)
 
 
 def _of_partition(query: str, month: date) -> bytes:
     return query.replace("{table}", partition(month)).encode()
 
 
-def _confirmed(connection: Connection, load_no: int, new_months: Collection[date]) -> list[Fired]:
-    """Return what the prices of articles report: candidates from the touched months that no other month refutes."""
+def _arm(connection: Connection, touched: Touched) -> None:
+    """Keep the newest prices, and arm the watches whose price has risen."""
+    connection.execute(SQL.latest)
+    _copy(connection, "watch_latest", touched.latest())
+    connection.execute(SQL.analyze_latest)
+    if connection.execute(SQL.risen, (HYSTERESIS,)).rowcount:
+        for [month] in connection.execute(SQL.later_months).fetchall():
+            connection.execute(_of_partition(SQL.not_newest, month), (month,))
+        connection.execute(SQL.rearm)
+
+
+def _find_prices(connection: Connection, load_no: int, new_months: Collection[date], touched: Touched) -> None:
+    """Find what the prices of articles report: candidates from the touched months that no other month refutes."""
+    connection.execute(SQL.days)
+    _copy(connection, "watch_days", touched.days())
+    connection.execute(SQL.analyze_days)
     connection.execute(SQL.candidates)
     connection.execute(SQL.priced, (HYSTERESIS,))
-    connection.execute(SQL.returned)
-    connection.execute(SQL.analyze_candidates)
-    months = connection.execute(SQL.months).fetchall()
-    connection.execute(SQL.seen)
-    for month, first in months:
-        if month >= first and month in new_months:
-            connection.execute(_of_partition(SQL.see_new_month, month))
-        elif month >= first:
-            connection.execute(_of_partition(SQL.see_month, month), (load_no,))
-    connection.execute(SQL.confirmed)
-    older = (month for month, first in months if month < first)
+    connection.execute(SQL.returned, (list(new_months),))
+    connection.execute(SQL.members)
+    connection.execute(SQL.analyze_members)
+    months = connection.execute(SQL.months, (list(new_months),)).fetchall()
+    read = [_of_partition(SQL.month_rows, month) for month, reached in months if reached]
+    rows = b"(" + (b" UNION ALL ".join(read) or SQL.no_rows.encode()) + b")"
+    connection.execute(SQL.confirmed.encode().replace(b"{table}", rows), (load_no,))
+    connection.execute(SQL.analyze_confirmed)
+    older = (month for month, reached in months if not reached)
     while _any_unknown(connection) and (month := next(older, None)) is not None:
         connection.execute(_of_partition(SQL.known_in_month, month))
-    return [Fired(*row) for row in connection.execute(SQL.found)]
 
 
 def _any_unknown(connection: Connection) -> bool:
@@ -112,26 +98,24 @@ def _any_unknown(connection: Connection) -> bool:
     return bool(unknown)
 
 
-def _moved(connection: Connection, months: list[date]) -> Iterable[Fired]:
-    rollups = connection.execute(SQL.index_targets, (months,)).fetchall()
-    changed = list(moves(rollups))
-    if not changed:
-        return ()
-    columns = [list(column) for column in zip(*changed, strict=True)]
-    rows = connection.execute(SQL.index_moved, columns).fetchall()
-    return (Fired(watch, item, month, percent=change) for watch, item, month, change in rows)
+def _find_moves(connection: Connection, months: Collection[date]) -> None:
+    changed = list(moves(connection.execute(SQL.index_targets, (list(months),)).fetchall()))
+    if changed:
+        columns = [list(column) for column in zip(*changed, strict=True)]
+        connection.execute(SQL.index_moved, columns)
 
 
-def _report(connection: Connection, fired: list[Fired]) -> None:
-    watches, items, days, amounts, _, percents = (list(column) for column in zip(*fired, strict=True))
-    described = connection.execute(SQL.describe, (watches, items)).fetchall()
-    data = [_data(one, *row) for one, row in zip(fired, described, strict=True)]
-    connection.execute(SQL.remember, (watches, items, days, amounts, percents))
-    connection.execute(SQL.log, (Jsonb(data),))
+def _report(connection: Connection) -> int:
+    fired = connection.execute(SQL.fired).fetchall()
+    if fired:
+        connection.execute(SQL.remember)
+        with connection.cursor().copy("COPY event_log (organization_id, type, data) FROM STDIN") as copy:
+            for organization, *values in fired:
+                copy.write_row((organization, "watch.fired", json.dumps(_data(*values))))
+    return len(fired)
 
 
 def _data(
-    fired: Fired,
     watch_id: str,
     label: str | None,
     target: str,
@@ -143,8 +127,12 @@ def _data(
     days: int | None,
     percent: float | None,
     iid: str | None,
+    day: date,
+    low_minor: int | None,
+    low_before_minor: int | None,
+    change_percent: float | None,
 ) -> dict[str, Any]:
-    """Return the event's data: the watch with its condition, and the article's values."""
+    """Return the event's data: the watch with its condition, and the values of the article or the index."""
 
     def money(minor: int | None) -> str | None:
         return None if minor is None or currency is None else to_text(minor, currency)
@@ -161,8 +149,8 @@ def _data(
         "days": days,
         "percent": percent,
         "iid": iid,
-        "day": fired.day.isoformat(),
-        "price": money(fired.amount_minor),
-        "low_before": money(fired.low_before_minor),
-        "change_percent": None if fired.percent is None else round(fired.percent, 4),
+        "day": day.isoformat(),
+        "price": money(low_minor),
+        "low_before": money(low_before_minor),
+        "change_percent": None if change_percent is None else round(change_percent, 4),
     }

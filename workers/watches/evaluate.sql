@@ -2,116 +2,37 @@
 -- Most loads of most installations end here.
 SELECT EXISTS (SELECT FROM watches WHERE paused_at IS NULL);
 
--- name: touched
--- The articles and months that the load changed, by what the refresh of the rollups has just found.
-CREATE TEMP TABLE watch_touched ON COMMIT DROP AS
-SELECT DISTINCT coalesce(x.owner_id, t.item_id) AS owner_id, t.month
-FROM touched_items t LEFT JOIN inactive_items x ON x.item_id = t.item_id;
+-- name: groups
+-- The brands and categories whose articles are watched; of a category also those below it.
+CREATE TEMP TABLE watch_groups ON COMMIT DROP AS
+WITH active AS (
+    SELECT DISTINCT target, code FROM watches WHERE paused_at IS NULL AND condition <> 'index-moved' AND target <> 'article')
+SELECT a.*, b.id FROM active a JOIN brands b ON b.slug = a.code WHERE a.target = 'brand'
+UNION ALL
+SELECT a.*, c.id FROM active a JOIN categories c ON c.code = a.code OR starts_with(c.code, a.code || '.') WHERE a.target = 'category';
 
--- name: touched_by_load
--- Months that are all new are not among them. All that they have is the load's, so of its articles no month is kept.
-INSERT INTO watch_touched
-SELECT coalesce(x.owner_id, s.id), NULL::date FROM stage_spans s LEFT JOIN inactive_items x ON x.item_id = s.id;
-
--- name: analyze_touched
+-- name: analyze_groups
 -- The planner knows nothing of temporary tables.
-ANALYZE watch_touched;
+ANALYZE watch_groups;
 
--- name: keys
--- By which of its names each touched article is watched: its IID or one that was merged into it, its brand, its category or
--- one above. A watch finds its articles by a join of names alone. `priced`: a watch of that name waits for a price; `absent`:
--- the shortest absence that one waits for. The names are not materialized: the planner must know how many each target has.
-CREATE TEMP TABLE watch_keys ON COMMIT DROP AS
-WITH touched AS MATERIALIZED (
-    SELECT i.id AS owner_id, i.brand_id, i.category_id
-    FROM (SELECT DISTINCT owner_id FROM watch_touched) t JOIN items i ON i.id = t.owner_id WHERE i.status = 'active'),
-active AS NOT MATERIALIZED (
-    SELECT target, code, bool_or(condition <> 'returned') AS priced, min(days) FILTER (WHERE condition = 'returned') AS absent
-    FROM watches WHERE paused_at IS NULL AND condition <> 'index-moved' GROUP BY target, code)
-SELECT t.owner_id, a.*
-FROM active a JOIN items n ON n.iid = a.code COLLATE "C" LEFT JOIN inactive_items x ON x.item_id = n.id
-JOIN touched t ON t.owner_id = coalesce(x.owner_id, n.id) WHERE a.target = 'article'
+-- name: watched
+-- The items, brands and categories that are watched, each with the days of an absence that is waited for; 0: with a price.
+SELECT 'a'::"char", item_id, CASE WHEN condition = 'returned' THEN days ELSE 0 END FROM watches
+WHERE paused_at IS NULL AND item_id IS NOT NULL
 UNION ALL
-SELECT t.owner_id, a.* FROM active a JOIN brands b ON b.slug = a.code JOIN touched t ON t.brand_id = b.id WHERE a.target = 'brand'
-UNION ALL
-SELECT t.owner_id, a.* FROM active a JOIN categories c ON c.code = a.code OR starts_with(c.code, a.code || '.')
-JOIN touched t ON t.category_id = c.id WHERE a.target = 'category';
-
--- name: analyze_keys
--- For the same reason.
-ANALYZE watch_keys;
-
--- name: members
--- The items whose observations are an article's: itself and those that are part of it.
-CREATE TEMP TABLE watch_members ON COMMIT DROP AS
-WITH watched AS (SELECT owner_id, bool_or(priced) AS priced, min(absent) AS absent FROM watch_keys GROUP BY owner_id)
-SELECT owner_id, owner_id AS item_id, priced, absent FROM watched
-UNION ALL SELECT x.owner_id, x.item_id, w.priced, w.absent FROM watched w JOIN inactive_items x USING (owner_id);
-
--- name: analyze_members
--- For the same reason.
-ANALYZE watch_members;
+SELECT DISTINCT left(g.target, 1)::"char", g.id::bigint, CASE WHEN w.condition = 'returned' THEN w.days ELSE 0 END
+FROM watch_groups g JOIN watches w USING (target, code) WHERE w.paused_at IS NULL AND w.condition <> 'index-moved';
 
 -- name: latest
--- The newest day of each article among the touched months with its lowest price, and the lowest price of that day's month.
+-- The newest day of each watched article in the months that the load touched, with its lowest price; of that day's month the
+-- lowest price before it (-1: none) and the first day.
 CREATE TEMP TABLE watch_latest (
-    owner_id bigint, kind "char", currency character(3), day date, low bigint, month_low bigint
+    owner_id bigint, kind "char", currency character(3), day date, low bigint, low_before bigint, first_day date
 ) ON COMMIT DROP;
 
--- name: latest_of_month
--- One month's partition ($1) at a time, the newest first: articles with a day in a newer month are left out. Outliers report nothing.
--- The greatest of day times 2^50 minus price is the lowest price of the newest day: prices are below 2^50, and one aggregate
--- without a sort takes a third of the time of days that are sorted.
-INSERT INTO watch_latest
-SELECT owner_id, kind, currency, $1::date + ((newest + low) >> 50)::integer, low, month_low
-FROM (SELECT *, -newest & ((1::bigint << 50) - 1) AS low
-      FROM (SELECT m.owner_id, o.kind, o.currency, min(o.price_minor) AS month_low,
-                   max(((o.day - $1::date)::bigint << 50) - o.price_minor) AS newest
-            FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
-            WHERE t.month = $1 AND m.priced AND o.outlier IS NULL AND NOT EXISTS (
-                SELECT FROM watch_latest l WHERE l.owner_id = m.owner_id AND l.kind = o.kind AND l.currency = o.currency)
-            GROUP BY m.owner_id, o.kind, o.currency) c) d;
-
--- name: latest_of_new_month
--- The same of a month that has nothing but the load's observations.
-INSERT INTO watch_latest
-SELECT owner_id, kind, currency, $1::date + ((newest + low) >> 50)::integer, low, month_low
-FROM (SELECT *, -newest & ((1::bigint << 50) - 1) AS low
-      FROM (SELECT m.owner_id, o.kind, o.currency, min(o.price_minor) AS month_low,
-                   max(((o.day - $1::date)::bigint << 50) - o.price_minor) AS newest
-            FROM watch_members m JOIN {table} o USING (item_id)
-            WHERE m.priced AND o.outlier IS NULL AND NOT EXISTS (
-                SELECT FROM watch_latest l WHERE l.owner_id = m.owner_id AND l.kind = o.kind AND l.currency = o.currency)
-            GROUP BY m.owner_id, o.kind, o.currency) c) d;
-
 -- name: analyze_latest
--- For the same reason.
-ANALYZE watch_latest;
-
--- name: days
--- The days on which articles whose return is waited for were observed. A month's days are one row where no return of 30 days
--- or more can be among them. `is_new`: everything of the first day is of this load.
-CREATE TEMP TABLE watch_days (owner_id bigint, kind "char", first_day date, last_day date, is_new boolean) ON COMMIT DROP;
-
--- name: days_of_month
--- An outlier is a day as well: the article was there, whatever price was noted. $2: the load.
-INSERT INTO watch_days
-SELECT owner_id, kind, first_day, last_day, former_day IS NULL OR former_day > first_day
-FROM (SELECT m.owner_id, o.kind, min(o.day) AS first_day, max(o.day) AS last_day,
-             min(o.day) FILTER (WHERE o.load_no <> $2) AS former_day
-      FROM watch_touched t JOIN watch_members m USING (owner_id) JOIN {table} o ON o.item_id = m.item_id
-      WHERE t.month = $1 AND m.absent IS NOT NULL
-      GROUP BY m.owner_id, o.kind, CASE WHEN m.absent < 30 THEN o.day END) d;
-
--- name: days_of_new_month
--- The same of a month that has nothing but the load's observations.
-INSERT INTO watch_days
-SELECT m.owner_id, o.kind, min(o.day), max(o.day), true FROM watch_members m JOIN {table} o USING (item_id)
-WHERE m.absent IS NOT NULL GROUP BY m.owner_id, o.kind, CASE WHEN m.absent < 30 THEN o.day END;
-
--- name: analyze_days
--- For the same reason.
-ANALYZE watch_days;
+-- For the same reason. Only what is joined by.
+ANALYZE watch_latest (owner_id, kind, currency);
 
 -- name: risen
 -- The watches whose price has risen to the amount and $1 of it more, as far as the touched months tell.
@@ -128,95 +49,144 @@ ORDER BY month DESC;
 
 -- name: not_newest
 -- An older day that is filled in arms nothing: month $1 knows a later one.
-DELETE FROM watch_risen r USING watch_members m, {table} o
-WHERE r.day < $1 AND m.owner_id = r.item_id AND o.item_id = m.item_id AND o.kind = r.kind AND o.currency = r.currency
+DELETE FROM watch_risen r USING (
+    SELECT item_id AS owner_id, item_id FROM watch_risen
+    UNION SELECT x.owner_id, x.item_id FROM watch_risen n JOIN inactive_items x ON x.owner_id = n.item_id) m, {table} o
+WHERE r.day < $1 AND r.item_id = m.owner_id AND o.item_id = m.item_id AND o.kind = r.kind AND o.currency = r.currency
   AND o.outlier IS NULL;
 
 -- name: rearm
 -- Now the price can fall below the amount again.
 UPDATE watch_states s SET armed = true FROM watch_risen r WHERE s.watch_id = r.watch_id AND s.item_id = r.item_id;
 
+-- name: days
+-- The days of the touched months before which articles whose return is waited for were absent for as long as a watch of theirs
+-- waits: for so many days; 0: no day before is known.
+CREATE TEMP TABLE watch_days (owner_id bigint, kind "char", day date, absence integer) ON COMMIT DROP;
+
+-- name: analyze_days
+-- For the same reason.
+ANALYZE watch_days (owner_id, kind);
+
 -- name: candidates
 -- Candidates of the days of the load. Whether they report depends on other months too, which are read once for all of them:
 -- a query of its own for each of 100,000 watches takes minutes. `since`: the first day of the span before; `known`: the
 -- article was observed by then, as far as that is asked.
 CREATE TEMP TABLE watch_candidates (
-    watch_id uuid, owner_id bigint, condition text, kind "char", currency character(3), day date, low bigint, since date, known boolean
+    n bigint GENERATED ALWAYS AS IDENTITY, watch_id uuid, owner_id bigint, condition text, kind "char", currency character(3),
+    day date, low bigint, low_before bigint, since date, known boolean
 ) ON COMMIT DROP;
 
 -- name: priced
 -- The last report is not repeated, also when its load was undone and done once more. A span of a low has 30 days
 -- or more, so the rest of the month is part of it: a price above the month's lowest is no new low. $1: see HYSTERESIS.
-INSERT INTO watch_candidates
-SELECT w.id, l.owner_id, w.condition, l.kind, l.currency, l.day, l.low, l.day - coalesce(w.days, 0), w.condition = 'below'
-FROM watch_latest l JOIN watch_keys k USING (owner_id)
-JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = l.kind AND w.currency = l.currency
-LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = l.owner_id
-WHERE w.paused_at IS NULL AND (s.watch_id IS NULL OR (s.day, s.amount_minor) IS DISTINCT FROM (l.day, l.low))
-  AND CASE w.condition
-      WHEN 'below' THEN l.low < w.amount_minor AND coalesce(s.armed, true)
-      WHEN 'new-low' THEN l.low = l.month_low
-          AND (s.watch_id IS NULL OR l.day - s.day > w.days OR l.low <= s.amount_minor * (1 - $1::numeric)) END;
+INSERT INTO watch_candidates (watch_id, owner_id, condition, kind, currency, day, low, low_before, since, known)
+WITH matched AS (
+    SELECT w.id, w.condition, w.amount_minor, w.days, l.*
+    FROM watches w LEFT JOIN inactive_items x ON x.item_id = w.item_id
+    JOIN watch_latest l ON l.owner_id = coalesce(x.owner_id, w.item_id) AND l.kind = w.kind AND l.currency = w.currency
+    WHERE w.paused_at IS NULL
+    UNION ALL
+    SELECT w.id, w.condition, w.amount_minor, w.days, l.*
+    FROM watch_groups g JOIN items i ON i.brand_id = g.id JOIN watch_latest l ON l.owner_id = i.id
+    JOIN watches w ON w.target = g.target AND w.code = g.code AND w.kind = l.kind AND w.currency = l.currency
+    WHERE g.target = 'brand' AND w.paused_at IS NULL AND w.condition <> 'index-moved'
+    UNION ALL
+    SELECT w.id, w.condition, w.amount_minor, w.days, l.*
+    FROM watch_groups g JOIN items i ON i.category_id = g.id JOIN watch_latest l ON l.owner_id = i.id
+    JOIN watches w ON w.target = g.target AND w.code = g.code AND w.kind = l.kind AND w.currency = l.currency
+    WHERE g.target = 'category' AND w.paused_at IS NULL AND w.condition <> 'index-moved')
+SELECT m.id, m.owner_id, m.condition, m.kind, m.currency, m.day, m.low, nullif(m.low_before, -1), m.day - coalesce(m.days, 0),
+       m.condition = 'below' OR m.first_day <= m.day - m.days
+FROM matched m LEFT JOIN watch_states s ON s.watch_id = m.id AND s.item_id = m.owner_id
+WHERE (s.watch_id IS NULL OR (s.day, s.amount_minor) IS DISTINCT FROM (m.day, m.low))
+  AND CASE m.condition
+      WHEN 'below' THEN m.low < m.amount_minor AND coalesce(s.armed, true)
+      WHEN 'new-low' THEN (m.low_before = -1 OR m.low < m.low_before)
+          AND (s.watch_id IS NULL OR m.day - s.day > m.days OR m.low <= s.amount_minor * (1 - $1::numeric)) END;
 
 -- name: returned
 -- The last day of this load before which the touched months have nothing for the watch's days. If that one is no return
--- because another month has a day in between, then no day before it is one: an earlier load knows a later day.
-INSERT INTO watch_candidates
-SELECT DISTINCT ON (w.id, d.owner_id) w.id, d.owner_id, w.condition, d.kind, NULL, d.first_day, NULL::bigint,
-       d.first_day - w.days, d.day_before IS NOT NULL
-FROM (SELECT *, lag(last_day) OVER (PARTITION BY owner_id, kind ORDER BY first_day) AS day_before FROM watch_days) d
-JOIN watch_keys k USING (owner_id)
-JOIN watches w ON w.target = k.target AND w.code = k.code AND w.kind = d.kind
-LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = d.owner_id
-WHERE w.condition = 'returned' AND w.paused_at IS NULL AND d.is_new
-  AND (d.day_before IS NULL OR d.first_day - d.day_before > w.days) AND (s.watch_id IS NULL OR s.day < d.first_day)
-ORDER BY w.id, d.owner_id, d.first_day DESC;
+-- because another month has a day in between, then no day before it is one: an earlier load knows a later day. $1: months that
+-- had no observations before; in another the load may have found the day as it was.
+INSERT INTO watch_candidates (watch_id, owner_id, condition, kind, day, since, known)
+WITH begun AS (
+    SELECT * FROM watch_days WHERE date_trunc('month', day)::date = ANY ($1::date[])
+    UNION ALL
+    SELECT * FROM watch_days d WHERE date_trunc('month', day)::date <> ALL ($1::date[]) AND EXISTS (
+        SELECT FROM placed p LEFT JOIN inactive_items x USING (item_id)
+        WHERE coalesce(x.owner_id, p.item_id) = d.owner_id AND p.day = d.day)),
+matched AS (
+    SELECT w.id, w.days, b.*
+    FROM watches w LEFT JOIN inactive_items x ON x.item_id = w.item_id
+    JOIN begun b ON b.owner_id = coalesce(x.owner_id, w.item_id) AND b.kind = w.kind
+    WHERE w.paused_at IS NULL AND w.condition = 'returned'
+    UNION ALL
+    SELECT w.id, w.days, b.*
+    FROM watch_groups g JOIN items i ON i.brand_id = g.id JOIN begun b ON b.owner_id = i.id
+    JOIN watches w ON w.target = g.target AND w.code = g.code AND w.kind = b.kind
+    WHERE g.target = 'brand' AND w.paused_at IS NULL AND w.condition = 'returned'
+    UNION ALL
+    SELECT w.id, w.days, b.*
+    FROM watch_groups g JOIN items i ON i.category_id = g.id JOIN begun b ON b.owner_id = i.id
+    JOIN watches w ON w.target = g.target AND w.code = g.code AND w.kind = b.kind
+    WHERE g.target = 'category' AND w.paused_at IS NULL AND w.condition = 'returned')
+SELECT m.id, m.owner_id, 'returned', m.kind, max(m.day), max(m.day) - m.days, bool_or(m.absence > 0)
+FROM matched m LEFT JOIN watch_states s ON s.watch_id = m.id AND s.item_id = m.owner_id
+WHERE (m.absence = 0 OR m.absence > m.days) AND (s.watch_id IS NULL OR s.day < m.day)
+GROUP BY m.id, m.owner_id, m.kind, m.days;
 
--- name: analyze_candidates
+-- name: members
+-- The items whose observations are a candidate's, its article and those that are part of it, with what is asked of them.
+CREATE TEMP TABLE watch_members ON COMMIT DROP AS
+SELECT n, owner_id AS item_id, kind, currency, day, since FROM watch_candidates
+UNION ALL SELECT c.n, x.item_id, c.kind, c.currency, c.day, c.since FROM watch_candidates c JOIN inactive_items x USING (owner_id);
+
+-- name: analyze_members
 -- For the same reason.
-ANALYZE watch_candidates;
+ANALYZE watch_members (n, item_id, kind, currency);
 
 -- name: months
--- The months that have observations, the newest first, and the first one that a span of a candidate reaches into; without
--- candidates there is no row.
-SELECT to_date(right(c.relname, 7), 'YYYY_MM') AS month, (SELECT date_trunc('month', min(since))::date FROM watch_candidates)
-FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = 'observations'::regclass AND EXISTS (SELECT FROM watch_candidates) ORDER BY month DESC;
+-- The months that have observations, the newest first, and whether a span of a candidate reaches into them; without candidates
+-- there is no row. $1: months that have nothing but the load's observations. Of those the candidates have the values of their
+-- own month, and the gaps are known: another one can only have a lower price.
+SELECT m.month, m.month >= f.month AS reached
+FROM (SELECT date_trunc('month', min(since))::date AS month FROM watch_candidates) f, (
+    SELECT to_date(right(c.relname, 7), 'YYYY_MM') AS month FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'observations'::regclass) m
+WHERE f.month IS NOT NULL AND (m.month < f.month OR m.month <> ALL ($1::date[]) OR EXISTS (
+    SELECT FROM watch_candidates c WHERE c.condition = 'new-low' AND c.day >= m.month + interval '1 month'))
+ORDER BY m.month DESC;
 
--- name: seen
--- The values of a month for a candidate: the low inside its span, whether anything is later, inside, and at or before its first day.
-CREATE TEMP TABLE watch_seen (watch_id uuid, owner_id bigint, low bigint, later boolean, inside boolean, earlier boolean) ON COMMIT DROP;
+-- name: month_rows
+-- What candidates ask of a month.
+SELECT item_id, kind, currency, day, price_minor, outlier, load_no FROM {table}
 
--- name: see_month
--- A later day refutes a price unless it is an outlier, and a return unless this load ($1) brings it.
-INSERT INTO watch_seen
-SELECT c.watch_id, c.owner_id, min(o.price_minor) FILTER (WHERE o.day >= c.since AND o.day < c.day AND o.outlier IS NULL),
-       bool_or(o.day > c.day AND CASE c.condition WHEN 'returned' THEN o.load_no <> $1 ELSE o.outlier IS NULL END),
-       bool_or(o.day >= c.since AND o.day < c.day), bool_or(o.day <= c.since)
-FROM watch_candidates c JOIN watch_members m USING (owner_id)
-JOIN {table} o ON o.item_id = m.item_id AND o.kind = c.kind AND (c.currency IS NULL OR o.currency = c.currency)
-GROUP BY c.watch_id, c.owner_id;
-
--- name: see_new_month
--- A month that has nothing but the load's observations can only have a lower price: no day of it is later than the newest, and
--- its gaps are known.
-INSERT INTO watch_seen
-SELECT c.watch_id, c.owner_id, min(o.price_minor) FILTER (WHERE o.day >= c.since AND o.outlier IS NULL), false, false,
-       bool_or(o.day <= c.since)
-FROM watch_candidates c JOIN watch_members m USING (owner_id)
-JOIN {table} o ON o.item_id = m.item_id AND o.kind = c.kind AND o.currency = c.currency
-WHERE c.condition = 'new-low' AND o.day < c.day GROUP BY c.watch_id, c.owner_id;
+-- name: no_rows
+-- Where they ask no month.
+SELECT item_id, kind, currency, day, price_minor, outlier, load_no FROM observations WHERE false
 
 -- name: confirmed
--- The candidates that the months from the first span on do not refute.
+-- The candidates that the months from the first span on do not refute, read in one pass. A later day refutes a price unless it
+-- is an outlier. A return, which is of no currency, is refuted by a day of another load than this ($1) that is not before it.
 CREATE TEMP TABLE watch_confirmed ON COMMIT DROP AS
-SELECT c.watch_id, c.owner_id, c.condition, c.kind, c.currency, c.day, c.low, c.since, s.low AS low_before,
-       c.known OR coalesce(s.earlier, false) AS is_known
+SELECT c.n, c.watch_id, c.owner_id, c.condition, c.kind, c.currency, c.day, c.low, c.since, least(c.low_before, s.low) AS low_before,
+       NULL::float8 AS percent, c.known OR coalesce(s.earlier, false) AS is_known
 FROM watch_candidates c LEFT JOIN (
-    SELECT watch_id, owner_id, min(low) AS low, bool_or(later) AS later, bool_or(inside) AS inside, bool_or(earlier) AS earlier
-    FROM watch_seen GROUP BY watch_id, owner_id) s USING (watch_id, owner_id)
+    SELECT n, min(o.price_minor) FILTER (WHERE o.day >= m.since AND o.day < m.day AND o.outlier IS NULL) AS low,
+           bool_or(CASE WHEN m.currency IS NULL THEN o.day >= m.day AND o.load_no <> $1 ELSE o.day > m.day AND o.outlier IS NULL END)
+               AS later,
+           bool_or(o.day >= m.since AND o.day < m.day) AS inside, bool_or(o.day <= m.since) AS earlier
+    FROM watch_members m
+    JOIN {table} o ON o.item_id = m.item_id AND o.kind = m.kind AND (m.currency IS NULL OR o.currency = m.currency)
+    GROUP BY n) s USING (n)
 WHERE NOT coalesce(s.later, false)
-  AND CASE c.condition WHEN 'new-low' THEN c.low < s.low WHEN 'returned' THEN NOT coalesce(s.inside, false) ELSE true END;
+  AND CASE c.condition
+      WHEN 'new-low' THEN c.low < least(c.low_before, s.low) WHEN 'returned' THEN NOT coalesce(s.inside, false) ELSE true END;
+
+-- name: analyze_confirmed
+-- For the same reason.
+ANALYZE watch_confirmed (n, watch_id, owner_id, is_known);
 
 -- name: any_unknown
 -- As long as there is one, an older month is read.
@@ -225,33 +195,24 @@ SELECT EXISTS (SELECT FROM watch_confirmed WHERE NOT is_known);
 -- name: known_in_month
 -- Of all that is older than the spans only its existence matters.
 UPDATE watch_confirmed c SET is_known = true
-FROM watch_members m, {table} o
-WHERE NOT c.is_known AND m.owner_id = c.owner_id AND o.item_id = m.item_id AND o.kind = c.kind
+FROM watch_members m JOIN {table} o ON o.item_id = m.item_id
+WHERE NOT c.is_known AND m.n = c.n AND o.kind = c.kind
   AND (c.currency IS NULL OR o.currency = c.currency) AND o.day <= c.since;
 
--- name: found
--- An article without any day before its span is new: it is neither back nor at its low of so many days.
-SELECT watch_id::text, owner_id, day, low, low_before FROM watch_confirmed WHERE is_known ORDER BY condition, watch_id, owner_id;
-
--- name: describe
--- The data of an event: its watch and its article.
-SELECT w.id::text, w.label, w.target, w.code, w.condition, w.kind::text, w.currency, w.amount_minor, w.days, w.percent::float8, i.iid
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY f (watch_id, item_id, place)
-JOIN watches w ON w.id = f.watch_id LEFT JOIN items i ON i.id = f.item_id ORDER BY f.place;
+-- name: fired
+-- What is reported, with its watch and its article. An article without any day before its span is new: it is neither back nor at
+-- its low of so many days.
+SELECT w.organization_id::text, w.id::text, w.label, w.target, w.code, w.condition, w.kind::text, w.currency, w.amount_minor, w.days,
+       w.percent::float8, i.iid, f.day, f.low, f.low_before, f.percent
+FROM watch_confirmed f JOIN watches w ON w.id = f.watch_id LEFT JOIN items i ON i.id = f.owner_id
+WHERE f.is_known ORDER BY f.condition, f.watch_id, f.owner_id;
 
 -- name: remember
 -- In the transaction of the load: the event and its memory are committed together or not at all.
 INSERT INTO watch_states (watch_id, item_id, day, amount_minor, percent)
-SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::date[], $4::bigint[], $5::float8[])
+SELECT watch_id, owner_id, day, low, percent FROM watch_confirmed WHERE is_known
 ON CONFLICT (watch_id, item_id) DO UPDATE
 SET armed = false, day = excluded.day, amount_minor = excluded.amount_minor, percent = excluded.percent;
-
--- name: log
--- One event for each, in their order.
-INSERT INTO event_log (organization_id, type, data)
-SELECT w.organization_id, 'watch.fired', f.data
-FROM jsonb_array_elements($1) WITH ORDINALITY f (data, place) JOIN watches w ON w.id = (f.data ->> 'watch')::uuid
-ORDER BY f.place;
 
 -- name: index_targets
 -- The brands and categories whose index is watched, with the rows of the rollups that are theirs: of a category also those
@@ -275,14 +236,10 @@ ORDER BY target, code, kind, currency, month;
 
 -- name: index_moved
 -- Within a month it reports again where the change has moved as far again since it reported.
-SELECT w.id::text, 0::bigint, f.month, f.change
+INSERT INTO watch_confirmed (watch_id, owner_id, condition, day, percent, is_known)
+SELECT w.id, 0, w.condition, f.month, f.change, true
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::date[], $6::float8[]) f (target, code, kind, currency, month, change)
 JOIN watches w ON w.target = f.target AND w.code = f.code AND w.kind = f.kind::"char" AND w.currency = f.currency
 LEFT JOIN watch_states s ON s.watch_id = w.id AND s.item_id = 0
 WHERE w.condition = 'index-moved' AND w.paused_at IS NULL AND abs(f.change) > w.percent
   AND (s.watch_id IS NULL OR s.day < f.month OR (s.day = f.month AND abs(f.change - s.percent) > w.percent));
-
--- name: months_with_observations
--- Undoing a load may leave a touched month without a partition.
-SELECT DISTINCT t.month FROM watch_touched t
-WHERE t.month IS NOT NULL AND to_regclass('observations_' || to_char(t.month, 'YYYY_MM')) IS NOT NULL ORDER BY t.month;
