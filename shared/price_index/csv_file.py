@@ -67,7 +67,7 @@ def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
                 raise InvalidFile(f"the file has more than one column {column}")
             names[column] = there[0]
         elif column != "quantity" or column in columns:
-            raise InvalidFile(f"the file has no column {columns.get(column, column)!r}")
+            raise InvalidFile.without_column(f"the file has no column {columns.get(column, column)!r}", header)
     return names
 
 

@@ -67,13 +67,14 @@ def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
         both = np.where(np.isnan(logs), -logs.T, logs)
         window = count if question.window is None else question.window
         return spliced(lambda a, b: multilateral.geks(both[a:b, a:b]), count, window, question.splice)
-    steps: Floats = np.exp(logs[compared, np.arange(count)])
-    if question.output == "fixed":
-        return steps
-    steps[0] = 1.0
-    if question.output != "pop":
-        for end, start in enumerate(compared[1:], 1):
-            steps[end] *= steps[start]
+    with np.errstate(over="ignore", invalid="ignore"):  # what no number can hold is no index
+        steps: Floats = np.exp(logs[compared, np.arange(count)])
+        if question.output == "fixed":
+            return steps
+        steps[0] = 1.0
+        if question.output != "pop":
+            for end, start in enumerate(compared[1:], 1):
+                steps[end] *= steps[start]
     return steps
 
 

@@ -51,7 +51,7 @@ def _columns(names: Sequence[str]) -> dict[str, str]:
                 raise InvalidFile(f"the first line names the column `{column}` twice")
     for needed in ("day", "price"):
         if needed not in columns:
-            raise InvalidFile(f"the first line names no column `{needed}`")
+            raise InvalidFile.without_column(f"the first line names no column `{needed}`", names)
     return columns
 
 

@@ -136,3 +136,8 @@ def test_period_without_a_matched_item_has_no_index() -> None:
     apart = Panel(np.array([[1.0, NAN], [NAN, 2.0], [1.5, 2.0]]))
     assert np.isnan(series("jevons", apart)).tolist() == [False, True, True]
     assert series("jevons", apart, output="fixed") == pytest.approx([1, NAN, 1.5], nan_ok=True)
+
+
+def test_an_index_that_no_number_can_hold_is_none_without_a_warning() -> None:
+    index = series("jevons", Panel(np.array([[1e300], [1e-300], [1e300]])))
+    assert index[0] == 1 and not np.isfinite(index[2])

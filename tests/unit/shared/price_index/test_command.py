@@ -151,6 +151,7 @@ def test_a_number_that_is_none_is_refused(run: Any, option: str, value: str) -> 
         ("period,item,price\n1,a,1\n2,a,2\n", "--method geks-fisher", "needs quantities"),
         ("period,item,price\n1,a,1\n2,a,2\n", "--method jevons --kind quantity", "needs quantities"),
         ("period,price\n1,1\n", "--method jevons", "no column 'item'"),
+        ("period;item;price\n1;a;1\n", "--method jevons", "no column 'period': commas separate columns"),
         ("period,item,price,price\n1,a,1,1\n", "--method jevons", "more than one column price"),
         (HEADER, "--method jevons", "no row"),
         ("", "--method jevons", "the file is empty"),
