@@ -198,6 +198,7 @@ class TestOverHttp:
             ("method=fisher&brand=vita&kind=listing", "method"),
             ("method=best&brand=vita", "method"),
             ("brand=vita&window=1", "window"),
+            ("brand=vita&method=jevons&window=3", "window"),
             ("brand=vita&splice=glue", "splice"),
             ("brand=vita&kind=both", "kind"),
             ("method=jevons", "brand"),
