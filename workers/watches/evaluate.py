@@ -109,9 +109,8 @@ def _report(connection: Connection) -> int:
     fired = connection.execute(SQL.fired).fetchall()
     if fired:
         connection.execute(SQL.remember)
-        with connection.cursor().copy("COPY event_log (organization_id, type, data) FROM STDIN") as copy:
-            for organization, *values in fired:
-                copy.write_row((organization, "watch.fired", json.dumps(_data(*values))))
+        data = [json.dumps(_data(*values)) for _, *values in fired]
+        connection.execute(SQL.log, ([organization for organization, *_ in fired], data))
     return len(fired)
 
 

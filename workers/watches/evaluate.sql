@@ -214,6 +214,12 @@ SELECT watch_id, owner_id, day, low, percent FROM watch_confirmed WHERE is_known
 ON CONFLICT (watch_id, item_id) DO UPDATE
 SET armed = false, day = excluded.day, amount_minor = excluded.amount_minor, percent = excluded.percent;
 
+-- name: log
+-- One event for each, in their order.
+INSERT INTO event_log (organization_id, type, data)
+SELECT f.organization_id, 'watch.fired', f.data::jsonb
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY f (organization_id, data, place) ORDER BY f.place;
+
 -- name: index_targets
 -- The brands and categories whose index is watched, with the rows of the rollups that are theirs: of a category also those
 -- below it. Only those with a touched month ($1) among their two newest.
