@@ -175,9 +175,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata={
-            "description": "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data"
-        },
+        metadata={"description": "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data"},
     )
     splice = fields.Str(
         load_default=DEFAULT_SPLICE,
