@@ -1,12 +1,14 @@
 """Which articles of an event are watched, and for what. Pure."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shared.db.copy_binary import TableLayout
 from workers.rollups.codec import Array
-from workers.rollups.item_groups import Items
+
+if TYPE_CHECKING:
+    from workers.rollups.item_groups import Items
 
 NEVER = 2**31 - 1
 """The absence of articles whose return no watch waits for."""
@@ -25,7 +27,7 @@ class Watched(NamedTuple):
     absent: Array
 
     @classmethod
-    def among(cls, items: Items, rows: Array) -> "Watched":
+    def among(cls, items: "Items", rows: Array) -> "Watched":
         """Return the watched ones among the articles of `items`; `rows` have the columns of LAYOUT."""
         found = [cls._least(*(np.empty(0, kind) for kind in ("i8", bool, "i8")))]
         for scope, column in ((b"a", items.item), (b"b", items.brand), (b"c", items.category)):
