@@ -12,7 +12,7 @@ from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMe
 from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow
 from shared.footprint import BASES
-from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, OVER_WINDOW, SPLICES, offered_method
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
 from shared.results.layout import MEDIA_TYPES
 
 # How an answer is returned, not what is asked: equal questions in different formats are one computation each.
@@ -185,15 +185,11 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
 
     @validates_schema
     def can_be_answered(self, data: Mapping[str, Any], **options: Any) -> None:
-        """An index is of some brands or categories; not every method weights offers or has windows."""
+        """An index is of some brands or categories; not every method weights offers."""
         if not data.get("brand") and not data.get("category"):
             raise ValidationError("is needed, or `category`: an index is of one of them at least", "brand")
         if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
-        if data.get("window") is not None and data.get("method", DEFAULT_METHOD) not in OVER_WINDOW:
-            raise ValidationError(
-                f"{data['method']} compares two periods; geks-*, tpd, geary-khamis have windows", "window"
-            )
 
 
 class CategoryPath(Parameters):

@@ -21,8 +21,6 @@ METHODS: dict[str, bool] = {
     "tpd": False,
     "geary-khamis": True,
 }
-OVER_WINDOW = frozenset({"geks-jevons", "geks-fisher", "geks-tornqvist", "geks-walsh", "tpd", "geary-khamis"})
-"""Methods that compare the periods of a window. Every other one compares two periods, and no window changes it."""
 DEFAULT_METHOD = "geks-jevons"
 ALIASES = {"ccdi": "geks-tornqvist", "geks": "geks-fisher", "wtpd": "tpd", "gk": "geary-khamis"}
 SPLICES = (

@@ -184,8 +184,10 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _window_told(question: Question) -> str:
-    if not question.over_window or question.window is None:
-        return "" if question.over_window else ", chained"
+    if not question.over_window:
+        return ", chained" if question.window is None else ", chained (`window` is not used: it compares two periods)"
+    if question.window is None:
+        return ""
     return f", in windows of {question.window} periods that have data, linked by the {question.splice} splice"
 
 

@@ -160,6 +160,15 @@ def test_every_splice_of_every_kind_of_method_is_answered_and_repeated(connectio
         assert once.column("index")[0].as_py() == 100
 
 
+@pytest.mark.parametrize(("method", "used"), [("jevons", False), ("geks-jevons", True)])
+def test_the_answer_says_whether_a_window_was_used(connection: Connection, method: str, used: bool) -> None:
+    question = {"category": ["food"], "from": "2025-07-01", "to": "2026-06-30", "method": method}
+    alone, windowed = (make(connection, {**question, **more}, quiet) for more in ({}, {"window": 3}))
+    assert ("`window` is not used" in windowed.method) is not used
+    assert "`window` is not used" not in alone.method
+    assert windowed.table.column("index").equals(alone.table.column("index")) is not used
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
@@ -198,7 +207,6 @@ class TestOverHttp:
             ("method=fisher&brand=vita&kind=listing", "method"),
             ("method=best&brand=vita", "method"),
             ("brand=vita&window=1", "window"),
-            ("brand=vita&method=jevons&window=3", "window"),
             ("brand=vita&splice=glue", "splice"),
             ("brand=vita&kind=both", "kind"),
             ("method=jevons", "brand"),

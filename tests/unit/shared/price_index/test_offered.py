@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shared.price_index import question
-from shared.price_index.offered import ALIASES, METHODS, OVER_WINDOW, SPLICES, offered_method
+from shared.price_index.offered import ALIASES, METHODS, SPLICES, offered_method
 from shared.price_index.panel import Panel
 from tests.unit.shared.price_index.cases import GAPS, series
 
@@ -38,8 +38,3 @@ def test_offered_splices_are_those_that_are_computed() -> None:
 def test_usual_spellings_name_one_method(spelling: str, method: str | None) -> None:
     assert offered_method(spelling) == method
     assert set(ALIASES.values()) <= METHODS.keys()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_methods_over_windows_are_those_that_compute_windows(method: str) -> None:
-    assert (method in OVER_WINDOW) is question.method_named(method).over_window
