@@ -16,7 +16,7 @@ from edge.http.cursors import CursorSigner
 from edge.http.routing import Rule
 from edge.index.records import Record
 from edge.resources import Resources
-from edge.search.answers import SearchAnswers, asked
+from edge.search.answers import SearchAnswers, search_parameters
 from edge.search.identifiers import ItemSearch
 from edge.storage.fair_share import ACCOUNT
 from shared.errors import StoreUnavailable
@@ -31,14 +31,14 @@ def _unread(rule: Rule, units: int) -> Answer:
 
 _RECORD = _unread(LOOKUP, LOOKUP.units)
 _PRICES = _unread(rules.light("pricing"), LIGHT_UNITS)
-_FOUND = _unread(rules.free("search"), rules.free("search").units)
+_HITS = _unread(rules.free("search"), rules.free("search").units)
 
 Done = Callable[[Answer | StoreUnavailable | None], None]
 
 
 def is_unread(answer: Answer) -> bool:
     """Return whether an answer is still without content."""
-    return answer is _RECORD or answer is _PRICES or answer is _FOUND
+    return answer is _RECORD or answer is _PRICES or answer is _HITS
 
 
 class Unread:
@@ -64,7 +64,7 @@ class Unread:
         if request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
             return _PRICES if _item_of(request) is not None else None
         if request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
-            return _FOUND if _search_of(request) is not None else None
+            return _HITS if _search_of(request) is not None else None
         return None
 
     def read_then(self, call: Call, done: Done) -> None:
@@ -128,4 +128,4 @@ def _item_of(request: PlainRequest) -> str | None:
 
 def _search_of(request: PlainRequest) -> dict[str, Any] | None:
     """Return the parameters of a search; None where validation may refuse them."""
-    return asked(request.target[len(_SEARCH) :].decode())
+    return search_parameters(request.target[len(_SEARCH) :].decode())

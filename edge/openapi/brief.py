@@ -1,4 +1,4 @@
-"""What the published document leaves to the pages for people, or says once instead of at each operation. Pure."""
+"""Shortens the published document: details that the pages for people have, and repetitions, are left out. Pure."""
 
 import re
 from collections import Counter
@@ -6,20 +6,21 @@ from typing import Any
 
 from edge.openapi.components import PROBLEM, Node, canonical, is_problem, operations_of
 
-# What the whole document says once in place of what it leaves out.
-_ELSEWHERE = "`/v1/docs/reference` has each description whole, and each problem of a call, which are `default` here."
+_NOTE = (
+    "Descriptions are shortened here, and errors are `default`: `/v1/docs/reference` has both in full for each call."
+)
 _SUCCESSES = {"200": "OK", "206": "The part", "304": "Unchanged"}
 _CONDITION = re.compile(r"; |(?<=\.) (?=[A-Z`])")
 _PRICE = re.compile(r" ?(?:Costs [^.]*|Needs no credential and costs nothing)\.$")
 
 
-def with_a_word_about_the_reference(document: Node) -> None:
-    """Say where that is which the published document leaves out."""
-    document["info"]["description"] += f" {_ELSEWHERE}"
+def with_note_on_reference(document: Node) -> None:
+    """Say where the details are that the published document leaves out."""
+    document["info"]["description"] += f" {_NOTE}"
 
 
 def with_one_problem(document: Node) -> None:
-    """Describe all refusals as one answer, named by its `type`; the pages for people name each."""
+    """Describe all errors as one answer, identified by its `type`; the pages for people list each."""
     listed = [operation["responses"] for operation in operations_of(document)]
     limited = next(responses["429"] for responses in listed if "429" in responses)
     for responses in listed:
@@ -29,7 +30,7 @@ def with_one_problem(document: Node) -> None:
 
 
 def without_prices(document: Node) -> None:
-    """Leave out the sentences that say in words what `x-units` says, or that a call costs nothing."""
+    """Leave out sentences that repeat `x-units`, or say that a call costs nothing."""
     for operation in operations_of(document):
         rest = _PRICE.sub("", operation["description"])
         if rest:
@@ -39,20 +40,20 @@ def without_prices(document: Node) -> None:
 
 
 def with_plain_successes(document: Node) -> None:
-    """Describe what succeeds by its status alone where the call's summary says the rest."""
+    """Describe successful answers by their status alone; the call's summary has the rest."""
     for operation in operations_of(document):
         for status, response in operation["responses"].items():
             response["description"] = _SUCCESSES.get(status, response["description"])
 
 
 def first_sentence(text: str) -> str:
-    """Return what a description says first, without the conditions that follow it."""
+    """Return the first sentence of a description, without the conditions that follow it."""
     first = _CONDITION.split(text)[0]
     return f"{first.rstrip('.')}." if text.endswith(".") else first
 
 
 def with_first_sentences(node: Any) -> None:
-    """Keep of each description what it says first: the pages for people have it whole."""
+    """Keep the first sentence of each description: the pages for people have it whole."""
     if isinstance(node, dict):
         if isinstance(node.get("description"), str):
             node["description"] = first_sentence(node["description"])
@@ -63,7 +64,7 @@ def with_first_sentences(node: Any) -> None:
             with_first_sentences(inner)
 
 
-def without_what_is_so_anyway(node: Any) -> None:
+def without_implied_keywords(node: Any) -> None:
     """Leave out least lengths of 0, defaults that are null, and the types of objects that groups have already."""
     if isinstance(node, dict):
         if node.get("minItems") == 0:
@@ -76,14 +77,14 @@ def without_what_is_so_anyway(node: Any) -> None:
             if isinstance(node.get(bound), float) and node[bound].is_integer():
                 node[bound] = int(node[bound])
         for inner in node.values():
-            without_what_is_so_anyway(inner)
+            without_implied_keywords(inner)
     elif isinstance(node, list):
         for inner in node:
-            without_what_is_so_anyway(inner)
+            without_implied_keywords(inner)
 
 
 def with_usual_credential(document: Node) -> None:
-    """Say once which credentials most operations take."""
+    """Declare the credentials that most operations take once for the document."""
     counts = Counter(canonical(operation["security"]) for operation in operations_of(document))
     [(usual, _)] = counts.most_common(1)
     for operation in operations_of(document):

@@ -5,14 +5,14 @@ from typing import Any
 
 from edge.http.catalogue import CATALOGUE
 from edge.openapi.brief import (
-    with_a_word_about_the_reference,
     with_first_sentences,
+    with_note_on_reference,
     with_one_problem,
     with_plain_successes,
     with_usual_credential,
     without_descriptions_of_answers,
+    without_implied_keywords,
     without_prices,
-    without_what_is_so_anyway,
 )
 from edge.openapi.components import PROBLEM, Node, is_problem, operations_of, share
 from edge.openapi.composition import with_bases, with_quotes
@@ -60,11 +60,11 @@ def published(document: Node, *, examples: bool = False) -> Node:
     with_descriptions(made)
     _without_defaults(made)
     if not examples:
-        with_a_word_about_the_reference(made)
+        with_note_on_reference(made)
         with_one_problem(made)
         with_plain_successes(made)
         with_first_sentences([made["paths"], made["components"]])
-        without_what_is_so_anyway(made)
+        without_implied_keywords(made)
     with_values(made)
     with_values_by_name(made)
     if not examples:

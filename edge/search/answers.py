@@ -19,7 +19,7 @@ KIND = "search"
 _FIELDS = schemas.SearchQuery().fields
 
 
-def asked(query: str) -> dict[str, Any] | None:
+def search_parameters(query: str) -> dict[str, Any] | None:
     """Return the parameters of a raw query as validation does; None for a query that it may refuse."""
     if "#" in query:  # begins what is no part of the query
         return None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from edge.http.parameters import PARSER
 from edge.http.problems import Problem
 from edge.search import schemas
-from edge.search.answers import asked
+from edge.search.answers import search_parameters
 
 NAMES = ["q", "limit", "brand", "category", "product_type", "cursor", "page", "Q", ""]
 TEXTS = st.text(max_size=12) | st.sampled_from(
@@ -46,7 +46,7 @@ async def _validated(query: str) -> dict[str, Any] | None:
 
 @given(query=QUERIES)
 async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> None:
-    read = asked(query)
+    read = search_parameters(query)
     assert read is None or read == await _validated(query)
 
 
@@ -61,7 +61,7 @@ async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> 
     ],
 )
 async def test_plain_queries_are_read(query: str) -> None:
-    assert asked(query) == await _validated(query) is not None
+    assert search_parameters(query) == await _validated(query) is not None
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ async def test_plain_queries_are_read(query: str) -> None:
     ],
 )
 def test_other_queries_are_left_to_validation(query: str) -> None:
-    assert asked(query) is None
+    assert search_parameters(query) is None
