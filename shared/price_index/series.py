@@ -67,7 +67,7 @@ def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
         both = np.where(np.isnan(logs), -logs.T, logs)
         window = count if question.window is None else question.window
         return spliced(lambda a, b: multilateral.geks(both[a:b, a:b]), count, window, question.splice)
-    with np.errstate(over="ignore", invalid="ignore"):  # what no number can hold is no index
+    with np.errstate(over="ignore", invalid="ignore"):  # an index beyond floating point is none
         steps: Floats = np.exp(logs[compared, np.arange(count)])
         if question.output == "fixed":
             return steps
