@@ -12,7 +12,6 @@ from tests.support.client import running_edge
 from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from tests.support.wire import watch_the_fast_path
 from workers.search.job import make_index
 
 SOY = mint("shop", "1").iid
@@ -39,12 +38,6 @@ PAID = (
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the fast path took it."""
-    return watch_the_fast_path(monkeypatch)
 
 
 def _credentials(settings: Settings) -> dict[str, str]:

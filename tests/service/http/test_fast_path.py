@@ -18,7 +18,7 @@ from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows, open_shop
-from tests.support.wire import OTHER, REQUEST_ID, alike, exchange, head, watch_the_fast_path
+from tests.support.wire import OTHER, REQUEST_ID, alike, exchange, head
 
 SOY = mint("shop", "1").iid
 WITH_GTIN = MAPPING.replace('sku = "sku"', 'gtin = "sku"')
@@ -43,12 +43,6 @@ def _head(
 ) -> bytes:
     target = target or f"/v1/index/lookup/{SOY}"
     return head(edge, charge, target, address=address, credential=credential, extra=extra)
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the fast path took it."""
-    return watch_the_fast_path(monkeypatch)
 
 
 @pytest.mark.parametrize("target", ["", BY_BARCODE, f"/v1/index/resolve?upc=0{BARCODE}"])

@@ -10,7 +10,7 @@ from shared.config import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+from tests.support.wire import OTHER, alike, exchange, head
 
 PATHS = (
     "/v1/openapi.json",
@@ -30,12 +30,6 @@ FORMS = ("", "Accept: */*\r\n", BROWSER, "Accept: text/markdown\r\n", "Accept: a
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the fast path took it."""
-    return watch_the_fast_path(monkeypatch)
 
 
 async def _ask(edge: Edge, target: str, extra: str, credential: bytes = b"") -> bytes:

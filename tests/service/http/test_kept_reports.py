@@ -15,7 +15,7 @@ from tests.support.releases import cut
 from tests.support.reports import work
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
-from tests.support.wire import OTHER, watch_the_fast_path
+from tests.support.wire import OTHER
 
 REPORTS = ("/v1/index/cohorts?brand=vita", "/v1/index/rollups/sustainability?category=drinks")
 DATASETS = "/v1/index/datasets"
@@ -24,12 +24,6 @@ DATASETS = "/v1/index/datasets"
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the fast path took it."""
-    return watch_the_fast_path(monkeypatch)
 
 
 async def _make(asker: Asker, settings: Settings, credential: str, targets: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from tests.support.client import Edge, running_edge
 from tests.support.kept_answers import used
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.wire import OTHER, alike, exchange, head, watch_the_fast_path
+from tests.support.wire import OTHER, alike, exchange, head
 
 SOY = mint("shop", "1").iid
 
@@ -22,12 +22,6 @@ SOY = mint("shop", "1").iid
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request, whether the fast path took it."""
-    return watch_the_fast_path(monkeypatch)
 
 
 async def _ask(edge: Edge, key: str, number: int, query: str, extra: str = "") -> bytes:

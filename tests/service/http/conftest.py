@@ -1,0 +1,11 @@
+"""Tells the tests of HTTP answers which requests the fast path took."""
+
+import pytest
+
+from tests.support.wire import watch_the_fast_path
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request, whether the fast path took it."""
+    return watch_the_fast_path(monkeypatch)
