@@ -1,12 +1,10 @@
 """A stack that is killed, in part or whole, leaves nothing behind and comes back."""
 
-import contextlib
 import http.client
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -18,42 +16,24 @@ import pytest
 
 from deploy.local.paths import Paths, free_port, port_is_free
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
+from tests.system.processes import alive, children, ready, until, whole
 
 pytestmark = pytest.mark.xdist_group("survival")
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack that every test leaves as whole as it found it."""
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A stack of which the test before may have killed a part that is not back yet."""
     running = start(tmp_path_factory.mktemp("own"), "--no-demo")
     yield running
     running.ctl("down", check=False)
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def until(condition: object, seconds: float = 20.0) -> bool:
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if condition():  # type: ignore[operator]
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def ready(running: Running) -> bool:
-    try:
-        with closing(http.client.HTTPConnection("127.0.0.1", running.port, timeout=5)) as line:
-            line.request("GET", "/v1/ready")
-            response = line.getresponse()
-            return response.status == 200 and b"data_version" in response.read()
-    except (OSError, http.client.HTTPException):
-        return False
+@pytest.fixture
+def own(damaged: Running) -> Running:
+    """A whole stack: both its edges answer by themselves. A part that died often comes back after seconds only."""
+    assert until(lambda: all(whole(damaged, name) for name in ("edge-a", "edge-b")), 60)
+    return damaged
 
 
 def test_a_killed_part_comes_back(own: Running) -> None:
@@ -66,12 +46,12 @@ def test_a_killed_part_comes_back(own: Running) -> None:
 
 def test_a_killed_master_of_nginx_comes_back_although_its_workers_hold_the_port(own: Running) -> None:
     pid = own.pid("nginx")
-    workers = _children(pid)
+    workers = children(pid)
     os.kill(pid, signal.SIGKILL)
     assert until(lambda: own.pid("nginx") != pid)
     assert until(lambda: not any(alive(worker) for worker in workers))
     assert until(lambda: ready(own))
-    assert until(lambda: bool(_children(own.pid("nginx"))))
+    assert until(lambda: bool(children(own.pid("nginx"))))
 
 
 def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(tmp_path: Path) -> None:
@@ -79,7 +59,7 @@ def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(
     state = running.state
     masters = [running.pid(name) for name in ("nginx", "edge-a", "worker-reports")]
     parts = {child["pid"] for child in state["children"]}
-    parts |= {worker for master in masters for worker in _children(master)}
+    parts |= {worker for master in masters for worker in children(master)}
     # The supervisor first, or it would start the parts anew.
     for pid in (state["pid"], *masters):
         os.kill(pid, signal.SIGKILL)
@@ -92,10 +72,10 @@ def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
     answers: list[object] = []
     for name in ("edge-a", "edge-b"):
         master = own.pid(name)
-        former = _children(master)
+        former = children(master)
         os.kill(master, signal.SIGHUP)
         ends = time.monotonic() + 60.0
-        while any(alive(worker) for worker in former) or not _children(master):
+        while any(alive(worker) for worker in former) or not children(master):
             assert time.monotonic() < ends, "the former workers do not end"
             with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
                 for _ in range(50):
@@ -117,7 +97,7 @@ def test_an_edge_killed_under_load_loses_no_request_and_charges_none_twice(own: 
     head = {"X-Service-Public-Token": token}
     statuses: list[int] = []
     for name in ("edge-a", "edge-b"):
-        victims = [own.pid(name), *_children(own.pid(name))]
+        victims = [own.pid(name), *children(own.pid(name))]
         for number in range(15):
             with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=30)) as line:
                 line.request("GET", "/v1/index/brands", headers=head)
@@ -129,23 +109,11 @@ def test_an_edge_killed_under_load_loses_no_request_and_charges_none_twice(own: 
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.15)  # ten a second are allowed
         # The next victim must not be the only one that is left.
-        assert until(lambda name=name, old=victims[0]: own.pid(name) != old)
-        assert until(lambda name=name: _listens(Paths.below(own.folder).socket(name)))
+        assert until(lambda name=name, old=victims[0]: own.pid(name) != old and whole(own, name))
     assert set(statuses) == {200}
     with closing(http.client.HTTPConnection("127.0.0.1", own.port, timeout=5)) as line:
         line.request("GET", "/v1/quota", headers=head)
         assert json.loads(line.getresponse().read())["limits"][0]["used"] == len(statuses)
-
-
-def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as line:
-        return line.connect_ex(str(path)) == 0
-
-
-def _children(pid: int) -> list[int]:
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it may end while it is looked at
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return []
 
 
 class _Crowd:
@@ -187,17 +155,17 @@ class _Crowd:
 
 @pytest.mark.parametrize("part", ["worker", "master", "both"])
 def test_a_frozen_edge_is_replaced_and_costs_no_request(own: Running, part: str) -> None:
-    assert until(lambda: len(_children(own.pid("edge-a"))) == 1)  # the test before may have replaced it
+    assert until(lambda: len(children(own.pid("edge-a"))) == 1)  # a former worker may still finish its requests
     master = own.pid("edge-a")
-    (worker,) = _children(master)
+    (worker,) = children(master)
+    frozen = {"worker": [worker], "master": [master], "both": [master, worker]}[part]
     with _Crowd(own.port) as crowd:
         crowd.go_on()
-        for pid in {"worker": [worker], "master": [master], "both": [master, worker]}[part]:
+        for pid in frozen:
             os.kill(pid, signal.SIGSTOP)
         crowd.go_on()
-        assert until(lambda: not alive(master if part == "master" else worker))
-        assert until(lambda: bool(_children(own.pid("edge-a"))))
-        assert until(lambda: _listens(Paths.below(own.folder).socket("edge-a")))
+        assert until(lambda: not any(map(alive, frozen)))
+        assert until(lambda: whole(own, "edge-a"))
         crowd.go_on()
     assert set(crowd.statuses) == {200}
 
