@@ -54,10 +54,10 @@ from edge.organizations.handlers import OrganizationApi
 from edge.organizations.member_handlers import MembersApi
 from edge.reports import routes as reports
 from edge.resources import Resources
-from edge.search.answers import SearchAnswers
 from edge.search.handlers import Search
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
+SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 
@@ -93,6 +93,7 @@ def create_app(resources: Resources) -> web.Application:
     register(app, listed)
     document.describe(app, listed)
     app[DOCUMENT] = document
+    app[SERVICES] = services
     return app
 
 
@@ -174,7 +175,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
     resolve = Resolve(resolver, resources.records, base_url)
     resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
-    search = Search(SearchAnswers(services.search, services.cursors, base_url))
+    search = Search(services.search_answers)
     brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
     channels = Channels(resources.database, lists)
     return (

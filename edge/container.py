@@ -24,6 +24,7 @@ from edge.releases.repository import ReleaseRepository
 from edge.releases.serializers import UrlSigner
 from edge.reports.service import ReportService
 from edge.resources import Resources
+from edge.search.answers import SearchAnswers
 from edge.search.identifiers import ItemSearch
 from edge.watches.service import WatchService
 from edge.webhooks.service import WebhookService
@@ -43,6 +44,7 @@ class Services:
     organizations: OrganizationService
     idempotent_acts: IdempotentActs
     search: ItemSearch
+    search_answers: SearchAnswers
     price_history: PriceHistory
     sustainability: Sustainability
     orders: JobOrders
@@ -79,6 +81,7 @@ def build_services(resources: Resources) -> Services:
     downloads = FileResponder(
         resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
     )
+    search = ItemSearch(resources.search, resources.resolutions)
     urls = SignedUrls(*settings.signing_secrets)
     return Services(
         resources=resources,
@@ -89,7 +92,8 @@ def build_services(resources: Resources) -> Services:
         person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
         idempotent_acts=IdempotentActs(database, settings),
-        search=ItemSearch(resources.search, resources.resolutions),
+        search=search,
+        search_answers=SearchAnswers(search, cursors, settings.base_url),
         price_history=PriceHistory(database, settings.base_url),
         sustainability=Sustainability(database, settings.base_url, billing),
         orders=orders,

@@ -13,7 +13,7 @@ from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
-from edge.app import create_app
+from edge.app import SERVICES, create_app
 from edge.fast_path.protocol import FastPathProtocol
 from edge.fast_path.service import FastPath
 from edge.http.catalogue import reason_phrase
@@ -153,7 +153,7 @@ class DrainingRunner(web.AppRunner):
             app, access_log=None, keepalive_timeout=_KEEP_ALIVE_SECONDS, shutdown_timeout=_SHUTDOWN_SECONDS
         )
         self._resources = resources
-        self._fast_path = FastPath(resources)
+        self._fast_path = FastPath(app[SERVICES])
         app.on_response_prepare.append(self._close_behind)
 
     def _reg_site(self, site: web.BaseSite) -> None:

@@ -1,5 +1,6 @@
 """A request that the fast path answers, with its answer."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record
 from edge.quota.policy import TAKEN, Decision
 from shared.accounts import Principal
+from shared.errors import StoreUnavailable
 from shared.plans import Plan
 
 LOOKUP = rules.free("lookup")
@@ -32,9 +34,20 @@ _NO_PLAN = Plan(
 NOT_CHARGED = Decision("", "", _NO_PLAN, 0, TAKEN, 0, 0, 0, 0, verified=False)
 """Instead of the store's decision: a document, which every caller may have."""
 
+Done = Callable[[Answer | StoreUnavailable | None], None]
+Read = Callable[["Call", Done], None]
+"""Reads the content of a call's answer, and calls `Done` with the answer.
+
+It gets StoreUnavailable where the store that alone knows it does not answer, and None where there is no answer to the
+question: the ordinary way says why.
+"""
+
 
 class Call(NamedTuple):
-    """A request that the fast path answers as soon as it is charged. A document's has no principal and no account."""
+    """A request that the fast path answers as soon as it is charged. A document's has no principal and no account.
+
+    `read` reads the answer where memory does not have it.
+    """
 
     request: PlainRequest
     principal: Principal | None
@@ -44,6 +57,7 @@ class Call(NamedTuple):
     unchanged: bool
     request_id: bytes
     started: float
+    read: Read | None
 
     @property
     def source(self) -> str:
@@ -60,13 +74,18 @@ class Call(NamedTuple):
 
 
 def call_of(
-    request: PlainRequest, principal: Principal | None, network: str, account: str | None, answer: Answer
+    request: PlainRequest,
+    principal: Principal | None,
+    network: str,
+    account: str | None,
+    answer: Answer,
+    read: Read | None = None,
 ) -> Call:
     """Make the call of a request that begins now."""
     condition = request.if_none_match
     unchanged = bool(condition and answer.etag and none_match(condition.decode(), answer.etag))
     request_id = request.request_id or request_id_from(None).encode()
-    return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter())
+    return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter(), read)
 
 
 def of_record(record: Record, where: bytes, rule: Rule) -> Answer:

@@ -9,11 +9,12 @@ from time import perf_counter
 import msgspec
 
 from edge import rules
+from edge.container import Services
 from edge.fast_path import answers
 from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, of_record
 from edge.fast_path.counts import Counts
 from edge.fast_path.request import PlainRequest, network_of, representation
-from edge.fast_path.unread import Unread, is_unread
+from edge.fast_path.unread import Reader
 from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
 from edge.http.context import trace_members
@@ -22,7 +23,6 @@ from edge.index.identifiers import requested_identifier
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
 from edge.quota.unmetered import UnmeteredLimits
-from edge.resources import Resources
 from shared.accounts import Principal, account_of
 from shared.errors import InvalidParameter, StoreUnavailable
 from shared.telemetry.trace_context import SpanContext, step_from
@@ -36,14 +36,15 @@ _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","
 class FastPath:
     """Finds what can be answered from memory, and counts what was answered."""
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, services: Services) -> None:
+        resources = services.resources
         self._known = resources.credentials.cached
         self._records = resources.records
         self._resolution = resources.resolutions.peek
         self._answer = resources.answers.find
         self._address = f"Content-Location: {resources.settings.base_url}/index/lookup/"
         self._limiter = resources.limiter
-        self._unread = Unread(resources)
+        self._reader = Reader(services)
         self._unmetered = UnmeteredLimits(resources.limiter)
         self._access_log = resources.access_log
         self._used = resources.usage.note
@@ -66,12 +67,14 @@ class FastPath:
             return None
         if principal.kind != ("public-token" if request.token else "api-key"):
             return None
-        answer = self._find(request, principal) or self._unread.find(request)
+        answer, read = self._find(request, principal), None
+        if answer is None:
+            answer, read = self._reader.find(request) or (None, None)
         if answer is None or principal.kind not in answer.rule.accepts or principal.plan.rank < answer.rule.rank_min:
             return None
         if not answer.units and principal.plan.counted_by != "organization":
             return None
-        return call_of(request, principal, network, account_of(principal, network), answer)
+        return call_of(request, principal, network, account_of(principal, network), answer, read)
 
     def _document(self, request: PlainRequest, network: str) -> Call | None:
         """Return the call of a document, which needs no credential, looks at none, and is not counted."""
@@ -87,8 +90,8 @@ class FastPath:
         """
 
         def decided(decision: Decision) -> None:
-            if decision.allowed and is_unread(call.answer):
-                self._unread.read_then(call, lambda answer: self._take(answer, call, decision, respond, decline))
+            if decision.allowed and call.read is not None:
+                call.read(call, lambda answer: self._take(answer, call, decision, respond, decline))
             else:
                 self._respond(call, decision, respond)
 

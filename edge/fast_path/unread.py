@@ -1,28 +1,33 @@
 """Answers of the fast path that memory lacks, made once the call is charged: records, prices of an item, searches."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from time import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from edge import rules
 from edge.analytics.envelope import LIGHT_UNITS
-from edge.analytics.price_history import PriceHistory
-from edge.fast_path.call import LOOKUP, Call, of_record
+from edge.container import Services
+from edge.fast_path.call import LOOKUP, Call, Done, Read, of_record
 from edge.fast_path.request import PlainRequest, representation
 from edge.http.answer_cache import JSON_SELECTED, Answer, Key, Offer, answer_of
 from edge.http.compression import compress
-from edge.http.cursors import CursorSigner
 from edge.http.routing import Rule
 from edge.index.records import Record
-from edge.resources import Resources
-from edge.search.answers import SearchAnswers, search_parameters
-from edge.search.identifiers import ItemSearch
+from edge.search.answers import search_parameters
 from edge.storage.fair_share import ACCOUNT
 from shared.errors import StoreUnavailable
 from shared.ids import canonical_iid
 
 _PRICING, _SEARCH = b"/v1/index/pricing/", b"/v1/index/search?"
+
+
+class Unread(NamedTuple):
+    """An answer still without content, and what reads it."""
+
+    answer: Answer
+    read: Read
 
 
 def _unread(rule: Rule, units: int) -> Answer:
@@ -33,54 +38,41 @@ _RECORD = _unread(LOOKUP, LOOKUP.units)
 _PRICES = _unread(rules.light("pricing"), LIGHT_UNITS)
 _HITS = _unread(rules.free("search"), rules.free("search").units)
 
-Done = Callable[[Answer | StoreUnavailable | None], None]
 
+class Reader:
+    """Finds what may be read for a request, and reads it."""
 
-def is_unread(answer: Answer) -> bool:
-    """Return whether an answer is still without content."""
-    return answer is _RECORD or answer is _PRICES or answer is _HITS
-
-
-class Unread:
-    """Finds what may be read, as an answer without content, and reads it."""
-
-    def __init__(self, resources: Resources) -> None:
-        settings = resources.settings
-        cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
-        self._records = resources.records
-        self._answers = resources.answers
-        self._prices = PriceHistory(resources.database, settings.base_url)
-        self._search = SearchAnswers(ItemSearch(resources.search, resources.resolutions), cursors, settings.base_url)
+    def __init__(self, services: Services) -> None:
+        self._records = services.resources.records
+        self._answers = services.resources.answers
+        self._prices = services.price_history
+        self._search = services.search_answers
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def find(self, request: PlainRequest) -> Answer | None:
-        """Return the answer, still without content, to a question that memory cannot answer and that may be read."""
+    def find(self, request: PlainRequest) -> Unread | None:
+        """Return the answer to a question that memory cannot answer and that may be read."""
         if request.if_none_match:
             return None
         selected = representation(request.accept)
         if request.iid is not None:
             iid = canonical_iid(request.iid.decode())
-            return _RECORD if selected.endswith(JSON_SELECTED) and iid and self._records.peek(iid) is None else None
-        if request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
-            return _PRICES if _item_of(request) is not None else None
-        if request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
-            return _HITS if _search_of(request) is not None else None
+            if iid and selected.endswith(JSON_SELECTED) and self._records.peek(iid) is None:
+                return Unread(_RECORD, partial(self._read_record, request.iid.decode().upper()))
+        elif request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
+            priced = canonical_iid(request.target[len(_PRICING) :].decode())
+            if priced is not None:
+                return Unread(_PRICES, self._reading(partial(self._prices.offer, priced)))
+        elif request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
+            parameters = search_parameters(request.target[len(_SEARCH) :].decode())
+            if parameters is not None:
+                return Unread(_HITS, self._reading(partial(self._searched, parameters)))
         return None
 
-    def read_then(self, call: Call, done: Done) -> None:
-        """Read the answer of a call that is charged, and call `done` with it.
+    async def _searched(self, parameters: dict[str, Any]) -> Offer:
+        response, until = await self._search.make(parameters)
+        return Offer(response, _HITS.units, for_today=False, organization_id=None, until=until)
 
-        `done` gets StoreUnavailable where the store that alone knows it does not answer, and None where there is no
-        answer to the question: the ordinary way says why.
-        """
-        if call.answer is _RECORD:
-            self._read_record(call.request, done)
-        else:
-            task = asyncio.create_task(self._read_offered(call, done))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    def _read_record(self, request: PlainRequest, done: Done) -> None:
+    def _read_record(self, iid: str, call: Call, done: Done) -> None:
         def read(record: Record | Exception) -> None:
             if isinstance(record, StoreUnavailable):
                 done(record)
@@ -89,14 +81,23 @@ class Unread:
             else:
                 done(of_record(record, b"", LOOKUP))
 
-        assert request.iid is not None
-        self._records.read_then(request.iid.decode().upper(), read)
+        self._records.read_then(iid, read)
 
-    async def _read_offered(self, call: Call, done: Done) -> None:
+    def _reading(self, make: Callable[[], Awaitable[Offer]]) -> Read:
+        """Return what makes an offer in a task of its own."""
+
+        def read(call: Call, done: Done) -> None:
+            task = asyncio.create_task(self._read_offered(make, call, done))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        return read
+
+    async def _read_offered(self, make: Callable[[], Awaitable[Offer]], call: Call, done: Done) -> None:
         request, generation, began = call.request, self._answers.generation, time()
         ACCOUNT.set(call.account)
         try:
-            offered = await self._offer(call)
+            offered = await make()
         except StoreUnavailable as error:
             done(error)
             return
@@ -109,23 +110,3 @@ class Unread:
         key = Key(request.target, representation(request.accept), None, request.gzip is not None)
         self._answers.keep(key, answer, generation)
         done(answer)
-
-    async def _offer(self, call: Call) -> Offer:
-        if call.answer is _PRICES:
-            iid = _item_of(call.request)
-            assert iid is not None
-            return await self._prices.offer(iid)
-        parameters = _search_of(call.request)
-        assert parameters is not None
-        response, until = await self._search.make(parameters)
-        return Offer(response, call.answer.units, for_today=False, organization_id=None, until=until)
-
-
-def _item_of(request: PlainRequest) -> str | None:
-    """Return the IID behind the path of prices; None where there is none, or parameters behind it."""
-    return canonical_iid(request.target[len(_PRICING) :].decode())
-
-
-def _search_of(request: PlainRequest) -> dict[str, Any] | None:
-    """Return the parameters of a search; None where validation may refuse them."""
-    return search_parameters(request.target[len(_SEARCH) :].decode())

@@ -40,11 +40,13 @@ class Server:
 
 
 @contextmanager
-def edge(settings: Settings, folder: Path, name: str = "edge", **changed: str) -> Iterator[Server]:
-    """Run one process of the edge on the first core, with some settings changed."""
+def edge(
+    settings: Settings, folder: Path, name: str = "edge", checkout: Path = PROJECT, /, **changed: str
+) -> Iterator[Server]:
+    """Run one process of the edge of a checkout on the first core, with some settings changed."""
     socket = folder / f"{name}.sock"
     environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
-    with _process([sys.executable, "-m", "tests.perf.one_edge", str(socket)], environment) as process:
+    with _process([sys.executable, "-m", "tests.perf.one_edge", str(socket)], environment, checkout) as process:
         yield Server(OURS, process, _wait(socket, process), "198.51.100.1", "198.51.100.2")
 
 
@@ -100,11 +102,13 @@ def lua(settings: Settings, folder: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def _process(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    command: list[str], environment: dict[str, str], folder: Path = PROJECT
+) -> Iterator[subprocess.Popen[bytes]]:
     def first_core() -> None:
         os.sched_setaffinity(0, {0})
 
-    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=PROJECT, preexec_fn=first_core)
+    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=folder, preexec_fn=first_core)
     try:
         yield process
     finally:

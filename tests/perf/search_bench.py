@@ -73,7 +73,7 @@ def _run(items: int, queries: int, directory: Path, console: Console | None) -> 
 def _measure(index: SearchIndex, queries: int) -> list[dict[str, Any]]:
     rng = random.Random(SEED)
     rows = []
-    for kind, make in _kinds(index, rng).items():
+    for kind, make in kinds(index, rng).items():
         times, found = [], 0
         for question, wanted in [make() for _ in range(queries)]:
             started = time.perf_counter()
@@ -89,7 +89,7 @@ def _text(item: Item) -> str:
     return f"{item.iid}\n{item.name}\n{item.product_type}".lower()
 
 
-def _kinds(index: SearchIndex, rng: random.Random) -> dict[str, Callable[[], tuple[str, str]]]:
+def kinds(index: SearchIndex, rng: random.Random) -> dict[str, Callable[[], tuple[str, str]]]:
     """Return what makes a question of each kind, and the text that a hit on its first page should have."""
 
     def item() -> Item:

@@ -20,8 +20,8 @@ FAST_PATH_FAULTS = (
     fault(
         "a refused caller makes the fast path read a record",
         "edge/fast_path/service.py",
-        "            if decision.allowed and is_unread(call.answer):\n",
-        "            if is_unread(call.answer):\n",
+        "            if decision.allowed and call.read is not None:\n",
+        "            if call.read is not None:\n",
         "tests/service/http/test_unread_records.py::test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing",
     ),
     fault(
