@@ -24,8 +24,8 @@ from shared.config import Settings
 from shared.errors import ConfigurationError
 from shared.telemetry.log import adopt_libraries
 
-# At its first conversion of values pyarrow imports pandas, where that is installed: 0.2 s, or a second where much
-# else runs, in which the first answer that needs it would block the event loop.
+# At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as
+# deploy/gunicorn.conf.py does, it takes up to a second, in which the first answer would block the event loop.
 pa.array([None])
 
 _HEAD_BYTES_MAX = 16 * 1024

@@ -10,6 +10,7 @@ from celery import signals
 
 from shared.config import Settings, settings_or_exit
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT
+from shared.processes import without_pandas
 from shared.telemetry import metrics
 from shared.telemetry.http_server import serve_metrics
 from shared.telemetry.log import Log, adopt_libraries
@@ -98,6 +99,7 @@ def _pool_of(worker: Any) -> list[tuple[int, int]]:
 
 def main(handlers: Callable[[Services], Handlers] = job_handlers) -> None:
     """Run a worker with the settings of the environment and the arguments of the command line."""
+    without_pandas()
     Worker(settings_or_exit(), handlers).run(sys.argv[1:])
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from deploy.local.paths import Paths
-from deploy.local.stack import default_data_dir
+from deploy.local.paths import Paths, default_data_dir
 from deploy.local.supervised import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339

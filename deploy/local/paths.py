@@ -19,6 +19,11 @@ _SECRETS = ("owner_password", "edge_password", "worker_password", "token_pepper"
 _RENAMED_SECRETS = {"cursor_secret": "signing_secret"}
 
 
+def default_data_dir() -> Path:
+    """The data directory when none is named: `var` in the project, so that two clones never share one."""
+    return Path(__file__).parents[2] / "var"
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The folders of one stack. `run` holds sockets and pid files and is short enough for the kernel."""

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -293,8 +292,3 @@ def _as_dict(child: ServiceProcess) -> dict[str, Any]:
         "restarts": child.restarts,
         "log": str(child.program.log),
     }
-
-
-def default_data_dir() -> Path:
-    """The data directory when none is named: `var` in the project, so that two clones never share one."""
-    return PROJECT / "var"
