@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workers.reports.columns import NARROW, join, replaced, summed_pairs, weights
 from workers.reports.periods import Range, number
 from workers.reports.statistics import Discounts, Spread, discounts, spread
-from workers.rollups.codec import Array, counted, counted_pairs
-
-_BINS_MAX = 1 << 20
+from workers.rollups.codec import Array, counted, counted_pairs, in_order, order_by, starts_of
 
 
 class Key(NamedTuple):
@@ -21,8 +20,23 @@ class Key(NamedTuple):
     second_group: int
 
 
+class ByChannel(NamedTuple):
+    """How many observations each segment has in each channel: distinct pairs, in order."""
+
+    segment: Array
+    channel: Array
+    n: Array
+
+    def each(self, count: int) -> list[dict[int, int]]:
+        """Return the observations by channel of `count` segments."""
+        listed: list[dict[int, int]] = [{} for _ in range(count)]
+        for segment, channel, n in zip(*(column.tolist() for column in self), strict=True):
+            listed[segment][channel] = n
+        return listed
+
+
 class GroupedSeries(NamedTuple):
-    """All segments, in the order of `keys`, with a figure each; `channels` maps each to its channels' observations."""
+    """All segments, in the order of `keys`, with a figure each."""
 
     keys: list[Key]
     spread: Spread
@@ -30,7 +44,7 @@ class GroupedSeries(NamedTuple):
     items: Array
     first_day: Array
     last_day: Array
-    channels: list[dict[int, int]]
+    channels: ByChannel
     days: set[int]
 
 
@@ -60,6 +74,7 @@ class Collector:
         self._pairs: list[tuple[Array, Array]] = []
         self._counts: list[tuple[Array, Array]] = []
         self._prices: list[tuple[Array, Array, Array]] = []
+        self._spreads: list[Spread] = []
         self._seen: list[tuple[Array, Array]] = []
         self._channels: list[tuple[Array, Array, Array]] = []
         self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
@@ -114,7 +129,8 @@ class Collector:
     def add_entries(
         self,
         currency: str,
-        days: Array,
+        month: date,
+        day: Array,
         groups: tuple[Array, Array],
         price: Array,
         list_price: Array,
@@ -122,49 +138,58 @@ class Collector:
         item: Array,
         item_count: int,
     ) -> None:
-        """Add single observations of one rollup; `item` is an id, or a place among the rollup's `item_count` items."""
+        """Add single observations of one rollup, which come in the order of their items.
+
+        `day` is that of the month; `item` is an id, or a place among the rollup's `item_count` items.
+        """
         if not len(price):
             return
-        period = self._days.periods_of(days)
-        segment = self._segments(currency, period, *groups)
-        one = price.astype("i8")
-        self._pending.append(_Pieces(segment, one, None, days, segment, channel.astype("i8"), segment, None))
+        first = number(month)
+        segment = self._segments(currency, first, day, groups)
+        self._pending.append(
+            _Pieces(segment, price, None, day.astype("i4") + (first - 1), segment, channel, segment, None)
+        )
         if list_price.any():
             listed = np.flatnonzero(list_price)
-            columns = (segment.take(listed), one.take(listed), list_price.take(listed).astype("i8"))
+            columns = (segment.take(listed), price.take(listed).astype("i8"), list_price.take(listed).astype("i8"))
             self._pending_list_prices.append((*columns, np.ones(len(listed), "i8")))
-        self._pairs.append((segment, item.astype("i8") + (0 if self.by_id else self._items_before)))
+        self._pairs.append((segment, item if self.by_id else item.astype("i4") + self._items_before))
         self._items_before += item_count
 
     def end_month(self) -> None:
-        """Condense what the month, or several months of rollups, brought to what the answer needs."""
+        """Condense what the month, or several months of rollups, brought to what the answer needs.
+
+        Where no period spans two months that is the statistics themselves: the prices of one month are still in the
+        processor's cache, those of all months would not be.
+        """
         pieces, self._pending = self._pending, []
         if not pieces:
             return
-        segment, price = (_join([getattr(one, name) for one in pieces]) for name in ("segment", "price"))
-        times = _weights([(one.price, one.times) for one in pieces])
-        # Rollups come sorted; only where two are of one segment must they be merged.
-        rollups = all(one.times is not None for one in pieces)
-        alone = rollups and len({int(one.segment[0]) for one in pieces}) == len(pieces)
-        self._prices.append((segment, price, times) if alone and times is not None else counted(segment, price, times))
-        self._seen.append(_pairs(_join([one.day_segment for one in pieces]), _join([one.day for one in pieces]))[:2])
-        of, channel = (_join([getattr(one, name) for one in pieces]) for name in ("channel_segment", "channel"))
-        self._channels.append(_pairs(of, channel, _weights([(one.channel, one.channel_n) for one in pieces])))
+        segment, price = (join([getattr(one, name) for one in pieces]) for name in ("segment", "price"))
+        times = weights([(one.price, one.times) for one in pieces])
+        if self._spans_months:
+            self._prices.append(counted(segment, price, times))
+        else:
+            self._spreads.append(_spread(pieces, segment, price, times))
+        self._seen.append(
+            summed_pairs(join([one.day_segment for one in pieces]), join([one.day for one in pieces]))[:2]
+        )
+        of, channel = (join([getattr(one, name) for one in pieces]) for name in ("channel_segment", "channel"))
+        self._channels.append(summed_pairs(of, channel, weights([(one.channel, one.channel_n) for one in pieces])))
         if self._pending_list_prices:
             self._list_prices.append(counted_pairs(*_joined(self._pending_list_prices)))
             self._pending_list_prices = []
         if not self._spans_months and self._pairs:
-            self._counts.append(_distinct(self._pairs))
+            self._counts.append(self._distinct())
             self._pairs, self._items_before = [], 0
 
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
-        prices = tuple(_join(list(column)) for column in zip(*self._prices, strict=True)) if self._prices else None
-        segment, price, times = prices or (np.empty(0, "i8"),) * 3
-        figures = spread(*(counted(segment, price, times) if self._spans_months else (segment, price, times)))
+        if self._prices:
+            self._spreads = [spread(*counted(*(join(list(column)) for column in zip(*self._prices, strict=True))))]
         count = len(self._numbers)
         if self._pairs:
-            self._counts.append(_distinct(self._pairs))
+            self._counts.append(self._distinct())
         items = np.zeros(count, "i8")
         for positions, n in self._counts:
             np.add.at(items, positions, n)
@@ -172,91 +197,70 @@ class Collector:
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
-        channels: list[dict[int, int]] = [{} for _ in range(count)]
-        for positions, codes, sums in self._channels:
-            for position, code, n in zip(positions.tolist(), codes.tolist(), sums.tolist(), strict=True):
-                channels[position][code] = channels[position].get(code, 0) + n
-        days_seen = {int(day) for _, listed in self._seen for day in np.unique(listed)}
+        channels = zip(*self._channels, strict=True) if self._channels else [[np.empty(0, "i8")]] * 3
+        by_channel = ByChannel(*summed_pairs(*(join(list(column)) for column in channels)))
+        days_seen = set(join([days for _, days in self._seen]).tolist()) if self._seen else set()
         cuts = discounts(count, *_joined(self._list_prices))
-        return GroupedSeries(list(self._numbers), figures, cuts, items, first, last, channels, days_seen)
+        return GroupedSeries(
+            list(self._numbers), Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen
+        )
 
-    def _segments(self, currency: str, period: Array, first: Array, second: Array) -> Array:
+    def _distinct(self) -> tuple[Array, Array]:
+        """Return the segments, and how many distinct items each has."""
+        segment, item = (join(list(column)) for column in zip(*self._pairs, strict=True))
+        if self.by_id:
+            segment = counted(segment, item)[0]
+        else:  # a month's items come in order, and stay so in each segment
+            order = order_by(segment - segment.min())
+            segment = segment.take(order)
+            segment = segment.take(starts_of(segment, item.take(order)))
+        starts = starts_of(segment)
+        return segment.take(starts), np.diff(starts, append=len(segment))
+
+    def _segments(self, currency: str, first: int, day: Array, groups: tuple[Array, Array]) -> Array:
         """Number the segments of a rollup's entries; most often they are all of one."""
-        columns = [column.astype("i8") if len(column) else None for column in (period, first, second)]
+        by_day = self._days.periods_of(np.arange(first, first + int(day.max())))
+        earliest = int(by_day[day.min() - 1])
+        columns = [None if earliest == by_day[-1] else by_day.take(day - 1)]
+        columns += [column if len(column) else None for column in groups]
         least = [0 if column is None else int(column.min()) for column in columns]
         widths = [
             1 if column is None else int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)
         ]
-        code = np.zeros(len(period), "i8")
-        for column, low, width in zip(columns, least, widths, strict=True):
-            if column is not None and width > 1:
-                code = code * width + column - low
+        least[0] = earliest
         bins = widths[0] * widths[1] * widths[2]
         if bins == 1:
-            return np.full(len(period), self.number(Key(currency, *least)))
-        distinct, positions = _dense(code, bins)
-        numbers = np.empty(len(distinct), "i8")
-        for position, value in enumerate(distinct.tolist()):
+            return np.full(len(day), self.number(Key(currency, *least)), "i4")
+        code = np.zeros(len(day), "i4" if bins < NARROW else "i8")
+        for column, low, width in zip(columns, least, widths, strict=True):
+            if column is not None and width > 1:
+                code *= width
+                code += (column - column.dtype.type(low)).astype(code.dtype, copy=False)
+        return self._numbered(currency, code, least, widths)
+
+    def _numbered(self, currency: str, code: Array, least: list[int], widths: list[int]) -> Array:
+        """Number the segments of codes, each a period and two groups above the least ones."""
+
+        def number(value: int) -> int:
             rest, last = divmod(value, widths[2])
             start, middle = divmod(rest, widths[1])
-            numbers[position] = self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
-        return numbers[positions]
+            return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
+
+        return replaced(code, widths[0] * widths[1] * widths[2], number)
 
 
-def _dense(code: Array, bins: int) -> tuple[Array, Array]:
-    """Return the distinct codes and each code's place among them; by counting where that beats sorting."""
-    if bins > _BINS_MAX:
-        distinct, positions = np.unique(code, return_inverse=True)
-        return distinct, positions
-    there = np.zeros(bins, bool)
-    there[code] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
-
-
-def _pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the distinct pairs, and the sum of `n` over each."""
-    if not len(first):
-        return first, second, first
-    low, least = int(second.min()), int(first.min())
-    width = int(second.max()) - low + 1
-    key = (first - least) * width + second - low
-    bins = (int(first.max()) - least + 1) * width
-    if bins <= _BINS_MAX:
-        sums = np.bincount(key, weights=n, minlength=bins)
-        distinct = np.flatnonzero(sums)
-        return distinct // width + least, distinct % width + low, sums[distinct].astype("i8")
-    distinct, positions = np.unique(key, return_inverse=True)
-    return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
-
-
-def _weights(columns: list[tuple[Array, Array | None]]) -> Array | None:
-    """Return how often each value of the columns comes; None where each comes once."""
-    if all(times is None for _, times in columns):
-        return None
-    return _join([np.ones(len(column), "i8") if times is None else times for column, times in columns])
-
-
-def _distinct(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Return the segments, and how many distinct items each has; by marking them where that beats sorting."""
-    segment, item = (_join(list(column)) for column in zip(*pairs, strict=True))
-    least, width = int(segment.min()), int(item.max()) + 1
-    bins = (int(segment.max()) - least + 1) * width
-    if bins <= _BINS_MAX:
-        there = np.zeros(bins, bool)
-        there[(segment - least) * width + item] = True
-        counts = there.reshape(-1, width).sum(axis=1)
-    else:
-        counts = np.bincount(counted(segment, item)[0] - least)
-    segments = np.flatnonzero(counts)
-    return segments + least, counts[segments]
+def _spread(pieces: list[_Pieces], segment: Array, price: Array, times: Array | None) -> Spread:
+    """Return the statistics of pieces whose columns were joined."""
+    if times is None:
+        return spread(*in_order(segment, price))
+    # Rollups come sorted; only where two are of one segment must they be merged.
+    rollups = all(one.times is not None for one in pieces)
+    alone = rollups and len({int(one.segment[0]) for one in pieces}) == len(pieces)
+    return spread(segment, price, times) if alone else spread(*counted(segment, price, times))
 
 
 def _joined(parts: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
     if not parts:
         return (np.empty(0, "i8"),) * 4
-    segment, price, list_price, times = (_join(list(column)) for column in zip(*parts, strict=True))
+    segment, price, list_price, times = (join(list(column)) for column in zip(*parts, strict=True))
     return segment, price, list_price, times
-
-
-def _join(parts: list[Array]) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -114,7 +114,7 @@ def _table(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Ke
         "items": gathered.items[order],
         "set_aside": [aside.get(key, 0) for key in keys],
         **_prices(gathered.spread, order, [key.currency for key in keys]),
-        "channels": shares([gathered.channels[segment] for segment in order], names.channels),
+        "channels": shares(gathered.channels, order, names.channels),
         "first_day": _days(gathered.first_day[order]),
         "last_day": _days(gathered.last_day[order]),
         **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},

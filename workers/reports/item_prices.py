@@ -73,8 +73,8 @@ def _observed(
     columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
     for done, month in enumerate(months):
         report_progress("reading", done, len(months))
-        values = (scope, month, ids, chosen.currency, list(chosen.strata))
-        for group_id, currency, packed, item_ids in connection.cursor(binary=True).execute(SQL.entries, values):
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
+        for group_id, currency, packed, item_ids, _ in connection.cursor(binary=True).execute(SQL.entries, values):
             price, position, other, day, channel, units, _ = unpack(packed)
             rows = kept_entries(other, others, channel, chosen.channels, day, days, month)
             if rows is not None:

@@ -150,28 +150,21 @@ def _add_entries(
     connection: Connection, collector: Collector, tree: Tree, chosen: Filter, days: Range, month: date
 ) -> None:
     scope, ids, others = rollups_with_entries(chosen, tree)
-    start = number(month)
-    cursor = connection.cursor(binary=True)
-    values = (scope, month, ids, chosen.currency, list(chosen.strata))
-    for group_id, currency, packed, item_ids in cursor.execute(SQL.entries, values):
+    own = "brand" if scope == "b" else "category"
+    values = (scope, month, ids, chosen.currency, list(chosen.strata), collector.by_id)
+    for group_id, currency, packed, item_ids, item_count in connection.cursor(binary=True).execute(SQL.entries, values):
         price, position, other, day, channel, _, list_price = unpack(packed)
         kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
         if kept is not None:
             columns = (price, position, other, day, channel, list_price)
-            price, position, other, day, channel, list_price = (column[kept] for column in columns)
-        own_dimension, other_dimension = ("brand", "category") if scope == "b" else ("category", "brand")
-        of = {own_dimension: np.full(len(price), group_id), other_dimension: other, "channel": channel}
-        groups = [of[name] for name in chosen.group_by] + [_NONE, _NONE]
-        item = np.frombuffer(item_ids, "<i8")[position] if collector.by_id else position
+            price, position, other, day, channel, list_price = (column.take(kept) for column in columns)
+        groups = [
+            channel if name == "channel" else np.full(len(price), group_id) if name == own else other
+            for name in chosen.group_by
+        ] + [_NONE, _NONE]
+        item = np.frombuffer(item_ids, "<i8").take(position) if collector.by_id else position
         collector.add_entries(
-            currency,
-            start - 1 + day.astype("i8"),
-            (groups[0], groups[1]),
-            price,
-            list_price,
-            channel,
-            item,
-            len(item_ids) // 8,
+            currency, month, day, (groups[0], groups[1]), price, list_price, channel, item, item_count
         )
 
 

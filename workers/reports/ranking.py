@@ -39,12 +39,13 @@ class Rank(NamedTuple):
 def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
     positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
+    channels = gathered.channels.each(len(gathered.keys))
     return {
         key: Figure(
             int(gathered.spread.n[positions[segment]]),
             int(gathered.items[segment]),
             gathered.spread.percentile(positions[segment], 50, key.currency),
-            gathered.channels[segment],
+            channels[segment],
             gathered.discounts.row(segment),
         )
         for segment, key in enumerate(gathered.keys)

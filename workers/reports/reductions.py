@@ -107,8 +107,8 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, repor
     cursor = connection.cursor(binary=True)
     for done, month in enumerate(months):
         report_progress("reading", done, len(months))
-        values = (scope, month, ids, chosen.currency, list(chosen.strata))
-        for _, currency, packed, item_ids in cursor.execute(SQL.entries, values):
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
+        for _, currency, packed, item_ids, _ in cursor.execute(SQL.entries, values):
             price, position, other, day, channel, _, list_price = unpack(packed)
             kept = kept_entries(other, others, channel, chosen.channels, day, wider, month)
             rows = np.arange(len(price)) if kept is None else kept

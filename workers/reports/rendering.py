@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
-from workers.reports.aggregator import Key
+from workers.reports.aggregator import ByChannel, Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of
 from workers.reports.result import Coverage
@@ -81,17 +81,27 @@ def money(millionths: list[int | None]) -> Any:
     return pa.Array.from_buffers(MONEY, len(millionths), [pa.py_buffer(valid), pa.py_buffer(words)])
 
 
-def shares(observations: list[dict[int, int]], codes: dict[int, str]) -> Any:
-    """Return observations and share by channel, in the order of the codes, as a column of the type CHANNELS."""
-    ends, listed = [0], []
-    for by_channel in observations:
-        n = sum(by_channel.values())
-        listed += [(codes[number], count, round(count / n, 6)) for number, count in by_channel.items()]
-        listed[ends[-1] :] = sorted(listed[ends[-1] :])
-        ends.append(len(listed))
-    columns = [pa.array(column, field.type) for column, field in zip(zip(*listed, strict=True), _CHANNEL, strict=False)]
-    values = pa.StructArray.from_arrays(columns or [pa.array([], one.type) for one in _CHANNEL], fields=_CHANNEL)
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=CHANNELS)
+def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:
+    """Return observations and share by channel, in the order of the codes, as a column of the type CHANNELS.
+
+    `order` are the segments of the rows.
+    """
+    by_code = sorted(codes, key=codes.__getitem__)
+    rank = np.empty(max(codes, default=0) + 1, "i8")
+    rank[by_code] = np.arange(len(by_code))
+    row = np.empty(len(order), "i8")
+    row[order] = np.arange(len(order))
+    place = row[channels.segment] * len(by_code) + rank[channels.channel]
+    positions = np.argsort(place)
+    segment, n = channels.segment.take(positions), channels.n.take(positions)
+    totals = np.bincount(channels.segment, weights=channels.n, minlength=len(order)).astype("i8")
+    listed = zip(n.tolist(), totals.take(segment).tolist(), strict=True)
+    named = [codes[number] for number in channels.channel.take(positions).tolist()]
+    columns = (named, n, [round(count / total, 6) for count, total in listed])
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _CHANNEL, strict=True)]
+    ends = np.cumsum(np.bincount(row[segment] + 1, minlength=len(order) + 1)).astype("i4")
+    values = pa.StructArray.from_arrays(arrays, fields=_CHANNEL)
+    return pa.ListArray.from_arrays(pa.array(ends), values, type=CHANNELS)
 
 
 def coverage(days: Range, seen: set[int]) -> Coverage:

@@ -1,13 +1,14 @@
 """The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
 
 from decimal import Context, Decimal
+from itertools import chain
 from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from shared.money import minor_digits
-from workers.rollups.codec import Array
+from workers.rollups.codec import Array, starts_of
 
 PERCENTS = (10, 25, 50, 75, 90)
 SCALE = 6
@@ -46,6 +47,19 @@ class Spread(NamedTuple):
         beyond_half = 4 * variance - (2 * root + 1) ** 2 * divisor
         return root + (beyond_half > 0 or (beyond_half == 0 and root % 2))
 
+    @classmethod
+    def joined(cls, parts: "list[Spread]") -> "Spread":
+        """Return several, which share no segment, as one."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return spread(*(np.empty(0, "i8"),) * 2)
+        segment, n, least, most, hundredths = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:5])
+        total, squares = (
+            list(chain.from_iterable(getattr(one, name) for one in parts)) for name in ("total", "squares")
+        )
+        return cls(segment, n, least, most, hundredths, total, squares)
+
     def percentile(self, position: int, percent: int, currency: str) -> Decimal:
         """Return a percentile of PERCENTS, exactly."""
         return amount(int(self.hundredths[position, PERCENTS.index(percent)]), currency)
@@ -71,20 +85,25 @@ def _half_even(dividend: int, divisor: int) -> int:
     return quotient + (2 * rest > divisor or (2 * rest == divisor and quotient % 2))
 
 
-def spread(segment: Array, price: Array, times: Array) -> Spread:
-    """Make the statistics of segments from distinct prices, sorted by segment and price, and how often each comes."""
-    starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]]) if len(segment) else np.empty(0, "i8")
-    ends = np.r_[starts[1:], len(segment)] - 1 if len(starts) else starts
-    upto = np.cumsum(times)
-    base = upto[starts] - times[starts]
-    n = upto[ends] - base
+def spread(segment: Array, price: Array, times: Array | None = None) -> Spread:
+    """Make the statistics of segments from prices, sorted by segment and price; `times`: how often each.
+
+    Without `times` each comes once.
+    """
+    starts = starts_of(segment)
+    ends = np.append(starts[1:], len(segment)) - 1 if len(starts) else starts
+    upto = None if times is None else np.cumsum(times)
+    base = starts if times is None or upto is None else upto[starts] - times[starts]
+    n = (ends + 1 if upto is None else upto[ends]) - base
     position = np.array(PERCENTS)[None, :] * (n[:, None] - 1)
     low, rest = position // 100, position % 100
-    high = np.minimum(low + 1, n[:, None] - 1)
-    lower, upper = (price[np.searchsorted(upto, base[:, None] + rank, side="right")] for rank in (low, high))
+    ranks = (base[:, None] + low, base[:, None] + np.minimum(low + 1, n[:, None] - 1))
+    places = ranks if upto is None else (np.searchsorted(upto, rank, side="right") for rank in ranks)
+    lower, upper = (price[place].astype("i8") for place in places)
     hundredths = lower * 100 + (upper - lower) * rest
     total, squares = _powers(price, times, starts)
-    return Spread(segment[starts], n, price[starts], price[ends], hundredths, total, squares)
+    least, most = (price[place].astype("i8") for place in (starts, ends))
+    return Spread(segment[starts].astype("i8"), n, least, most, hundredths, total, squares)
 
 
 class Discounts(NamedTuple):
@@ -132,18 +151,22 @@ def discounts(count: int, segment: Array, price: Array, list_price: Array, times
     return Discounts(listed, promoted, mean, median)
 
 
-def _powers(price: Array, times: Array, starts: Array) -> tuple[list[int], list[int]]:
+def _powers(price: Array, times: Array | None, starts: Array) -> tuple[list[int], list[int]]:
+    """Return the sum and the sum of squares of each segment's prices."""
     if not len(starts):
         return [], []
-    if int(price.max()) ** 2 * int(times.sum()) < _SUM_MAX:
-        summed = price * times
+    price = price.astype("i8", copy=False)
+    most, count = int(price.max()), len(price) if times is None else int(times.sum())
+    if most**2 * count < _SUM_MAX:
+        summed = price if times is None else price * times
         return np.add.reduceat(summed, starts).tolist(), np.add.reduceat(summed * price, starts).tolist()
-    if int(price.max()) >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
-        p, t = price.astype(object), times.astype(object)
+    t = np.ones(len(price), "i8") if times is None else times
+    if most >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
+        p, t = price.astype(object), t.astype(object)
         return list(np.add.reduceat(p * t, starts)), list(np.add.reduceat(p * p * t, starts))
     # In halves of 16 bits no sum leaves 63 bits, however many observations there are.
     high, low = price >> 16, price & 0xFFFF
-    sums = [np.add.reduceat(part * times, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
+    sums = [np.add.reduceat(part * t, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
     total = [(h << 16) + lo for h, lo in zip(sums[0], sums[1], strict=True)]
     squares = [(hh << 32) + (hl << 17) + ll for hh, hl, ll in zip(*sums[2:], strict=True)]
     return total, squares

@@ -144,6 +144,16 @@ def counted(group: Array, price: Array, times: Array | None = None) -> tuple[Arr
     return (distinct >> bits[1]).astype("i8"), (distinct & (1 << bits[1]) - 1).astype("i8"), counts
 
 
+def in_order(group: Array, price: Array) -> tuple[Array, Array]:
+    """Return pairs of group and price in that order."""
+    bits = _bits((group, price))
+    if sum(bits) > _BITS_MAX:
+        order = order_by(group, price)
+        return group.take(order), price.take(order)
+    combined = ascending(_combined((group, price), bits), sum(bits))
+    return combined >> combined.dtype.type(bits[1]), combined & combined.dtype.type((1 << bits[1]) - 1)
+
+
 def counted_pairs(group: Array, price: Array, list_price: Array, times: Array) -> tuple[Array, Array, Array, Array]:
     """Return distinct (group, price, list price) in order, and the sum of `times` over each."""
     if not len(group):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workers.reports import aggregator
+from workers.reports import columns
 from workers.reports.aggregator import Collector, GroupedSeries, Key
 from workers.reports.periods import Range, number
 
@@ -46,20 +46,19 @@ def _by_entries(seen: list[_Seen]) -> GroupedSeries:
     """Collect single observations, by channel."""
     collector = Collector(RANGE)
     for month in MONTHS:
-        own = [one for one in seen if one.month == month]
+        own = sorted((one for one in seen if one.month == month), key=lambda one: one.item)
         day, channel, item, price, listed = (
             np.array([getattr(one, name) for one in own], "u4")
             for name in ("day", "channel", "item", "price", "list_price")
         )
-        days = number(month) - 1 + day.astype("i8")
-        collector.add_entries("HKD", days, (channel, np.empty(0, "i8")), price, listed, channel, item, ITEMS)
+        collector.add_entries("HKD", month, day, (channel, np.empty(0, "i8")), price, listed, channel, item, ITEMS)
         collector.end_month()
     return collector.segments()
 
 
 @pytest.mark.parametrize("bins", [0, 1 << 20], ids=["by sorting", "by marking"])
 def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyPatch, bins: int) -> None:
-    monkeypatch.setattr(aggregator, "_BINS_MAX", bins)
+    monkeypatch.setattr(columns, "_BINS_MAX", bins)
     seen = _observations(2_000)
     groups: dict[Key, list[_Seen]] = defaultdict(list)
     for one in seen:
@@ -74,7 +73,7 @@ def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyP
         assert found.items[segment] == len({one.item for one in own})
         assert found.first_day[segment] == key.period - 1 + min(one.day for one in own)
         assert found.last_day[segment] == key.period - 1 + max(one.day for one in own)
-        assert found.channels[segment] == {key.first_group: len(own)}
+        assert found.channels.each(len(found.keys))[segment] == {key.first_group: len(own)}
         cuts = [1 - one.price / one.list_price for one in own if one.list_price > one.price]
         row = found.discounts.row(segment)
         assert row["list_price_n"] == sum(one.list_price > 0 for one in own)

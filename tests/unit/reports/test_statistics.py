@@ -8,9 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from workers.reports.aggregator import ByChannel
 from workers.reports.rendering import MONEY, money, shares
 from workers.reports.statistics import PERCENTS, amount, millionths, spread
 
+EMPTY = np.empty(0, "i8")
 EXACT = Context(prec=60)
 DIGITS = {"JPY": 0, "HKD": 2, "KWD": 3, "CLF": 4}
 _COUNTS = st.dictionaries(st.integers(0, 10**15), st.integers(1, 10**6), min_size=1, max_size=8)
@@ -49,13 +51,22 @@ def test_amounts_keep_their_nulls_and_their_size(amounts: list[int | None]) -> N
     assert money(amounts).equals(pa.array(expected, MONEY))
 
 
-@pytest.mark.parametrize("observations", [[], [{}], [{2: 1, 1: 3}, {}, {3: 5}]])
-def test_shares_are_in_the_order_of_the_codes(observations: list[dict[int, int]]) -> None:
-    column = shares(observations, {1: "b", 2: "a", 3: "c"})
+@pytest.mark.parametrize("order", [[], [0], [0, 1, 2], [2, 1, 0]], ids=["none", "one without", "in order", "turned"])
+def test_shares_are_in_the_order_of_rows_and_codes(order: list[int]) -> None:
+    of_three = ByChannel(np.array([0, 0, 2]), np.array([1, 2, 3]), np.array([3, 1, 5]))
+    of_none = ByChannel(*(np.empty(0, "i8"),) * 3)
+    column = shares(of_three if len(order) == 3 else of_none, order, {1: "b", 2: "a", 3: "c"})
     column.validate(full=True)
     expected = [
         [{"channel": "a", "observations": 1, "share": 0.25}, {"channel": "b", "observations": 3, "share": 0.75}],
         [],
         [{"channel": "c", "observations": 5, "share": 1.0}],
     ]
-    assert column.to_pylist() == (expected if len(observations) == 3 else [[] for _ in observations])
+    assert column.to_pylist() == ([expected[segment] for segment in order] if len(order) == 3 else [[] for _ in order])
+
+
+@given(prices=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**40)), max_size=30))
+def test_prices_that_each_come_once_have_the_statistics_of_counted_ones(prices: list[tuple[int, int]]) -> None:
+    segment, price = (np.array(column, "i8") for column in zip(*sorted(prices), strict=True)) if prices else [EMPTY] * 2
+    for one, other in zip(spread(segment, price), spread(segment, price, np.ones(len(price), "i8")), strict=True):
+        np.testing.assert_equal(one, other)

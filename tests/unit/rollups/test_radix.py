@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.rollups.codec import counted, order_by
+from workers.rollups.codec import counted, in_order, order_by
 from workers.rollups.radix import ascending, order_of
 
 _KEYS = st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**17), st.integers(0, 2**63 - 1)), max_size=60)
@@ -36,3 +36,12 @@ def test_prices_are_counted_by_group(rows: list[tuple[int, int]]) -> None:
     table = np.array(rows, "i8").reshape(-1, 2)
     got = zip(*(column.tolist() for column in counted(table[:, 0], table[:, 1])), strict=True)
     assert list(got) == [(*row, rows.count(row)) for row in sorted(set(rows))]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**62)), max_size=60), shift=st.sampled_from([0, 2, 50])
+)
+def test_prices_are_put_in_order_by_group(rows: list[tuple[int, int]], shift: int) -> None:
+    table = np.array([(group, price >> shift) for group, price in rows], "i8").reshape(-1, 2)
+    got = zip(*(column.tolist() for column in in_order(table[:, 0], table[:, 1])), strict=True)
+    assert list(got) == sorted(map(tuple, table.tolist()))
