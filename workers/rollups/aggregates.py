@@ -8,8 +8,10 @@ import numpy as np
 
 from workers.rollups.codec import (
     Array,
+    added_by_cell,
     counted,
     counted_pairs,
+    dense,
     numbered,
     order_by,
     pack_each,
@@ -105,9 +107,14 @@ def tally(month: SortedEntries, by: str, *, prices: bool = True) -> Aggregates:
     channels = _summed(of_pair, month.channels[pairs.channel], pairs.n, ones, pairs.units)
     units = np.zeros(count, "i8")
     np.add.at(units, channels.group, channels.units)
-    spread = Prices(*counted(of_row, month.entries.price)) if prices else Prices(*counted(of_row[:0], of_row[:0]))
+    spread = _spread(month, of_row) if prices else Prices(*counted(of_row[:0], of_row[:0]))
     listed = _listed(of_row, month.entries.price, month.entries.list_price)
     return Aggregates(ids, days.sum(axis=1), items, units, days, channels, spread, listed)
+
+
+def _spread(month: SortedEntries, of_row: Array) -> Prices:
+    group, rank, times = counted(of_row, month.price_rank)
+    return Prices(group, month.prices.take(rank), times)
 
 
 def _listed(group: Array, price: Array, list_price: Array) -> ListPrices:
@@ -191,6 +198,8 @@ def _unpacked(packed: list[bytes]) -> list[list[Array]]:
 
 
 def _stacked(parts: list[list[Array]], columns: int) -> list[Array]:
+    if len(parts) == 1:
+        return parts[0]
     return [np.concatenate([np.empty(0, "i8"), *(part[n] for part in parts)]) for n in range(columns)]
 
 
@@ -209,6 +218,10 @@ def _channels(tallies: list[Aggregates], moved: list[Array]) -> Channels:
 def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
     if not len(group):
         return Channels(group, channel, *figures)
+    if dense((group, channel), len(group)):
+        wide = int(channel.max()) + 1
+        cells, *sums = added_by_cell(group * wide + channel, *figures)
+        return Channels(cells // wide, cells % wide, *sums)
     order = order_by(group, channel)
     group, channel = group[order], channel[order]
     starts = starts_of(group, channel)
@@ -217,9 +230,11 @@ def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
 
 def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
     parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
-    group, price, times = counted(*_stacked(parts, 3))
+    group, price, times = _stacked(parts, 3)
+    prices, rank = numbered(price)
+    group, rank, times = counted(group, rank, times)
     left = np.flatnonzero(times > 0)
-    return Prices(group.take(left), price.take(left), times.take(left))
+    return Prices(group.take(left), prices.take(rank.take(left)), times.take(left))
 
 
 def _pairs(tallies: list[Aggregates], moved: list[Array]) -> ListPrices:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.rollups.codec import Array, Entries, narrow, numbered, order_by, ranges, starts_of
+from workers.rollups.codec import Array, Entries, added_by_cell, dense, narrow, numbered, order_by, ranges, starts_of
 
 
 class Pairs(NamedTuple):
@@ -43,6 +43,7 @@ class SortedEntries:
         self.entries = entries.take(order)
         self.bounds = np.append(starts_of(self.entries.item), len(order))
         self.channels, self.channel = numbered(self.entries.channel)
+        self.prices, self.price_rank = numbered(self.entries.price)
 
     @cached_property
     def packed_columns(self) -> tuple[Array, ...]:
@@ -71,9 +72,13 @@ class SortedEntries:
     @cached_property
     def pairs(self) -> Pairs:
         """Which items were seen in which channels, how often, and how many units."""
-        item = self.of_rows(np.arange(len(self.items)))
+        item, units = self.of_rows(np.arange(len(self.items))), self.entries.units
+        if len(item) and dense((item, self.channel), len(item)):
+            wide = len(self.channels)
+            cells, n, sold = added_by_cell(item * wide + self.channel, None, units)
+            return Pairs(cells // wide, cells % wide, n, sold)
         order = order_by(item, self.channel, nearly=True)
         item, channel = item.take(order), self.channel.take(order)
         starts = starts_of(item, channel)
         n = np.diff(starts, append=len(order))
-        return Pairs(item[starts], channel[starts], n, np.add.reduceat(self.entries.units.take(order), starts))
+        return Pairs(item[starts], channel[starts], n, np.add.reduceat(units.take(order), starts))
