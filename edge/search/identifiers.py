@@ -7,6 +7,7 @@ import msgspec
 
 from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
 from edge.search.engine import SearchEngine
+from edge.search.paging import begins_iid
 from shared.errors import InvalidIdentifier, StoreUnavailable
 from shared.identifiers import SCHEMES, normal
 from shared.search.model import Page, SearchQuery
@@ -23,7 +24,7 @@ _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 def identifiers_in(q: str) -> list[RequestedIdentifier]:
     """Return the identifiers that a query may consist of or contain, each once. Pure."""
-    if not _DIGIT.search(q):
+    if begins_iid(q) or not _DIGIT.search(q):
         return []
     return list(dict.fromkeys(_candidates(q)))
 

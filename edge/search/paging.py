@@ -35,6 +35,11 @@ class _Ranking:
     words: list[Word]
 
 
+def begins_iid(q: str) -> bool:
+    """Return whether a query is the beginning of an IID: it finds by that alone."""
+    return q[: len(_IID_START)].upper() == _IID_START
+
+
 def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) -> Page:
     """Return one page of hits: always the same page for the same query, position and index.
 
@@ -44,7 +49,7 @@ def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) ->
     InvalidParameter for an unknown brand or category.
     """
     _check_filters(index, search)
-    if search.q[: len(_IID_START)].upper() == _IID_START:
+    if begins_iid(search.q):
         return _by_iid(index, search)
     depth = _depth((search.after.rank if search.after else 0) + search.limit)
     while True:

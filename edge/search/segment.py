@@ -58,16 +58,14 @@ class LiveSegment:
 
     def count(self, field: str, term: str) -> int:
         """Return the number of documents with a term."""
-        key = layout.key(field, term)
-        row = self._segment.row(key)
+        if self._deleted is None and field != layout.PREFIXES:
+            return self.estimate(field, term)
+        row = self._segment.row(layout.key(field, term))
         if row is not None:
             return int(np.bitwise_count(self._live(row)).sum())
-        if field == layout.PREFIXES:
+        if self._deleted is None or field == layout.PREFIXES:
             return len(self.postings(field, term).documents)
-        span = self._segment.dictionary.find(key)
-        if self._deleted is None:
-            return self._segment.dictionary.size(span)
-        documents = self._segment.dictionary.read(span)[0]
+        documents = self._segment.dictionary.read(self._span(field, term))[0]
         return len(documents) - int(np.count_nonzero(self._deleted[documents]))
 
     def estimate(self, field: str, term: str) -> int:

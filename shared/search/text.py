@@ -13,7 +13,9 @@ STEMMING = "english"
 # Scripts written without spaces: cut into single characters and pairs instead of words.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
-_ASCII_RUN = re.compile("[a-z0-9]+")
+# Of ASCII text: lower case, and a space for whatever separates words, which apostrophes do not.
+_ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(256)).encode("latin-1")
+_ASCII_APOSTROPHES = b"'`"
 _FIRST_CJK = "\u3040"
 _STARTS_CJK = re.compile(rf"[{_CJK}]")
 # Only these marks are accents; the sound marks of kana distinguish words and stay.
@@ -52,11 +54,11 @@ def fold(text: str) -> str:
 
 def indexed_words(text: str) -> list[str]:
     """Return every word of a text under which it can be found; of CJK, each character and each pair."""
-    folded = fold(text)
-    if folded.isascii():
-        return [run[:WORD_CHARACTERS_MAX] for run in _ASCII_RUN.findall(folded)]
+    if text.isascii():  # as most are, and then no expression is needed
+        runs = text.encode().translate(_ASCII_WORDS, _ASCII_APOSTROPHES).decode().split()
+        return runs if len(text) <= WORD_CHARACTERS_MAX else [run[:WORD_CHARACTERS_MAX] for run in runs]
     words: list[str] = []
-    for run in _RUN.findall(folded):
+    for run in _RUN.findall(fold(text)):
         if is_cjk(run):
             words.extend(run)
             words.extend(_pairs(run))

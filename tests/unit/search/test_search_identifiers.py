@@ -20,6 +20,7 @@ from edge.search.identifiers import identifiers_in
         ("soy milk", set()),
         ("iphone 5", {("mpn", "IPHONE5"), ("sku", "iphone 5")}),
         ("a4", set()),
+        ("iid-0A1B2C3", set()),
         ("a case for the iphone 5", set()),
         ("4006381333932 of a wrong check digit", set()),
     ],

@@ -1,10 +1,12 @@
 """Words are cut the same way wherever they come from."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.search.text import fold, indexed_words, prefixes, query_words, stems
+from shared.search.text import WORD_CHARACTERS_MAX, fold, indexed_words, prefixes, query_words, stems
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,8 @@ def test_whatever_is_asked_for_with_a_texts_own_words_is_in_that_text(text: str)
 def test_words_hold_no_space_by_which_the_index_would_cut_them_again(text: str) -> None:
     assert all(len(word.split()) == 1 for word in indexed_words(text))
     assert len(stems(indexed_words(text))) == len(indexed_words(text))
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_words_of_ascii_text_are_its_runs_of_letters_and_digits_without_case_and_apostrophes(text: str) -> None:
+    assert indexed_words(text) == [run[:WORD_CHARACTERS_MAX] for run in re.findall("[a-z0-9]+", fold(text))]
