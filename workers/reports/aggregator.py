@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.reports.columns import NARROW, join, replaced, summed_pairs, weights
+from workers.reports.columns import NARROW, join, replaced, summed_pairs
 from workers.reports.periods import Range, number
 from workers.reports.statistics import Discounts, Spread, discounts, spread
 from workers.rollups.codec import Array, counted, counted_pairs, in_order, order_by, starts_of
@@ -48,15 +48,21 @@ class GroupedSeries(NamedTuple):
     days: set[int]
 
 
-class _Pieces(NamedTuple):
+class _Entries(NamedTuple):
     segment: Array
     price: Array
-    times: Array | None
     day: Array
-    day_segment: Array
     channel: Array
-    channel_segment: Array
-    channel_n: Array | None
+
+
+class _Rollup(NamedTuple):
+    segment: int
+    month: int
+    price: Array
+    times: Array
+    by_day: Array
+    channel: Array
+    observations: Array
 
 
 class Collector:
@@ -70,7 +76,8 @@ class Collector:
         self._mixed = mixed
         self._spans_months = days.granularity not in ("day", "month")
         self._numbers: dict[Key, int] = {}
-        self._pending: list[_Pieces] = []
+        self._entries: list[_Entries] = []
+        self._rollups: list[_Rollup] = []
         self._pairs: list[tuple[Array, Array]] = []
         self._counts: list[tuple[Array, Array]] = []
         self._prices: list[tuple[Array, Array, Array]] = []
@@ -83,8 +90,8 @@ class Collector:
 
     @property
     def pending(self) -> int:
-        """How many pieces have come that are not condensed yet."""
-        return len(self._pending)
+        """How many rollups have come that are not condensed yet."""
+        return len(self._rollups)
 
     @property
     def by_id(self) -> bool:
@@ -98,33 +105,19 @@ class Collector:
     def add_rollup(
         self,
         key: Key,
-        month: date,
         prices: tuple[Array, Array],
         list_prices: list[Array],
-        counts: Array,
+        by_day: Array,
         channels: tuple[Array, Array],
         items: int,
     ) -> None:
-        """Add a whole rollup: counted prices, its list prices, observations by day and by channel, distinct items."""
-        segment = np.array([self.number(key)])
-        price, times = (column.astype("i8") for column in prices)
-        day = number(month) + np.flatnonzero(counts)
-        self._pending.append(
-            _Pieces(
-                segment.repeat(len(price)),
-                price,
-                times,
-                day,
-                segment.repeat(len(day)),
-                channels[0].astype("i8"),
-                segment.repeat(len(channels[0])),
-                channels[1].astype("i8"),
-            )
-        )
-        if len(list_prices[0]):
-            pairs = (column.astype("i8") for column in list_prices)
-            self._pending_list_prices.append((segment.repeat(len(list_prices[0])), *pairs))  # type: ignore[arg-type]
-        self._counts.append((segment, np.array([items])))
+        """Add a whole rollup of a month; `by_day` are its observations on each day, `items` its distinct items."""
+        segment = self.number(key)
+        self._rollups.append(_Rollup(segment, key.period, *prices, by_day, *channels))
+        if list_prices:
+            price, list_price, times = (column.astype("i8") for column in list_prices)
+            self._pending_list_prices.append((np.full(len(price), segment), price, list_price, times))
+        self._counts.append((np.array([segment]), np.array([items])))
 
     def add_entries(
         self,
@@ -146,9 +139,7 @@ class Collector:
             return
         first = number(month)
         segment = self._segments(currency, first, day, groups)
-        self._pending.append(
-            _Pieces(segment, price, None, day.astype("i4") + (first - 1), segment, channel, segment, None)
-        )
+        self._entries.append(_Entries(segment, price, day.astype("i4") + (first - 1), channel))
         if list_price.any():
             listed = np.flatnonzero(list_price)
             columns = (segment.take(listed), price.take(listed).astype("i8"), list_price.take(listed).astype("i8"))
@@ -162,26 +153,39 @@ class Collector:
         Where no period spans two months that is the statistics themselves: the prices of one month are still in the
         processor's cache, those of all months would not be.
         """
-        pieces, self._pending = self._pending, []
-        if not pieces:
-            return
-        segment, price = (join([getattr(one, name) for one in pieces]) for name in ("segment", "price"))
-        times = weights([(one.price, one.times) for one in pieces])
-        if self._spans_months:
-            self._prices.append(counted(segment, price, times))
-        else:
-            self._spreads.append(_spread(pieces, segment, price, times))
-        self._seen.append(
-            summed_pairs(join([one.day_segment for one in pieces]), join([one.day for one in pieces]))[:2]
-        )
-        of, channel = (join([getattr(one, name) for one in pieces]) for name in ("channel_segment", "channel"))
-        self._channels.append(summed_pairs(of, channel, weights([(one.channel, one.channel_n) for one in pieces])))
+        if self._entries:
+            self._condense_entries()
+        if self._rollups:
+            self._condense_rollups()
         if self._pending_list_prices:
             self._list_prices.append(counted_pairs(*_joined(self._pending_list_prices)))
             self._pending_list_prices = []
         if not self._spans_months and self._pairs:
             self._counts.append(self._distinct())
             self._pairs, self._items_before = [], 0
+
+    def _condense_entries(self) -> None:
+        segment, price, day, channel = (join(list(column)) for column in zip(*self._entries, strict=True))
+        self._entries = []
+        if self._spans_months:
+            self._prices.append(counted(segment, price))
+        else:
+            self._spreads.append(spread(*in_order(segment, price)))
+        self._seen.append(summed_pairs(segment, day)[:2])
+        self._channels.append(summed_pairs(segment, channel))
+
+    def _condense_rollups(self) -> None:
+        segments, months, *columns = zip(*self._rollups, strict=True)
+        self._rollups = []
+        of = np.array(segments)
+        price, times, channel, observations = (np.concatenate(columns[n], dtype="i8") for n in (0, 1, 3, 4))
+        segment = np.repeat(of, [len(one) for one in columns[0]])
+        # Rollups come sorted; only where two are of one segment must they be merged.
+        alone = len(set(segments)) == len(segments)
+        self._spreads.append(spread(*((segment, price, times) if alone else counted(segment, price, times))))
+        rollup, day = np.nonzero(np.array(columns[2]))
+        self._seen.append((of[rollup], np.array(months)[rollup] + day))
+        self._channels.append((np.repeat(of, [len(one) for one in columns[3]]), channel, observations))
 
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
@@ -247,16 +251,6 @@ class Collector:
             return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
 
         return replaced(code, widths[0] * widths[1] * widths[2], number)
-
-
-def _spread(pieces: list[_Pieces], segment: Array, price: Array, times: Array | None) -> Spread:
-    """Return the statistics of pieces whose columns were joined."""
-    if times is None:
-        return spread(*in_order(segment, price))
-    # Rollups come sorted; only where two are of one segment must they be merged.
-    rollups = all(one.times is not None for one in pieces)
-    alone = rollups and len({int(one.segment[0]) for one in pieces}) == len(pieces)
-    return spread(segment, price, times) if alone else spread(*counted(segment, price, times))
 
 
 def _joined(parts: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:

@@ -1,5 +1,6 @@
 """Cohort intelligence: the distribution of prices of brands and categories, by period and group."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries, Key
-from workers.reports.filters import Filter, Tree, filter_of, range_of
+from workers.reports.filters import Tree, filter_of, range_of, whole_months
 from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import (
     CHANNELS,
@@ -29,6 +30,7 @@ from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 from workers.reports.statistics import METHOD as EXACT
 from workers.reports.statistics import PERCENTS, Spread, millionths
+from workers.reports.whole_months import Cohort, read_whole_months
 
 _FIGURES = [
     ("currency", pa.string()),
@@ -61,6 +63,27 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
 
     Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
     """
+    days = whole_months(parameters)
+    cohort = read_whole_months(connection, parameters, days, report_progress) if days else None
+    cohort = cohort or _read(connection, parameters, report_progress)
+    report_progress("computing", 0, len(cohort.series.keys))
+    table = _table(cohort.series, cohort.kind, tuple(parameters.get("group_by") or ()), cohort.names, cohort.set_aside)
+    report_progress("computing", table.num_rows, table.num_rows)
+    return Answer(
+        table,
+        cohort.days.first,
+        cohort.days.last,
+        coverage(cohort.days, cohort.series.days),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=cohort.kind,
+        outliers=cohort.outliers,
+        ended_by=cohort.days.ended_by,
+    )
+
+
+def _read(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Cohort:
     with snapshot(connection):
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
@@ -68,26 +91,11 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
         chosen = settled(connection, tree, chosen, days)
-        gathered = gather(connection, tree, chosen, days, report_progress)
+        series = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
         counts = aside.of(chosen, report_progress)
-        report_progress("computing", 0, len(gathered.keys))
-        names = Names.read(connection, tree, chosen, gathered.keys)
-    table = _table(gathered, chosen, names, counts)
-    report_progress("computing", table.num_rows, table.num_rows)
-    covered = coverage(days, gathered.days)
-    return Answer(
-        table,
-        days.first,
-        days.last,
-        covered,
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind=chosen.kind,
-        outliers=aside.summary(),
-        ended_by=days.ended_by,
-    )
+        names = Names.read(connection, tree, chosen, series.keys)
+    return Cohort(days, chosen.kind, series, names, counts, aside.summary())
 
 
 def _about_categories(parameters: dict[str, Any]) -> bool:
@@ -100,17 +108,24 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _table(gathered: GroupedSeries, chosen: Filter, names: Names, aside: dict[Key, int]) -> pa.Table:
-    schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
-    groups = [names.of(chosen.group_by, key) for key in gathered.keys]
+@cache
+def _schema(group_by: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
+
+
+def _table(
+    gathered: GroupedSeries, kind: str, group_by: tuple[str, ...], names: Names, aside: dict[Key, int]
+) -> pa.Table:
+    schema = _schema(group_by)
+    groups = [names.of(group_by, key) for key in gathered.keys]
     order = in_currency_order(gathered.keys, groups)
     keys = [gathered.keys[segment] for segment in order]
     discounts = [gathered.discounts.row(segment) for segment in order]
     columns = {
         "period": _days([key.period for key in keys]),
-        **{name: [groups[segment][name] for segment in order] for name in chosen.group_by},
+        **{name: [groups[segment][name] for segment in order] for name in group_by},
         "currency": [key.currency for key in keys],
-        "kind": [chosen.kind] * len(keys),
+        "kind": [kind] * len(keys),
         "items": gathered.items[order],
         "set_aside": [aside.get(key, 0) for key in keys],
         **_prices(gathered.spread, order, [key.currency for key in keys]),
@@ -132,14 +147,15 @@ def _prices(figures: Spread, order: list[int], currencies: list[str]) -> dict[st
     positions[figures.segment] = np.arange(len(order))
     positions = positions[order]
     numbered = list(zip(positions.tolist(), currencies, strict=True))
+    n = pa.array(figures.n[positions])
     hundredths = {
         "min": figures.least * 100,
         **{f"p{percent}": column for percent, column in zip(PERCENTS, figures.hundredths.T, strict=True)},
         "max": figures.most * 100,
     }
     return {
-        "observations": figures.n[positions],
-        "price_n": figures.n[positions],
+        "observations": n,
+        "price_n": n,
         "mean": money([figures.mean(*one) for one in numbered]),
         "stddev": money([figures.deviation(*one) for one in numbered]),
         **{name: money([*millionths(column[positions].tolist(), currencies)]) for name, column in hundredths.items()},
@@ -148,4 +164,4 @@ def _prices(figures: Spread, order: list[int], currencies: list[str]) -> dict[st
 
 def _days(days: Any) -> Any:
     """Return days, counted from EPOCH, as a column."""
-    return pa.array(np.asarray(days, "i4")).view(pa.date32())
+    return pa.Array.from_buffers(pa.date32(), len(days), [None, pa.py_buffer(np.asarray(days, "i4"))])

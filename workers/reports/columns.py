@@ -44,13 +44,6 @@ def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[A
     return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
 
 
-def weights(columns: list[tuple[Array, Array | None]]) -> Array | None:
-    """Return how often each value of the columns comes; None where each comes once."""
-    if all(times is None for _, times in columns):
-        return None
-    return join([np.ones(len(column), "i8") if times is None else times for column, times in columns])
-
-
 def join(parts: list[Array]) -> Array:
     """Return several arrays as one."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

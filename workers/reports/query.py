@@ -1,9 +1,10 @@
 """Reading: whole months from counted prices where they answer, packed single observations where they must."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import numpy as np
 from psycopg import IsolationLevel, pq
@@ -12,7 +13,7 @@ from shared.db.connect import Connection
 from workers.reports.aggregator import Collector, GroupedSeries, Key
 from workers.reports.filters import KINDS, SQL, Filter, Tree
 from workers.reports.periods import Range, number
-from workers.rollups.codec import Array, unpack
+from workers.rollups.codec import Array, is_empty, unpack
 
 ReportProgress = Callable[[str, int, int | None], None]
 _NONE: Array = np.empty(0, "i8")
@@ -129,20 +130,22 @@ def _add_rollups(
     whole: list[date],
 ) -> None:
     scope, ids, grouped = rollups
-    cursor = connection.cursor(binary=True)
-    before: date | None = None
     values = (scope, whole, list(ids), chosen.currency, list(chosen.strata))
-    for row in cursor.execute(SQL.spreads, values):
-        group_id, month, currency, items, days, channels, prices, list_prices = row
+    add_rollups(collector, connection.cursor(binary=True).execute(SQL.spreads, values), grouped=grouped is not None)
+
+
+def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, grouped: bool) -> None:
+    """Add rollups in the order of their months, each with the columns of `spreads`; `grouped`: by their ids."""
+    before: date | None = None
+    for group_id, month, currency, items, days, channels, prices, list_prices in rows:
         if month != before and collector.pending > _CONDENSED_FROM:
             collector.end_month()
         before = month
-        channel, observations, *_ = unpack(channels)
         price, times = unpack(prices)
+        channel, observations = unpack(channels, 2)
+        listed = [] if is_empty(list_prices) else unpack(list_prices)
         key = Key(currency, number(month), group_id if grouped else 0, 0)
-        collector.add_rollup(
-            key, month, (price, times), unpack(list_prices), unpack(days)[0], (channel, observations), items
-        )
+        collector.add_rollup(key, (price, times), listed, unpack(days)[0], (channel, observations), items)
     collector.end_month()
 
 

@@ -37,7 +37,7 @@ DISCOUNT_METHOD = (
 class Names(NamedTuple):
     """Slugs and codes by id."""
 
-    brands: dict[int, tuple[str, str]]
+    brands: dict[int, str]
     categories: dict[int, str]
     channels: dict[int, str]
 
@@ -47,16 +47,15 @@ class Names(NamedTuple):
         position = chosen.group_by.index("brand") if "brand" in chosen.group_by else None
         groups = [(key.first_group, key.second_group) for key in keys]
         ids = sorted({group[position] for group in groups}) if position is not None else []
-        return cls(
-            brand_names(connection, ids), {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection)
-        )
+        slugs = {number: slug for number, (slug, _) in brand_names(connection, ids).items()}
+        return cls(slugs, {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection))
 
     def of(self, group_by: tuple[str, ...], key: Key) -> dict[str, str | None]:
         """Return a row's groups: slug or code; None for items without brand or category."""
         values = {}
         for name, number in zip(group_by, key[2:], strict=False):
             if name == "brand":
-                values[name] = self.brands.get(number, (None, None))[0]
+                values[name] = self.brands.get(number)
             else:
                 values[name] = (self.categories if name == "category" else self.channels).get(number)
         return values
@@ -76,9 +75,11 @@ def channel_codes(connection: Connection) -> dict[int, str]:
 
 def money(millionths: list[int | None]) -> Any:
     """Return amounts, given in millionths of their currencies, as a column of the type MONEY."""
-    words = b"".join((n or 0).to_bytes(16, "little") for n in millionths)
-    valid = np.packbits(np.array([n is not None for n in millionths], bool), bitorder="little").tobytes()
-    return pa.Array.from_buffers(MONEY, len(millionths), [pa.py_buffer(valid), pa.py_buffer(words)])
+    words = b"".join([(n or 0).to_bytes(16, "little") for n in millionths])
+    valid = None
+    if None in millionths:
+        valid = pa.py_buffer(np.packbits([n is not None for n in millionths], bitorder="little"))
+    return pa.Array.from_buffers(MONEY, len(millionths), [valid, pa.py_buffer(words)])
 
 
 def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:

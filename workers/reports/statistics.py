@@ -1,6 +1,7 @@
 """The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
 
 from decimal import Context, Decimal
+from functools import cache
 from itertools import chain
 from math import isqrt
 from typing import NamedTuple
@@ -75,6 +76,7 @@ def millionths(hundredths: list[int], currencies: list[str]) -> list[int]:
     return [n * _millionths(currency) // 100 for n, currency in zip(hundredths, currencies, strict=True)]
 
 
+@cache
 def _millionths(currency: str) -> int:
     """Return how many there are in a minor unit."""
     return int(10 ** (SCALE - minor_digits(currency)))

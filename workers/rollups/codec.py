@@ -16,6 +16,7 @@ from workers.rollups.radix import ascending, order_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _WIDTHS = (0, 1, 2, 4, 8)
+_KINDS = {width: np.dtype(f"<u{width}") for width in _WIDTHS if width}
 _BITS_MAX = 63
 _NARROW_BITS = 32
 _TABLE_MAX = 0xFFFF
@@ -57,16 +58,21 @@ def _bit_lengths(values: Array) -> Array:
     return np.searchsorted(np.left_shift(1, np.arange(63)), values, side="right")
 
 
-def unpack(packed: bytes) -> list[Array]:
-    """Return the columns, as narrow as they were packed. They view the bytes: nothing is copied."""
-    count = packed[0]
-    widths, offset = packed[1 : 1 + count], 1 + count
+def unpack(packed: bytes, columns: int | None = None) -> list[Array]:
+    """Return the columns, or so many of them, as narrow as they were packed. They view the bytes: nothing is copied."""
+    offset = 1 + packed[0]
+    widths = packed[1:offset]
     rows = (len(packed) - offset) // sum(widths)
-    columns = []
-    for width in widths:
-        columns.append(np.frombuffer(packed, f"<u{width}", rows, offset) if width else np.zeros(rows, "u1"))
+    unpacked = []
+    for width in widths[:columns]:
+        unpacked.append(np.frombuffer(packed, _KINDS[width], rows, offset) if width else np.zeros(rows, "u1"))
         offset += width * rows
-    return columns
+    return unpacked
+
+
+def is_empty(packed: bytes) -> bool:
+    """Return whether there are no rows."""
+    return len(packed) == 1 + packed[0]
 
 
 class Stratum(NamedTuple):

@@ -96,7 +96,6 @@ def test_months_of_rollups_condensed_together_are_those_condensed_one_by_one(bra
                 listed = Counter((one.price, one.list_price) for one in own if one.list_price)
                 collector.add_rollup(
                     Key("HKD", number(month), 0, 0),
-                    month,
                     (np.array(sorted(prices)), np.array([prices[one] for one in sorted(prices)])),
                     [*np.array(sorted(listed)).T, np.array([listed[one] for one in sorted(listed)])],
                     np.array([sum(one.day == day for one in own) for day in range(1, 32)]),
