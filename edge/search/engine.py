@@ -129,6 +129,8 @@ class SearchEngine:
                 self._log.warning("search-index", version=newest[1].data_version, error=type(error).__name__)
                 return
             self._log.info("search-index", version=newest[1].data_version, items=newest[1].items)
+            with suppress(RuntimeError):  # the process is stopping
+                self._threads.submit(self._index.touch)
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop has ended: no answers are left
                     self._loop.call_soon_threadsafe(self._changed)

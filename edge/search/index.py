@@ -46,6 +46,7 @@ class SearchIndex:
         for entry in manifest.segments:
             self.segments.append(LiveSegment(directory, entry, base, known.get(entry.id)))
             base += entry.items
+        self._opened = [segment for segment in self.segments if segment.id not in known]
         self._bases = [segment.base for segment in self.segments]
         self.common_from = layout.common_from(self.items)
         self.shares = self._shares(sum(segment.length_sum for segment in self.segments))
@@ -53,6 +54,11 @@ class SearchIndex:
         self.similar_words: Callable[..., tuple[str, ...]] = lru_cache(_SPELLINGS_KEPT)(self._similar_words)
         self.frequency: Callable[[str, str], int] = lru_cache(_FREQUENCIES_KEPT)(self._frequency)
         self._warm()
+
+    def touch(self) -> None:
+        """Map the pages of the segments that were opened with this index; queries find most of them mapped then."""
+        for segment in self._opened:
+            segment.touch()
 
     def is_common(self, field: str, term: str) -> bool:
         """Return whether a term has so many documents that it is found by rows of bits."""

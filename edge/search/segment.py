@@ -101,6 +101,10 @@ class LiveSegment:
         positions = [self._first_word + address.doc for _, address in spellings.hits]
         return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in positions]
 
+    def touch(self) -> None:
+        """Map the pages of the files, as `Segment.touch` does."""
+        self._segment.touch()
+
     def hit(self, document: int) -> bytes:
         """Return what was stored of a document."""
         return self._segment.hit(int(self._segment.ranks[document]))

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -19,6 +20,7 @@ Row = NDArray[np.uint64]
 Span = tuple[int, int]
 # A query asks for each of its keys several times.
 _SPANS_KEPT = 8_192
+_TOUCHED_BYTES_MAX = 1 << 30
 
 
 class Segment:
@@ -41,6 +43,18 @@ class Segment:
         self._row_positions = {bytes.fromhex(name): position for position, name in enumerate(names)}
         rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
         self._rows = rows.reshape(len(self._row_positions), layout.row_words(self.items))
+
+    def touch(self) -> None:
+        """Read a byte of each page of the files: a query waits for each page that it is the first to read.
+
+        Files of more than a gigabyte are left alone, as they may need more memory than there is.
+        """
+        numbers = (self.iids, self.ranks, self.documents, self.lengths, self.description_lengths, self._rows)
+        files = (*numbers, self._hits, self._hit_offsets, *self.dictionary.files)
+        parts = [np.frombuffer(file, np.uint8) for file in files if len(file)]
+        if sum(len(part) for part in parts) <= _TOUCHED_BYTES_MAX:
+            for part in parts:
+                part[:: mmap.PAGESIZE].max()
 
     def hit(self, rank: int) -> bytes:
         """Return what was stored of the document at a position in the order of IIDs."""
@@ -67,6 +81,12 @@ class Dictionary:
         self._mask = len(self._slot_starts) - 2
         self.find: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._find)
         self.beginning: Callable[[bytes], Span] = lru_cache(_SPANS_KEPT)(self._beginning)
+
+    @property
+    def files(self) -> tuple[NDArray[Any] | memoryview | bytes, ...]:
+        """The content of each file."""
+        keys = (self._keys, self._offsets, self._slot_starts, self._slots)
+        return (*keys, self.starts, self.postings, self.times)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

@@ -1,5 +1,7 @@
 """An index is whole or not there."""
 
+import gc
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from edge.search.paging import find
 from shared.search import layout
 from shared.search.directory import is_of_former_format, prune
 from shared.search.model import SearchQuery
+from shared.search.segment import Segment
 from tests.perf import search_sample
 from tests.unit.search.conftest import catalogue, opened
 from workers.search import writer
@@ -114,3 +117,23 @@ def test_the_items_of_each_beginning_are_those_with_a_word_that_begins_so(tmp_pa
     for beginning in sorted(beginnings | {"zzzz", "0"}):
         expected = sum(any(word.startswith(beginning) for word in of) for of in words)
         assert index.frequency(layout.PREFIXES, beginning) == expected, beginning
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux says which pages are mapped")
+def test_a_touched_segment_has_all_pages_of_its_files_mapped(tmp_path: Path) -> None:
+    build(search_sample.documents(5_000), tmp_path, 1)
+    gc.collect()  # the build's own maps
+    [folder] = (tmp_path / layout.SEGMENTS).iterdir()
+    segment = Segment(folder)
+    assert _pages_left(folder) > 0
+    segment.touch()
+    assert _pages_left(folder) == 0
+
+
+def _pages_left(folder: Path) -> int:
+    """Return how many kilobytes of the mapped files of a folder have no page in this process yet."""
+    blocks = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text(), flags=re.MULTILINE)
+    of_folder = [block for block in blocks if f"{folder}/" in block and f"/{layout.VOCABULARY}/" not in block]
+    sizes = [re.search(rf"^{name}: +(\d+) kB$", block, re.MULTILINE) for block in of_folder for name in ("Size", "Rss")]
+    kilobytes = [int(size[1]) for size in sizes if size]
+    return sum(kilobytes[::2]) - sum(kilobytes[1::2])
