@@ -36,8 +36,8 @@ def merge(
     run(SQL.categories)
     run(SQL.resolved, event.source_id)
     run(SQL.analyze_resolved)
-    [figures] = connection.execute(SQL.impact_counts, (event.source_id,)).fetchall()
-    counts |= zip(("impacts_new", "impacts_replaced", "impacts_same"), figures, strict=True)
+    figures = connection.execute(SQL.impact_counts, (event.source_id,)).fetchone() if stage.figures else None
+    counts |= zip(("impacts_new", "impacts_replaced", "impacts_same"), figures or (0, 0, 0), strict=True)
     other_rank = event.source_id if event.rank_changed else None
     items.begin(connection, SQL.seeds, other_rank)
     _claim(connection, event, new=False)
@@ -45,7 +45,7 @@ def merge(
     run(SQL.regrouped)
     linked = linking.needed(connection, event)
     if linked:  # the articles that new items belong to are made of what is claimed of them
-        counts["items_new"] = _insert(connection, event, version)
+        counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
         linking.link(connection, event, counts)
     items.refresh(connection, version, SQL.refreshed, other_rank)
     placed, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
@@ -53,7 +53,7 @@ def merge(
     watched = watches.watched(connection, placed)
     with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read, watched.observe) as rollups:
         if not linked:
-            counts["items_new"] = _insert(connection, event, version)
+            counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
         _place(connection, stage, event, counts)
@@ -67,12 +67,16 @@ def merge(
     return any(counts[name] for name in changes)
 
 
-def _insert(connection: Connection, event: Event, version: int) -> int:
-    """Insert the items that are new, with what the load says of them; return how many they are."""
+def _insert(connection: Connection, event: Event, version: int, *, figures: bool) -> int:
+    """Insert the items that are new, with what the load says of them; return how many they are.
+
+    `figures`: whether the load brings any.
+    """
     _claim(connection, event, new=True)
     inserted = connection.execute(SQL.insert_items, (version, event.at)).rowcount
-    connection.execute(SQL.insert_impacts, (event.source_id,))
-    connection.execute(SQL.insert_stages, (event.source_id,))
+    if figures:
+        connection.execute(SQL.insert_impacts, (event.source_id,))
+        connection.execute(SQL.insert_stages, (event.source_id,))
     connection.execute(SQL.item_sources, (True, event.source_id))
     connection.execute(SQL.returned)
     return inserted

@@ -143,8 +143,9 @@ WHERE m.is_new AND figure ? 'stage';
 DELETE FROM removed_items r USING merged m WHERE r.item_id = m.id AND m.is_new;
 
 -- name: identified
--- The items whose identifiers the load may change: an unchanged claim names them as before.
-SELECT id AS item_id FROM merged WHERE is_new OR is_changed;
+-- The items whose identifiers the load may change: an unchanged claim names them as before, and a new item without identifiers
+-- has no rows.
+SELECT m.id AS item_id FROM merged m JOIN new_items n USING (id) WHERE m.is_changed OR (m.is_new AND n.identifiers <> '[]');
 
 -- name: item_sources
 -- When the source last spoke of the item, and the hash by which the next load knows whether it says something new.

@@ -34,6 +34,7 @@ class Stage:
         self._connection = connection
         self._mapping = mapping
         self.events = mapping.counts_events
+        self.figures = bool(mapping.impacts)
         self.joins = mapping.item is not None and bool(mapping.item.join_by)
         self._channels: list[int] = []
         for statement in (SQL.items, SQL.spans, SQL.impacts, SQL.observations):
@@ -59,7 +60,7 @@ class Stage:
             copy.write(HEADER + table.tobytes() + TRAILER)
 
     def _impacts(self, shaped: Transformed) -> None:
-        if not self._mapping.impacts:
+        if not self.figures:
             return
         totals = [impact for impact in self._mapping.impacts if impact.stage is None]
         columns = "id, indicator, per_unit, basis, method, as_of, stage, low, high, deviation"
