@@ -42,7 +42,7 @@ MAY_BE_INLINE = {
 TEMPORARY = (
     "new_items",
     "merged",
-    "placed",
+    "changed_observations",
     "stage_items",
     "stage_impacts",
     "stage_observations",

@@ -23,8 +23,8 @@ class Account:
     rejected: int = 0
 
     @property
-    def placed(self) -> int:
-        """How much has a place."""
+    def accounted(self) -> int:
+        """How much has an outcome."""
         return self.new + self.replaced + self.same + self.superseded + self.absent + self.rejected
 
 
@@ -54,8 +54,8 @@ def check(counts: Mapping[str, int]) -> None:
     """Raise LoadRefused where an account does not add up: something was lost or counted twice."""
     for account in accounts(counts):
         parts = (account.new, account.replaced, account.same, account.superseded, account.absent, account.rejected)
-        if account.placed != account.read or min(parts) < 0:
+        if account.accounted != account.read or min(parts) < 0:
             raise LoadRefused(
-                f"the load does not add up: {account.read:,} {account.kind} read, {account.placed:,} have a place; "
-                f"nothing of it was kept, and this is a fault of the program ({account})"
+                f"the load does not add up: {account.read:,} {account.kind} read, {account.accounted:,} have an "
+                f"outcome; nothing of it was kept, and this is a fault of the program ({account})"
             )

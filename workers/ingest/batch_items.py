@@ -84,9 +84,9 @@ def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, li
     return (kept, at, channels) if len(kept) else (None, None, [])
 
 
-def row_days(placed: tuple[Any, Any, list[str]], first_seen: Any, good: Any) -> Any:
+def row_days(observed: tuple[Any, Any, list[str]], first_seen: Any, good: Any) -> Any:
     """Return the days of the good rows, NO_DAY where one has none; None where no row has one."""
-    rows, positions, _ = placed
+    rows, positions, _ = observed
     if rows is None:
         return None if first_seen is None else first_seen.take(good)
     if positions is None:

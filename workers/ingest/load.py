@@ -175,13 +175,13 @@ class _Load:
         with closing(ahead(self._shaped(shaper, months))) as made:
             for ready in made:
                 if isinstance(ready, Chunk):
-                    stage.place(ready)
+                    stage.take_observations(ready)
                     continue
                 shaped, items = ready
                 self._keep(shaped.rejects)
                 self._rows += shaped.rows
                 counts.update(shaped.counts)
-                stage.take(shaped, items)
+                stage.take_items(shaped, items)
         stage.spans(*shaper.registry.spans())
         self._summary.counts |= counts
         if self._mapping.brings_items:

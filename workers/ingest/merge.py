@@ -48,17 +48,17 @@ def merge(
         counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
         linking.link(connection, event, counts)
     items.refresh(connection, version, SQL.refreshed, other_rank)
-    placed, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
+    groups, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
     new_months = [first for first, _ in stage.partitions.new.values()]
-    watched = watches.watched(connection, placed)
-    with BackgroundBuilder(placed, above, sorted(new_months), stage.spool.read, watched.observe) as rollups:
+    watched = watches.watched(connection, groups)
+    with BackgroundBuilder(groups, above, sorted(new_months), stage.spool.read, watched.observe) as rollups:
         if not linked:
             counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
         identifiers.of_load(connection, event.no, SQL.identified)
         stage.partitions.attach()
-        _place(connection, stage, event, counts)
+        _merge_observations(connection, stage, event, counts)
         seen = _count_changes(connection, stage, event, version, counts)
-        refresh.touched(connection, placed, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe)
+        refresh.touched(connection, groups, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe)
         rollups.write(connection)
     watches.evaluate(connection, event.no, new_months, watched)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
@@ -103,29 +103,26 @@ def _count_changes(
     return [int(row[0]) for row in connection.execute(SQL.brand_updates, (event.no, event.at))]
 
 
-def _place(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:
+def _merge_observations(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:
     """Merge the observations of months that had some, and count those of all months."""
     if stage.events and stage.runs > 1:  # within a run they are numbered already
         connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations"))
     connection.execute(SQL.observations)
-    placed = connection.execute(SQL.placed_counts).fetchone()
-    assert placed is not None
+    [(added, replaced)] = connection.execute(SQL.observation_counts).fetchall()
     new = stage.partitions
     [(repeated,)] = connection.execute(SQL.repeated_count, (event.no,)).fetchall()
-    counts["observations_new"] = new.rows - new.superseded + placed[0]
-    counts["observations_replaced"] = placed[1]
+    counts["observations_new"] = new.rows - new.superseded + added
+    counts["observations_replaced"] = replaced
     counts["observations_same"] = repeated
-    counts["observations_superseded"] = (
-        new.superseded + stage.observations - new.rows - placed[0] - placed[1] - repeated
-    )
+    counts["observations_superseded"] = new.superseded + stage.observations - new.rows - added - replaced - repeated
     if stage.events and counts["observations_superseded"]:
         raise LoadRefused("equal events were taken for one another; nothing of the load was kept")
 
 
 def touched_months(connection: Connection, stage: Stage) -> list[date]:
     """Return the months in which the load has added or changed observations; by them exports know what changed."""
-    placed = {row[0] for row in connection.execute(SQL.placed_months)}
-    return sorted(placed | {first for first, _ in stage.partitions.new.values()})
+    observed = {row[0] for row in connection.execute(SQL.observed_months)}
+    return sorted(observed | {first for first, _ in stage.partitions.new.values()})
 
 
 def _check_keys(connection: Connection, source_id: int) -> None:
@@ -140,7 +137,7 @@ def _check_keys(connection: Connection, source_id: int) -> None:
 
 def _touched(connection: Connection, stage: Stage) -> set[int]:
     """Return items that were there before and got other observations."""
-    touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM placed")}
+    touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM changed_observations")}
     before = {int(row[0]) for row in connection.execute(SQL.existing_among)} if stage.partitions.new else set()
     for table in stage.partitions.new if before else ():
         seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))

@@ -162,7 +162,7 @@ WHERE (item_sources.content_hash, item_sources.observed_at, item_sources.first_d
 -- name: observations
 -- A state is replaced where it says something else; an event is another row already by its mark. What is replaced, and what
 -- is only repeated, stays as a claim: by it an undone load gives back what was before it, or what others still say.
-CREATE TEMP TABLE placed ON COMMIT DROP AS
+CREATE TEMP TABLE changed_observations ON COMMIT DROP AS
 WITH newest AS (
     SELECT DISTINCT ON (item_id, day, mark) * FROM stage_observations
     ORDER BY item_id, day, mark, seq DESC),
@@ -186,13 +186,13 @@ repeated AS (
         SELECT FROM written w WHERE w.item_id = n.item_id AND w.day = n.day AND w.mark = n.mark))
 SELECT item_id, day, inserted FROM written;
 
--- name: placed_counts
+-- name: observation_counts
 -- For the summary: how many were new, how many replaced another value.
-SELECT count(*) FILTER (WHERE inserted), count(*) FILTER (WHERE NOT inserted) FROM placed;
+SELECT count(*) FILTER (WHERE inserted), count(*) FILTER (WHERE NOT inserted) FROM changed_observations;
 
--- name: placed_months
+-- name: observed_months
 -- Months of former loads that this one wrote into.
-SELECT DISTINCT date_trunc('month', day)::date FROM placed;
+SELECT DISTINCT date_trunc('month', day)::date FROM changed_observations;
 
 -- name: changed_count
 -- Items of which the load says something else than its source did before, and those of which it says the same.
@@ -284,6 +284,6 @@ WITH moved AS MATERIALIZED (
 observed AS MATERIALIZED (
     SELECT DISTINCT item_id, date_trunc('month', day)::date AS month FROM observations
     WHERE item_id = ANY (ARRAY(SELECT item_id FROM moved)))
-SELECT item_id, date_trunc('month', day)::date AS month FROM placed
+SELECT item_id, date_trunc('month', day)::date AS month FROM changed_observations
 UNION
 SELECT m.id, o.month FROM moved m JOIN observed o USING (item_id);

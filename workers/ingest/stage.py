@@ -46,7 +46,7 @@ class Stage:
         self.observations = 0
         self.runs = 0
 
-    def take(self, shaped: Transformed, items: Any) -> None:
+    def take_items(self, shaped: Transformed, items: Any) -> None:
         """Stage the items of one batch, given as item_rows writes them."""
         with self._connection.cursor().copy(f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)".encode()) as copy:
             self._send(copy, memoryview(items))
@@ -75,7 +75,7 @@ class Stage:
             for key, impact, stage, per_unit in shaped.stage_figures:
                 copy.write_row((key, impact.indicator, per_unit, impact.basis, impact.method, None, stage, *Spread()))
 
-    def place(self, chunk: Chunk) -> None:
+    def take_observations(self, chunk: Chunk) -> None:
         """Stage a chunk of observations: into its month's table where that is new, else where the merge looks."""
         self.observations += len(chunk.rows) + chunk.superseded
         new = self.partitions.table_for(chunk)

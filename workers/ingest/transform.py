@@ -123,19 +123,21 @@ class Transformer:
         figures.count(good, result.counts)
         if not len(good):
             return result, lambda: result
-        rows, positions, result.channels = placed = together(shaped, good, batch.rows)
-        met = distinct(ids, good, batch.rows, row_days(placed, first_seen, good))
+        rows, positions, result.channels = observed = together(shaped, good, batch.rows)
+        met = distinct(ids, good, batch.rows, row_days(observed, first_seen, good))
         numbers = self.registry.number(met.ids)
         result.stage_figures = figures.of_stages(good, self.registry.keys(numbers).take(met.codes))
         if rows is not None:
-            self._place(rows, met.codes if positions is None else met.codes.take(positions), met, numbers, result)
+            self._keep_observations(
+                rows, met.codes if positions is None else met.codes.take(positions), met, numbers, result
+            )
         result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
         result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:
             met.extend_spans(first_seen.take(good), met.codes)
         return result, lambda: self._finish(batch, path, met, numbers, result)
 
-    def _place(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
+    def _keep_observations(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
         rows["item"] = self.registry.keys(numbers).take(codes)
         met.extend_spans(rows["day"], codes)
         result.observations = rows

@@ -62,7 +62,7 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
     assert row is not None
     event = events.begin_deletion(connection, row[0], by, reason)
     connection.execute(SQL.tombstones, (event.no,))
-    connection.execute(SQL.placed)
+    connection.execute(SQL.changed_observations)
     connection.execute(SQL.changes, (event.no, event.at))
     return Deleted(months, event.no, reindex(connection, row[0]))
 

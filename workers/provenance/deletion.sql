@@ -35,9 +35,9 @@ SELECT DISTINCT item_id FROM chosen WHERE holds;
 INSERT INTO observation_claims (item_id, mark, price_minor, list_minor, day, channel_id, units, source_id, kind, currency, load_no)
 SELECT item_id, mark, NULL, NULL, day, channel_id, 0, source_id, kind, currency, $1 FROM chosen;
 
--- name: placed
+-- name: changed_observations
 -- The observation that held until now stays as a claim, so that undoing the deletion brings it back.
-CREATE TEMP TABLE placed ON COMMIT DROP AS
+CREATE TEMP TABLE changed_observations ON COMMIT DROP AS
 WITH gone AS (
     DELETE FROM observations o USING chosen c WHERE c.holds AND o.item_id = c.item_id AND o.day = c.day AND o.mark = c.mark
     RETURNING o.item_id, o.mark, o.price_minor, o.list_minor, o.day, o.channel_id, o.units, o.source_id, o.kind, o.currency, o.load_no),
@@ -48,7 +48,7 @@ SELECT item_id, day, mark FROM gone;
 
 -- name: changes
 -- The records of these items show other prices now.
-INSERT INTO item_changes (item_id, no, at) SELECT DISTINCT item_id, $1::integer, $2::timestamptz FROM placed;
+INSERT INTO item_changes (item_id, no, at) SELECT DISTINCT item_id, $1::integer, $2::timestamptz FROM changed_observations;
 
 -- name: group
 -- An item and all that are merged into it, which a caller sees under its IID.

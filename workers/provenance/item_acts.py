@@ -47,7 +47,7 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
     if left == right:
         raise ActRefused("these are one item")
     items.begin(connection, SQL.named, [left, right])
-    connection.execute(items.SQL.nothing_placed)
+    connection.execute(items.SQL.no_changed_observations)
     events.begin_decision(connection, left, right, same, by, reason)
     if not same and not connection.execute(SQL.together, (left, right)).fetchall():
         return None
@@ -83,7 +83,7 @@ def _active(connection: Connection, iid: str) -> int:
 
 def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> int:
     items.begin(connection, SQL.named, [item_id, survivor_id])
-    connection.execute(items.SQL.nothing_placed)
+    connection.execute(items.SQL.no_changed_observations)
     events.begin_act(connection, item_id, survivor_id, by, reason)
     return reindex(connection, None)
 

@@ -140,15 +140,15 @@ FROM (SELECT one, c.priority, ROW(c.item_id, c.source_id) = first_value(ROW(c.it
       WHERE figure ? 'stage' AND NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = c.owner_id)) s
 WHERE s.is_first ORDER BY (s.one).item_id, (s.one).indicator, (s.one).stage, s.priority;
 
--- name: placed_items
+-- name: item_groups
 -- For the rollups: the owner of each item's observations (-1: none), where the owner belongs now, where the item did before.
 SELECT a.item_id, CASE WHEN o.id IS NULL OR (x.item_id IS NOT NULL AND x.owner_id IS NULL) THEN -1 ELSE o.id END,
        coalesce(o.brand_id, 0), coalesce(o.category_id, 0), a.old_brand, a.old_category
 FROM affected a LEFT JOIN inactive_items x ON x.item_id = a.item_id LEFT JOIN items o ON o.id = coalesce(x.owner_id, a.item_id);
 
--- name: nothing_placed
+-- name: no_changed_observations
 -- An act on items changes no observations.
-CREATE TEMP TABLE placed (item_id bigint, day date, mark bigint) ON COMMIT DROP;
+CREATE TEMP TABLE changed_observations (item_id bigint, day date, mark bigint) ON COMMIT DROP;
 
 -- name: rollups_touched
 -- The months of changed observations, for the items, their owners and those that were; where an item has another owner now,
@@ -162,7 +162,7 @@ elsewhere AS (
     WHERE m.owner_id <> m.old_owner OR (coalesce(i.brand_id, 0), coalesce(i.category_id, 0)) <> (a.old_brand, a.old_category)
     UNION SELECT item_id, old_owner, owner_id FROM moved WHERE owner_id = -1 AND old_owner <> -1),
 rows AS (
-    SELECT m.item_id, m.old_owner, m.owner_id, date_trunc('month', p.day)::date AS month FROM moved m JOIN placed p USING (item_id)
+    SELECT m.item_id, m.old_owner, m.owner_id, date_trunc('month', p.day)::date AS month FROM moved m JOIN changed_observations p USING (item_id)
     UNION SELECT e.item_id, e.old_owner, e.owner_id, date_trunc('month', o.day)::date
     FROM elsewhere e JOIN observations o ON o.item_id = e.item_id)
 SELECT DISTINCT one.id, r.month FROM rows r, unnest(ARRAY[r.item_id, r.old_owner, r.owner_id]) AS one (id) WHERE one.id <> -1;

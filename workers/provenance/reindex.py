@@ -26,16 +26,16 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     """Make anew what an event changes, and commit its data_version; return that.
 
     The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
-    that it changed in the temporary table `placed`. `seeds`: further items whose links have changed.
+    that it changed in the temporary table `changed_observations`. `seeds`: further items whose links have changed.
     """
     version = events.next_version(connection)
     memberships = _stand(connection, seeds)
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
     standing.mark(connection, memberships)
     connection.execute(items.SQL.versions, (version,))
-    placed, above = Items.read(connection, items.SQL.placed_items), refresh.ancestors(connection)
-    watched = watches.watched(connection, placed)
-    refresh.touched(connection, placed, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
+    groups, above = Items.read(connection, items.SQL.item_groups), refresh.ancestors(connection)
+    watched = watches.watched(connection, groups)
+    refresh.touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
     watches.rearm(connection, watched)
     brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)

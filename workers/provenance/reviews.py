@@ -32,7 +32,7 @@ def apply(connection: Connection) -> tuple[int, int | None]:
     named = {item_id for one in reviews for item_id in (one.left_id, one.right_id)}
     there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
     items.begin(connection, SQL.named, list(there))
-    connection.execute(items.SQL.nothing_placed)
+    connection.execute(items.SQL.no_changed_observations)
     changes = [_event_of(connection, one, there) for one in reviews]
     return len(reviews), reindex(connection, None) if any(changes) else None
 

@@ -68,7 +68,7 @@ def undo(connection: Connection, named: str, by: str, reason: str | None, match_
     connection.execute(SQL.mark_undone, (event.no, by, reason))
     seeds: set[int] = set()
     if event.kind in ON_ITEMS:
-        connection.execute(items.SQL.nothing_placed)
+        connection.execute(items.SQL.no_changed_observations)
     else:
         _unclaim(connection, event)
         seeds = _relink(connection, event, matched, match_dir)
@@ -102,7 +102,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
         run(SQL.terms, event.source_id)
     run(SQL.held, event.no)
     run(SQL.claimed_before, event.no)
-    run(SQL.placed)
+    run(SQL.changed_observations)
     run(SQL.tombstones)
     run(SQL.claims, event.no)
     run(SQL.contents)

@@ -36,9 +36,9 @@ CREATE TEMP TABLE claimed_before ON COMMIT DROP AS
 WITH gone AS (DELETE FROM observation_claims WHERE load_no = $1 RETURNING item_id, day, mark, channel_id)
 SELECT item_id, day, mark, channel_id FROM gone;
 
--- name: placed
+-- name: changed_observations
 -- The claim of the highest number holds instead, unless it says that there is no such observation.
-CREATE TEMP TABLE placed ON COMMIT DROP AS
+CREATE TEMP TABLE changed_observations ON COMMIT DROP AS
 WITH keys AS (SELECT item_id, day, mark FROM held UNION SELECT item_id, day, mark FROM claimed_before),
 newest AS (
     SELECT DISTINCT ON (c.item_id, c.day, c.mark) c.item_id, c.day, c.mark, c.load_no, c.price_minor

@@ -114,7 +114,7 @@ WITH begun AS (
     SELECT * FROM watch_days WHERE date_trunc('month', day)::date = ANY ($1::date[])
     UNION ALL
     SELECT * FROM watch_days d WHERE date_trunc('month', day)::date <> ALL ($1::date[]) AND EXISTS (
-        SELECT FROM placed p LEFT JOIN inactive_items x USING (item_id)
+        SELECT FROM changed_observations p LEFT JOIN inactive_items x USING (item_id)
         WHERE coalesce(x.owner_id, p.item_id) = d.owner_id AND p.day = d.day)),
 matched AS (
     SELECT w.id, w.days, b.*

@@ -80,7 +80,7 @@ def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
                 continue
             check(summary.counts)
             for account in accounts(summary.counts):
-                assert account.placed == account.read
+                assert account.accounted == account.read
             [(kept,)] = ask(
                 settings, "SELECT count(*) FROM rejects WHERE load_id::text = $1 AND scope = 'row'", summary.load_id
             )
