@@ -151,7 +151,7 @@ class _Load:
             self._rows = summary.counts.pop("rows")
         else:
             constants = _constants(mapping, event)
-            with Spool(constants, events=mapping.counts_events) as spool:
+            with Spool(events=mapping.counts_events) as spool:
                 stage = self._stage(constants, spool)
                 changed = merge(connection, stage, event, version, summary.counts, self._linking)
                 self._keep(self._linking.rejects)

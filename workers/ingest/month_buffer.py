@@ -35,13 +35,14 @@ _KEY_BITS = 48  # 32 of the item, 5 of the day, 11 of the mark
 
 @dataclass
 class Chunk:
-    """Rows of one month as COPY takes them; `channel_id` counts into `Months.channels` until the stage puts ids in.
+    """Rows of one month, and the same as COPY takes them, without channels: `channel` counts into `Months.channels`.
 
     `superseded` says how many rows a later one replaced; `begins` is true for the first chunk of a sorted run,
     `passed` for the last one of a month when the file has gone on to the next.
     """
 
     month: date
+    observed: Any
     rows: Any
     superseded: int
     begins: bool
@@ -97,15 +98,21 @@ class Months:
         rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         ordered = in_order(rows, events=self._events)
         superseded, begins = len(rows) - len(ordered), True
-        absent = ordered["list"] < 0
         # A row without a list price is shorter than one with it; each kind is written as one table of fixed width.
-        runs = [(layout, np.flatnonzero(absent == n)) for n, layout in enumerate(self._layouts)]
-        size = self._buffers.chunk_rows
-        pieces = [(kind, at[n : n + size]) for kind, at in runs for n in range(0, len(at), size)]
-        for left, (layout, at) in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
-            rows = layout.written(ordered.take(at))
-            yield Chunk(first, rows, superseded, begins, passed=passed and not left)
+        kinds, size = zip(self._layouts, _by_list_price(ordered), strict=True), self._buffers.chunk_rows
+        pieces = [(layout, kind[n : n + size]) for layout, kind in kinds for n in range(0, len(kind), size)]
+        for left, (layout, piece) in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
+            rows = layout.written(piece)
+            yield Chunk(first, piece, rows, superseded, begins, passed=passed and not left)
             superseded, begins = 0, False
+
+
+def _by_list_price(rows: Any) -> tuple[Any, Any]:
+    """Return the rows with a list price, and those without; a copy only where there are both."""
+    absent = rows["list"] < 0
+    if absent.all() or not absent.any():
+        return (rows[:0], rows) if len(rows) and absent[0] else (rows, rows[:0])
+    return rows.take(np.flatnonzero(~absent)), rows.take(np.flatnonzero(absent))
 
 
 def in_order(rows: Any, *, events: bool) -> Any:

@@ -81,7 +81,8 @@ class Stage:
         new = self.partitions.table_for(chunk)
         self.runs += chunk.begins and new is None
         self._channels += [self._channel(code) for code in self._months.channels[len(self._channels) :]]
-        chunk.rows["channel_id"] = np.array(self._channels, ">i4")[chunk.rows["channel_id"]]
+        chunk.observed["channel"] = np.array(self._channels, "i4").take(chunk.observed["channel"])
+        chunk.rows["channel_id"] = chunk.observed["channel"]
         columns = sql.SQL(", ").join(map(sql.Identifier, self._months.columns))
         command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
             sql.Identifier(new or "stage_observations"), columns
@@ -92,7 +93,7 @@ class Stage:
             copy.write(TRAILER)
         if new is None:
             return
-        self.spool.add(chunk.month, chunk.rows, begins=chunk.begins)
+        self.spool.add(chunk.month, chunk.observed, begins=chunk.begins)
         if chunk.passed:
             self.partitions.index(new)
 
