@@ -72,7 +72,8 @@ class Visitor:
     def shoot(self, name: str) -> None:
         """Keep a picture of the page as it is."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        # As PNG a long page would take the browser seconds.
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.jpg", type="jpeg", quality=80, full_page=True)
 
     def check_accessibility(self) -> None:
         """Fail where axe-core finds a serious fault."""

@@ -41,7 +41,8 @@ FOREIGN = {
 
 def documents() -> list[dict[str, Any]]:
     """Return every object of every manifest."""
-    return [one for path in sorted(KUBERNETES.rglob("*.yaml")) for one in yaml.safe_load_all(path.read_text())]
+    paths = sorted(KUBERNETES.rglob("*.yaml"))
+    return [one for path in paths for one in yaml.load_all(path.read_text(), yaml.CSafeLoader)]
 
 
 OBJECTS = documents()

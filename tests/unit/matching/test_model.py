@@ -36,7 +36,7 @@ def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
 
 def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        train_shipped(worlds_count=2, seed=5).write(tmp_path / name)
+        train_shipped(worlds_count=1, seed=5).write(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
