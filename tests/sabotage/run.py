@@ -22,8 +22,9 @@ from tests.sabotage.faults import FAULTS
 from tests.sabotage.planted import PlantedFault
 
 PROJECT = Path(__file__).parents[2]
+# Bytecode is copied: it stays valid for each file but the one with the fault.
 LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", ".venv-judge", "var", "build", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
+    ".git", ".venv", ".venv-judge", "var", "build", ".*_cache", ".hypothesis", "*.egg-info"
 )
 _SECONDS_MAX = 600.0
 _TESTS_FAILED, _DRILL_FAILED = 1, 1
