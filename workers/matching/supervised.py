@@ -1,30 +1,31 @@
-"""Matching two record files after examples: a model trained on labelled pairs of the same files.
+"""Matching two record files after examples: models trained on labelled pairs of the same files.
 
 Two steps are trained, and their probabilities are weighed together. The first has a pair's features and the labels of
-the examples that share one of its records. The second has besides how the first judges the pair's competitors, and
-which words the two records do not share.
+the examples that share one of its records: boosted trees judge by these, and a linear model by these and by the words
+that the two records share or not. The second step, of boosted trees, has besides how the first judges the pair's
+competitors, and what a linear model makes of the words alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
+from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from workers.matching.context import Pairs
 from workers.matching.index import MatchIndex
+from workers.matching.linear import log_odds, said_by, with_features
 from workers.matching.neighbours import grouped, neighbour_features
-from workers.matching.scoring import Profiles, feature_matrix
+from workers.matching.scoring import feature_matrix
 from workers.matching.segment import Array
 from workers.matching.training import boosted, fitted
 from workers.matching.training import bound as precision_bound
 
 _FOLDS = 5
 _SEEDS = 3
-# What the first step and the second say counts so much.
-_WEIGHTS = (0.3, 0.7)
+# So much counts what the first step's trees say, its linear model, and the second step.
+_WEIGHTS = (0.25, 0.25, 0.5)
 _RIVALS = 3
 _SAMPLES = 200
 _OPTIONS = {
@@ -33,6 +34,8 @@ _OPTIONS = {
     "min_samples_leaf": 10,
     "l2_regularization": 1.0,
 }
+# Trains on features of all pairs, positions of known ones and their labels; returns probabilities of all pairs.
+_Learner = Callable[[Array, Array, Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +63,23 @@ class _Step:
 def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
     """Train on the pairs at the positions `known`, with their labels, and judge every pair."""
     fold = np.random.default_rng(0).integers(0, _FOLDS, len(known))
+    said = said_by(index, pairs)
+
+    def linear(features: Array, known: Array, labels: Array) -> Array:
+        judged: Array = expit(log_odds(with_features(said, features, known), known, labels))
+        return judged
+
     with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
         first = _first_step(index, pairs, known, labels, fold)
-        judged = _cross_fitted(first, known, labels, fold)
+        trees, lines = (_cross_fitted(first, one, known, labels, fold) for one in (_boosted(1), linear))
+        words = [log_odds(said, known[fold != number], labels[fold != number]) for number in range(_FOLDS)]
         second = first.with_columns(
-            _rivals(pairs, known, fold, judged), _word_scores(index, pairs, known, labels, fold)
+            _rivals(pairs, known, fold, (trees + lines) / 2), _unseen(np.stack(words, axis=1), known, fold)[:, None]
         )
-        again = _cross_fitted(second, known, labels, fold)
-        final = [_fitted(step.full[known], labels, _SEEDS)(step.full) for step in (first, second)]
-    unseen = np.average([judged[known, fold], again[known, fold]], axis=0, weights=_WEIGHTS)
+        again = _cross_fitted(second, _boosted(1), known, labels, fold)
+        learners = ((_boosted(_SEEDS), first), (linear, first), (_boosted(_SEEDS), second))
+        final = [learner(step.full, known, labels) for learner, step in learners]
+    unseen = np.average([one[known, fold] for one in (trees, lines, again)], axis=0, weights=_WEIGHTS)
     bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
     return Judged(np.average(final, axis=0, weights=_WEIGHTS), bound, max(bound, precision_bound(unseen, labels)), f1)
 
@@ -104,17 +115,21 @@ def _first_step(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fo
     return _Step([with_labels(fold != number) for number in range(_FOLDS)], with_labels(fold >= 0))
 
 
-def _fitted(features: Array, labels: Array, seeds: int) -> Any:
-    models = [fitted(boosted(seed, **_OPTIONS), features, labels) for seed in range(seeds)]
-    return lambda rows: np.mean([model.predict_proba(rows)[:, 1] for model in models], axis=0)
+def _boosted(seeds: int) -> _Learner:
+    """Return a learner that averages trees of so many seeds."""
+
+    def judged(features: Array, known: Array, labels: Array) -> Array:
+        models = [fitted(boosted(seed, **_OPTIONS), features[known], labels) for seed in range(seeds)]
+        mean: Array = np.mean([model.predict_proba(features)[:, 1] for model in models], axis=0)
+        return mean
+
+    return judged
 
 
-def _cross_fitted(step: _Step, known: Array, labels: Array, fold: Array) -> Array:
+def _cross_fitted(step: _Step, learner: _Learner, known: Array, labels: Array, fold: Array) -> Array:
     """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
-    columns = []
-    for number, features in enumerate(step.by_fold):
-        used = fold != number
-        columns.append(_fitted(features[known[used]], labels[used], seeds=1)(features))
+    used = [fold != number for number in range(_FOLDS)]
+    columns = [learner(step.by_fold[at], known[one], labels[one]) for at, one in enumerate(used)]
     return np.stack(columns, axis=1)
 
 
@@ -144,26 +159,3 @@ def _rivals(pairs: Pairs, known: Array, fold: Array, by_fold: Array) -> Array:
             row += [best[0], best[1], value - best[0], above, total, value / (value + total + 0.05)]
         rows[at] = row
     return rows
-
-
-def _word_scores(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> Array:
-    """Return what a linear model makes of the words that only one record, or both, have in the name."""
-    profiles = Profiles(index)
-    differences = [
-        _differences(profiles[left].named, profiles[right].named)
-        for left, right in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
-    ]
-    words = DictVectorizer().fit_transform(differences)
-    by_fold = []
-    for number in range(_FOLDS):
-        used = fold != number
-        model = LogisticRegression(C=0.3, max_iter=500).fit(words[known[used]], labels[used])
-        by_fold.append(model.decision_function(words))
-    return _unseen(np.stack(by_fold, axis=1), known, fold)[:, None]
-
-
-def _differences(left: frozenset[str], right: frozenset[str]) -> dict[str, int]:
-    # Both ways of counting: some words distinguish articles on either side, some on one side only.
-    both = {f"both {word}": 1 for word in left & right}
-    either = {f"either {word}": 1 for word in left ^ right}
-    return both | either | {f"left {word}": 1 for word in left - right} | {f"right {word}": 1 for word in right - left}
