@@ -20,7 +20,7 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """One connection with one key. It waits for reports and for a burst limit to pass."""
+    """One connection with one key. It waits for reports, for a burst limit to pass, and while a busy service cannot answer."""
 
     def __init__(self, base_url: str, key: str) -> None:
         self.base_url = base_url.rstrip("/")
@@ -52,7 +52,7 @@ class Client:
             self._line.request(method, urlsplit(self.base_url).path + path, body, head)
             response = self._line.getresponse()
             found = Reply(response.status, dict(response.getheaders()), response.read())
-            waits = found.status == 429 or (found.status == 202 and method == "GET")
+            waits = found.status in (429, 503) or (found.status == 202 and method == "GET")
             if not waits:
                 break
             time.sleep(min(float(found.fields.get("Retry-After", 1)), 2.0))
