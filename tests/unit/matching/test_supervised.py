@@ -1,8 +1,8 @@
-"""The bound that a model trained on examples calls a match from."""
+"""How a model trained on examples weighs its learners, and the bound that it calls a match from."""
 
 import numpy as np
 
-from workers.matching.supervised import best_bound, steady_bound
+from workers.matching.supervised import WEIGHTS, best_bound, best_weights, steady_bound
 
 
 def test_the_bound_of_separable_examples_is_between_them() -> None:
@@ -21,3 +21,15 @@ def test_one_example_that_is_better_by_chance_does_not_move_the_bound_far() -> N
     steady = [abs(steady_bound(probabilities[one], labels[one]) - best) for one in samples]
     single = [abs(best_bound(probabilities[one], labels[one])[0] - best) for one in samples]
     assert np.mean(steady) < np.mean(single)
+
+
+def test_the_learners_that_judge_unseen_examples_better_count_more() -> None:
+    chance = np.random.default_rng(3)
+    labels = chance.random(500) < 0.3
+    right, blind = labels * 0.5 + chance.random(500) * 0.6, chance.random(500)
+    first_counts, second_counts = (
+        best_weights([right, right, blind], labels),
+        best_weights([blind, blind, right], labels),
+    )
+    assert {first_counts, second_counts} == set(WEIGHTS)
+    assert first_counts[2] < second_counts[2]
