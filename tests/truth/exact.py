@@ -23,8 +23,9 @@ class Near:
         """Return whether `shown` is at most half a unit of the last place away; ties may go either way."""
         if self.places is None and self.digits is None:
             return float(shown) == float(self.exact)
-        # Numbers in JSON are doubles: of a large one fewer decimals are there than were promised.
-        return abs(shown - self.exact) <= max(self._unit() / 2, abs(self.exact) / 2**51)
+        # Numbers in JSON are doubles: of a large one fewer decimals are there than were promised, and of a large
+        # geometric mean one or two fewer still, because the error of a logarithm grows with the logarithm.
+        return abs(shown - self.exact) <= max(self._unit() / 2, abs(self.exact) / 2**47)
 
     def _unit(self) -> Fraction:
         if self.places is not None:
