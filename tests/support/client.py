@@ -17,6 +17,7 @@ from yarl import URL
 from edge import server
 from edge.app import DOCUMENT, create_app
 from edge.resources import Resources, build, opened
+from edge.storage.database import Database
 from shared.config import Settings
 
 _CHARGES = itertools.count(1)
@@ -112,6 +113,15 @@ class Edge:
             ):
                 return operations.get(method.lower())
         return None
+
+
+@asynccontextmanager
+async def edge_database(settings: Settings, connections_max: int) -> AsyncIterator[Database]:
+    """Open PostgreSQL as an edge uses it, by so many connections that no other part of an edge borrows."""
+    database = Database(settings.edge_database_url, connections_max=connections_max, deadline_seconds=8.0)
+    await database.open()
+    yield database
+    await database.close()
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.reports.columns import NARROW, join, replaced, summed_pairs
+from workers.reports.columns import NARROW, join, joined, replaced, summed_pairs
 from workers.reports.periods import Range, number
 from workers.reports.statistics import Discounts, Spread, discounts, spread
 from workers.rollups.codec import Array, counted, counted_pairs, in_order, order_by, starts_of
@@ -158,14 +158,14 @@ class Collector:
         if self._rollups:
             self._condense_rollups()
         if self._pending_list_prices:
-            self._list_prices.append(counted_pairs(*_joined(self._pending_list_prices)))
+            self._list_prices.append(counted_pairs(*joined(self._pending_list_prices)))
             self._pending_list_prices = []
         if not self._spans_months and self._pairs:
             self._counts.append(self._distinct())
             self._pairs, self._items_before = [], 0
 
     def _condense_entries(self) -> None:
-        segment, price, day, channel = (join(list(column)) for column in zip(*self._entries, strict=True))
+        segment, price, day, channel = joined(self._entries)
         self._entries = []
         if self._spans_months:
             self._prices.append(counted(segment, price))
@@ -190,7 +190,7 @@ class Collector:
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
         if self._prices:
-            self._spreads = [spread(*counted(*(join(list(column)) for column in zip(*self._prices, strict=True))))]
+            self._spreads = [spread(*counted(*joined(self._prices)))]
         count = len(self._numbers)
         if self._pairs:
             self._counts.append(self._distinct())
@@ -201,17 +201,16 @@ class Collector:
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
-        channels = zip(*self._channels, strict=True) if self._channels else [[np.empty(0, "i8")]] * 3
-        by_channel = ByChannel(*summed_pairs(*(join(list(column)) for column in channels)))
+        by_channel = ByChannel(*summed_pairs(*joined(self._channels or [(np.empty(0, "i8"),) * 3])))
         days_seen = set(join([days for _, days in self._seen]).tolist()) if self._seen else set()
-        cuts = discounts(count, *_joined(self._list_prices))
+        cuts = discounts(count, *joined(self._list_prices or [(np.empty(0, "i8"),) * 4]))
         return GroupedSeries(
             list(self._numbers), Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen
         )
 
     def _distinct(self) -> tuple[Array, Array]:
         """Return the segments, and how many distinct items each has."""
-        segment, item = (join(list(column)) for column in zip(*self._pairs, strict=True))
+        segment, item = joined(self._pairs)
         if self.by_id:
             segment = counted(segment, item)[0]
         else:  # a month's items come in order, and stay so in each segment
@@ -251,10 +250,3 @@ class Collector:
             return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
 
         return replaced(code, widths[0] * widths[1] * widths[2], number)
-
-
-def _joined(parts: list[tuple[Array, Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
-    if not parts:
-        return (np.empty(0, "i8"),) * 4
-    segment, price, list_price, times = (join(list(column)) for column in zip(*parts, strict=True))
-    return segment, price, list_price, times

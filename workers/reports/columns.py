@@ -1,6 +1,6 @@
 """Columns of integers: joined, replaced, added up; by tables where they are small, else by sorting. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,3 +47,8 @@ def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[A
 def join(parts: list[Array]) -> Array:
     """Return several arrays as one."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def joined(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """Return the columns of several parts, each as one; there must be a part."""
+    return tuple(join(list(column)) for column in zip(*parts, strict=True))

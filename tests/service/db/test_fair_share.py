@@ -9,16 +9,15 @@ from edge.storage.database import Database
 from edge.storage.fair_share import ACCOUNT
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.support.client import edge_database
 
 _WAIT = "SELECT true AS got FROM pg_advisory_xact_lock(4711)"
 
 
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    made = Database(settings.edge_database_url, connections_max=2, deadline_seconds=8.0)
-    await made.open()
-    yield made
-    await made.close()
+    async with edge_database(settings, connections_max=2) as opened:
+        yield opened
 
 
 async def test_statements_of_one_account_that_hang_leave_a_connection_for_others(

@@ -4,22 +4,20 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 
 import pytest
-import pytest_asyncio
 
 from edge.storage.database import Database, Scope
 from shared.config import Settings
 from shared.db.connect import connect
+from tests.support.client import edge_database
 
 LAST = "SELECT query FROM pg_stat_activity WHERE application_name = 'itemindex-edge' AND datname = current_database()"
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """One connection that no other part of an edge borrows in between."""
-    made = Database(settings.edge_database_url, connections_max=1, deadline_seconds=8.0)
-    await made.open()
-    yield made
-    await made.close()
+    """One connection."""
+    async with edge_database(settings, connections_max=1) as opened:
+        yield opened
 
 
 async def test_a_connection_goes_back_to_the_pool_without_a_statement(settings: Settings, database: Database) -> None:
