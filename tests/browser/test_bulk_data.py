@@ -75,7 +75,7 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     institutional.check_accessibility()
     page.get_by_role("button", name="Order the export").click()
     page.wait_for_url(re.compile(r"/dashboard/exports/[0-9a-f-]{36}$"))
-    expect(page.locator("#job .state")).to_have_text("succeeded", timeout=30_000)
+    expect(page.locator("#job .state")).to_have_text("succeeded")
     institutional.shoot("export")
     institutional.check_accessibility()
     digest = page.locator("code[title]").first.get_attribute("title")

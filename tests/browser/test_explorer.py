@@ -61,7 +61,7 @@ def show_history(member: Visitor) -> None:
     def shown() -> bool:
         member.page.reload()
         member.page.get_by_role("link", name="Show prices and footprint").click()
-        member.page.locator("#history h2, #history [role=alert]").first.wait_for(timeout=30_000)
+        member.page.locator("#history h2, #history [role=alert]").first.wait_for()
         return member.page.get_by_role("heading", name="Footprint", exact=True).count() == 1
 
     until(shown, 60)
