@@ -81,7 +81,7 @@ def build_services(resources: Resources) -> Services:
     downloads = FileResponder(
         resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
     )
-    search = ItemSearch(resources.search, resources.resolutions)
+    search = ItemSearch(resources.search, resources.resolutions, version)
     urls = SignedUrls(*settings.signing_secrets)
     return Services(
         resources=resources,

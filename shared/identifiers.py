@@ -14,6 +14,9 @@ from shared.search.text import fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.
 SCHEMES = {"gtin": "gtin", "ean": "gtin", "upc": "gtin", "isbn": "gtin", "mpn": "mpn", "sku": "sku", "url": "url"}
+LAYOUT = 1
+"""Raise it whenever `normal` gives another form to a text that it accepts."""
+
 CHARACTERS_MAX = 500
 URL_CHARACTERS_MAX = 2_000
 _LENGTHS = (8, 12, 13, 14)

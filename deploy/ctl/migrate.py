@@ -7,6 +7,7 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
+from shared.identifiers import LAYOUT
 from shared.search.directory import is_of_former_format
 from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
@@ -41,7 +42,7 @@ def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
             if layout.ensure(connection):
                 console.say("  derived what the reports read, in the layout of this version")
             identifiers.ensure(connection)
-        if is_of_former_format(chosen.search_dir):
+        if is_of_former_format(chosen.search_dir, LAYOUT):
             make_index(chosen.database_url, chosen.search_dir)
             console.say("  built the search index, in the format of this version")
         console.say("[green]the schema is current[/] ({count} applied)", count=len(done))

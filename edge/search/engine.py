@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from edge.search.index import SearchIndex
 from edge.search.paging import find
@@ -23,6 +24,7 @@ _PENDING_MAX = 200
 _CHECK_SECONDS = 5.0
 # An index that could not be fetched may be large, and as damaged the next time.
 _FETCH_AGAIN_SECONDS = 60.0
+Answer = TypeVar("Answer")
 
 
 class SearchEngine:
@@ -77,16 +79,23 @@ class SearchEngine:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def find(self, search: SearchQuery) -> Page:
-        """Return a page of hits. Raises StoreUnavailable without an index, or with too many searches waiting."""
+        """Return a page of hits. Raises as `ask`."""
+        return await self.ask(lambda index: find(index, search))
+
+    async def ask(self, question: Callable[[SearchIndex], Answer]) -> Answer:
+        """Return what a function says of the newest index, in a thread.
+
+        Raises StoreUnavailable without an index, or with too many searches waiting.
+        """
         if self._pending >= self._pending_max:
             raise StoreUnavailable("search", retry_after_seconds=1)
         self._pending += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._find, search)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, question)
         finally:
             self._pending -= 1
 
-    def _find(self, search: SearchQuery) -> Page:
+    def _ask(self, question: Callable[[SearchIndex], Answer]) -> Answer:
         # A process receives searches as soon as it starts, so the first ones wait for the index that is being opened.
         if self._index is None or time.monotonic() >= self._next_check_at:
             if time.monotonic() >= self._next_fetch_at:
@@ -95,7 +104,7 @@ class SearchEngine:
         index = self._index
         if index is None:
             raise StoreUnavailable("search", retry_after_seconds=5)
-        return find(index, search)
+        return question(index)
 
     def _begin_fetch(self) -> None:
         """Fetch in a thread of its own: searches do not wait for it. One that was not begun yet serves all callers."""

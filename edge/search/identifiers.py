@@ -7,9 +7,11 @@ import msgspec
 
 from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
 from edge.search.engine import SearchEngine
-from edge.search.paging import begins_iid
+from edge.search.index import SearchIndex
+from edge.search.paging import begins_iid, find
+from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIdentifier, StoreUnavailable
-from shared.identifiers import SCHEMES, normal
+from shared.identifiers import LAYOUT, SCHEMES, normal
 from shared.search.model import Page, SearchQuery
 
 # A text that more items have is no identifier of theirs.
@@ -63,18 +65,31 @@ def _read(scheme: str, text: str) -> Iterator[RequestedIdentifier]:
 class ItemSearch:
     """The search of words, and before it the identifiers that a query contains."""
 
-    def __init__(self, engine: SearchEngine, resolutions: ResolutionCache) -> None:
+    def __init__(self, engine: SearchEngine, resolutions: ResolutionCache, version: DataVersionWatcher) -> None:
         self._engine = engine
         self._resolutions = resolutions
+        self._version = version
 
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
         requested = identifiers_in(search.q)
+        if requested:
+            found = await self._engine.ask(lambda index: self._possible(index, requested) or find(index, search))
+            if isinstance(found, Page):
+                return found
+            requested = found
         resolved = await self._resolved(requested)
         named = [entry.iids for entry in resolved.values() if len(entry.iids) <= _ITEMS_MAX]
         first = tuple(sorted({iid for iids in named for iid in iids}))
         page = await self._engine.find(msgspec.structs.replace(search, first=first))
         return page if len(resolved) == len(requested) else msgspec.structs.replace(page, whole=False)
+
+    def _possible(self, index: SearchIndex, requested: list[RequestedIdentifier]) -> list[RequestedIdentifier]:
+        """Return the identifiers that items may have; an index of another data_version cannot tell."""
+        newest = (LAYOUT, self._version.current, self._version.committed_at)
+        if (index.identifiers, index.data_version, index.committed_at) != newest:
+            return requested
+        return [one for one in requested if index.may_have(one.scheme, one.value)]
 
     async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""

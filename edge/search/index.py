@@ -39,6 +39,8 @@ class SearchIndex:
         """Open a manifest's segments; those that `former` has too are taken over from it."""
         self.id = manifest.id
         self.data_version = manifest.data_version
+        self.committed_at = manifest.committed_at
+        self.identifiers = manifest.identifiers
         self.items = manifest.items
         known = {segment.id: segment for segment in former.segments} if former else {}
         self.segments: list[LiveSegment] = []
@@ -85,6 +87,14 @@ class SearchIndex:
             if document is not None:
                 return segment.base + document
         return None
+
+    def may_have(self, scheme: str, value: str) -> bool:
+        """Return False only if no item had this identifier in the index's data_version.
+
+        That holds where `identifiers` names the rules by which the value was made.
+        """
+        hashed = layout.identifier_hash(scheme, value)
+        return any(segment.may_have(hashed) for segment in self.segments)
 
     def segment_of(self, number: int) -> tuple[int, LiveSegment]:
         """Return the segment of a document with its position among the segments."""

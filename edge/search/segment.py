@@ -113,6 +113,11 @@ class LiveSegment:
         """Return the IID of a document."""
         return str(self._segment.iids[self._segment.ranks[document]], "ascii")
 
+    def may_have(self, hashed: int) -> bool:
+        """Return whether a document has an identifier with this hash; another one may have the same."""
+        entries = self._segment.identified(hashed, hashed + 1)
+        return len(entries) > 0 and (self._deleted is None or not self._deleted[entries.astype(np.uint32)].all())
+
     def iids(self, documents: Numbers) -> NDArray[np.bytes_]:
         """Return the IIDs of documents."""
         return self._segment.iids[self._segment.ranks[documents]]

@@ -17,7 +17,8 @@ _AGAIN_SECONDS = 1.0
 class DataVersionWatcher:
     """The newest committed data_version that this edge knows; 0 until the first one is read.
 
-    While PostgreSQL is unavailable the number does not change, so answers cached for it stay valid.
+    While PostgreSQL is unavailable the number does not change, so answers cached for it stay valid. `committed_at` is
+    its moment, as PostgreSQL writes it.
     """
 
     def __init__(self, database: Database, log: Log) -> None:
@@ -27,7 +28,7 @@ class DataVersionWatcher:
         self._due = asyncio.Event()
         self._one_read = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self.current = 0
+        self.current, self.committed_at = 0, ""
 
     def on_change(self, call: Callable[[], None]) -> None:
         """Call a function after each change."""
@@ -55,9 +56,9 @@ class DataVersionWatcher:
                 row = await self._database.fetch_row(SQL.newest)
             except StoreUnavailable:
                 return False
-            newest = row["version"] if row else 0
-            if newest != self.current:
-                self.current = newest
+            newest, moment = (row["version"], row["committed_at"]) if row else (0, "")
+            if (newest, moment) != (self.current, self.committed_at):
+                self.current, self.committed_at = newest, moment
                 metrics.data_version.labels("edge").set(newest)
                 self._log.info("data-version", version=newest)
                 for call in self._changed:

@@ -2356,6 +2356,8 @@ GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_requests TO itemindex_edge;
 
+GRANT SELECT ON TABLE public.identifiers_derived TO itemindex_worker;
+
 GRANT SELECT ON TABLE public.impact_factors TO itemindex_edge;
 GRANT SELECT ON TABLE public.impact_factors TO itemindex_worker;
 GRANT SELECT ON TABLE public.impact_factors TO itemindex_analytics;

@@ -88,12 +88,17 @@ def with_deleted(directory: Path, entry: SegmentEntry, numbers: Numbers) -> Segm
     return SegmentEntry(entry.id, entry.items, len(numbers), name)
 
 
-def publish(directory: Path, version: int, committed_at: str, segments: Sequence[SegmentEntry]) -> Manifest:
-    """Make a manifest of these segments the newest of its data_version; readers see it whole or not at all."""
+def publish(
+    directory: Path, version: int, committed_at: str, segments: Sequence[SegmentEntry], identifiers: int | None = None
+) -> Manifest:
+    """Make a manifest of these segments the newest of its data_version; readers see it whole or not at all.
+
+    `identifiers`: as in `Manifest`.
+    """
     numbers = [int(path.name.split(".")[1]) for path in directory.glob(f"{version}.*.json")]
     number = max(numbers, default=-1) + 1
     with_items = tuple(segment for segment in segments if segment.live)
-    manifest = Manifest(uuid4().hex, layout.FORMAT, version, number, committed_at, with_items)
+    manifest = Manifest(uuid4().hex, layout.FORMAT, version, number, committed_at, with_items, identifiers)
     write(directory / manifest.name, msgspec.json.encode(manifest))
     forget_newer(directory, manifest)
     return manifest
@@ -151,9 +156,12 @@ def prune(directory: Path) -> list[int]:
     return sorted(removed - set(kept), reverse=True)
 
 
-def is_of_former_format(directory: Path) -> bool:
-    """Return whether there is only an index that this version cannot read."""
-    return layout.newest(directory) is None and any(path.is_dir() for path in _former(directory))
+def is_of_former_format(directory: Path, identifiers: int | None) -> bool:
+    """Return whether there is only an index that this version cannot read, or that lacks identifiers of these rules."""
+    newest = layout.newest(directory)
+    if newest is None:
+        return any(path.is_dir() for path in _former(directory))
+    return newest[1].identifiers != identifiers
 
 
 def _former(directory: Path) -> list[Path]:

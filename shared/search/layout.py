@@ -7,6 +7,7 @@
 
 import re
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -35,6 +36,9 @@ SLOTS = "slots"
 ROWS = "rows"
 ROW_KEYS = "row_keys.json"
 VOCABULARY = "vocabulary"
+# Hashes of identifiers, each followed by a document that has it: 64-bit numbers in ascending order. Segments of former
+# releases lack this file; a manifest that names such a segment has no `identifiers`.
+IDENTIFIERS = "identifiers"
 WORD = "word"
 
 # A term that more documents have than this is common: it is found by a row of bits, not by a list of documents.
@@ -87,6 +91,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """The segments of a data_version. `id` differs between any two manifests, so an edge notices a new one.
 
     `committed_at` is the moment of the data_version, so that the index of another database is not continued.
+    `identifiers`: by which rules (`LAYOUT` of shared/identifiers.py) the segments' identifiers were made; None where
+    some may be missing.
     """
 
     id: str
@@ -95,6 +101,7 @@ class Manifest(msgspec.Struct, frozen=True):
     number: int
     committed_at: str
     segments: tuple[SegmentEntry, ...]
+    identifiers: int | None = None
 
     @property
     def items(self) -> int:
@@ -120,6 +127,11 @@ class SegmentInfo(msgspec.Struct, frozen=True):
 def key(field: str, term: str) -> bytes:
     """Return the key under which a segment lists a field's term."""
     return _CODES[field] + term.encode()
+
+
+def identifier_hash(scheme: str, value: str) -> int:
+    """Return the 32-bit hash of an identifier, given in the form in which it is compared."""
+    return crc32(f"{scheme}\x1f{value}".encode())
 
 
 def common_from(items: int) -> int:

@@ -38,6 +38,8 @@ class Document(msgspec.Struct, frozen=True):
     item: Item
     alt_names: list[str] = []
     description: str | None = None
+    identifiers: list[tuple[str, str]] = []
+    """Schemes and values, in the form in which they are compared: its own, and those of items merged into it."""
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True):

@@ -43,6 +43,9 @@ class Segment:
         self._row_positions = {bytes.fromhex(name): position for position, name in enumerate(names)}
         rows: Row = np.frombuffer(_map(folder / layout.ROWS), np.uint64)
         self._rows = rows.reshape(len(self._row_positions), layout.row_words(self.items))
+        identifiers = _map(folder / layout.IDENTIFIERS) if layout.IDENTIFIERS in info.files else b""
+        self.identifiers: Row = np.frombuffer(identifiers, np.uint64)
+        self._identifiers = self.identifiers.data
 
     def touch(self) -> None:
         """Read a byte of each page of the files: a query waits for each page that it is the first to read.
@@ -50,7 +53,7 @@ class Segment:
         Files of more than a gigabyte are left alone, as they may need more memory than there is.
         """
         numbers = (self.iids, self.ranks, self.documents, self.lengths, self.description_lengths, self._rows)
-        files = (*numbers, self._hits, self._hit_offsets, *self.dictionary.files)
+        files = (*numbers, self.identifiers, self._hits, self._hit_offsets, *self.dictionary.files)
         parts = [np.frombuffer(file, np.uint8) for file in files if len(file)]
         if sum(len(part) for part in parts) <= _TOUCHED_BYTES_MAX:
             for part in parts:
@@ -59,6 +62,11 @@ class Segment:
     def hit(self, rank: int) -> bytes:
         """Return what was stored of the document at a position in the order of IIDs."""
         return self._hits[self._hit_offsets[rank] : self._hit_offsets[rank + 1]]
+
+    def identified(self, first: int, end: int) -> Row:
+        """Return the entries of `identifiers` from one hash to before another."""
+        start = bisect_left(self._identifiers, first << 32)
+        return self.identifiers[start : bisect_left(self._identifiers, end << 32, start)]
 
     def row(self, key: bytes) -> Row | None:
         """Return the bits of a key, one for each document, where the segment has them."""

@@ -15,11 +15,14 @@ from rich.progress import Progress
 
 from edge.search.index import SearchIndex
 from edge.search.paging import find
+from shared.identifiers import LAYOUT
 from shared.search import layout
 from shared.search.model import Item, SearchQuery
 from tests.perf.search_sample import ADJECTIVES, NOUNS, SEED, documents
 from workers.search.build import build
 
+# Of the data_version that the index is of.
+_MOMENT = "2026-01-01 00:00:00+00"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LONG = [word for word in NOUNS + ADJECTIVES if len(word) >= 5]
 
@@ -61,7 +64,7 @@ def _run(items: int, queries: int, directory: Path, console: Console | None) -> 
         started = time.perf_counter()
         with Progress(console=console, disable=console is None, transient=True) as progress:
             task = progress.add_task(f"Building an index of {items:,} items", total=items)
-            build(documents(items), directory, 1, lambda done: progress.update(task, completed=done))
+            build(documents(items), directory, 1, lambda done: progress.update(task, completed=done), _MOMENT, LAYOUT)
         seconds = time.perf_counter() - started
         rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         found = layout.newest(directory)

@@ -55,6 +55,11 @@ def main() -> None:
         settings = stack.enter_context(servers.fresh(folder))
         with connect(settings.database_url, application="bench", autocommit=True) as connection:
             connection.execute("UPDATE plans SET daily_units = $1, burst_units = $1", (PLENTY,))
+            # The index is of the newest data_version, as between loads.
+            newest = (found[1].data_version, found[1].committed_at or None)
+            connection.execute(
+                "INSERT INTO data_versions (version, committed_at) VALUES ($1, coalesce($2, now()))", newest
+            )
         changed = {"SEARCH_DIR": str(options.directory), "ANSWER_CACHE_BYTES_MAX": "1"}
         edges = [
             stack.enter_context(bench_servers.edge(settings, folder, f"edge-{number}", checkout, **changed))

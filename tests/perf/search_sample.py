@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate
 
+from shared.identifiers import check_digit
 from shared.search.model import Brand, Category, Document, Item
 
 SEED = 20_261_121
@@ -43,7 +44,14 @@ def documents(count: int) -> Iterator[Document]:
             f"{shelf}.{noun}.{noun}-{number % 7}", [shelf.title(), noun.title(), f"{noun.title()} {number % 7}"]
         )
         item = Item(f"IID-{number:07X}-BENCH-{number % 997:05X}", name, brand, noun, category)
-        yield Document(item, description=_description(rng, adjectives, noun) if number % 4 == 0 else None)
+        description = _description(rng, adjectives, noun) if number % 4 == 0 else None
+        yield Document(item, description=description, identifiers=_identifiers(number))
+
+
+def _identifiers(number: int) -> list[tuple[str, str]]:
+    """Return a barcode, a part number and the number of a source: as many as a source with all of them names."""
+    body = f"0400{number:09}"
+    return [("gtin", body + check_digit(body)), ("mpn", f"BENCH{number:07}"), ("sku", f"{number:07}-{number % 7}")]
 
 
 def _brand(number: int, rng: random.Random) -> Brand:

@@ -9,12 +9,9 @@ import psycopg
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import InvalidIdentifier
-from shared.identifiers import SCHEMES, Identifier, brand_key, normal
+from shared.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, normal
 
 SQL = beside(__file__, "identifiers.sql")
-LAYOUT = 1
-"""Raise it whenever `shared/identifiers.py` gives another form to a text that it accepts."""
-
 _BATCH_ROWS = 20_000
 _COLUMNS = "scheme, value, item_id, source_id, brand, load_no"
 

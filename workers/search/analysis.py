@@ -14,13 +14,14 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Entry(NamedTuple):
-    """An item of the index: each of its keys with its frequency, its lengths in words, the stored fields of a hit."""
+    """An item of the index: keys with frequencies, lengths in words, a hit's stored fields, hashes of identifiers."""
 
     iid: bytes
     times: dict[bytes, int]
     length: int
     description_length: int
     hit: bytes
+    identifiers: list[int]
 
 
 def analyze(document: Document) -> Entry:
@@ -37,6 +38,7 @@ def analyze(document: Document) -> Entry:
         min(len(words), layout.LENGTH_MAX),
         min(len(described), layout.LENGTH_MAX),
         _ENCODER.encode((item, document.alt_names)),
+        [layout.identifier_hash(*identifier) for identifier in document.identifiers],
     )
 
 

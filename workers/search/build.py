@@ -28,8 +28,11 @@ def build(
     version: int,
     progress: Progress = lambda done: None,
     committed_at: str = "",
+    identifiers: int | None = None,
 ) -> Manifest:
     """Build the index of a data_version from documents in ascending order of IID, and publish it.
+
+    `identifiers`: by which rules those of the documents were made, None where some may be missing.
 
     A build that fails leaves nothing but folders that `prune` removes; the former manifest still counts. The caller
     holds the lock of `writing`, here and below.
@@ -41,7 +44,7 @@ def build(
         for entry in written:
             shutil.rmtree(directory / layout.SEGMENTS / entry.id)
         written = [SegmentEntry(name_segment(directory, folder), sum(entry.items for entry in written))]
-    return publish(directory, version, committed_at, written)
+    return publish(directory, version, committed_at, written, identifiers)
 
 
 def update(

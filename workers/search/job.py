@@ -77,7 +77,8 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
     if row is None:
         return None
     version, moment = int(row[0]), str(row[1])
-    former = _former(connection, directory)
+    identifiers = _scalar(connection, SQL.identifiers) or None
+    former = _former(connection, directory, identifiers)
     if former is not None and former.data_version == version:
         return former
     items = _scalar(connection, SQL.count)
@@ -89,16 +90,18 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
         segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, changed))
         # A change that its row does not tell of would stay unnoticed otherwise.
         if sum(segment.live for segment in segments) == items:
-            return publish(directory, version, moment, segments)
+            return publish(directory, version, moment, segments, identifiers)
     report_progress("reading", 0, items)
     documents = _documents(connection, SQL.documents, ())
-    return build(documents, directory, version, lambda done: report_progress("indexing", done, items), moment)
+    return build(
+        documents, directory, version, lambda done: report_progress("indexing", done, items), moment, identifiers
+    )
 
 
-def _former(connection: Connection, directory: Path) -> Manifest | None:
-    """Return the newest manifest if it is of this database."""
+def _former(connection: Connection, directory: Path, identifiers: int | None) -> Manifest | None:
+    """Return the newest manifest if it is of this database, and its identifiers are of these rules."""
     newest = layout.newest(directory)
-    if newest is None:
+    if newest is None or newest[1].identifiers != identifiers:
         return None
     row = connection.execute(SQL.moment, (newest[1].data_version,)).fetchone()
     return newest[1] if row is not None and row[0] == newest[1].committed_at else None
@@ -130,6 +133,8 @@ def _document(
     code: str | None,
     path: list[str],
     description: str | None,
+    schemes: list[str],
+    values: list[str],
 ) -> Document:
     item = Item(
         iid,
@@ -138,7 +143,7 @@ def _document(
         product_type,
         Category(code, path) if code is not None else None,
     )
-    return Document(item, alt_names, description)
+    return Document(item, alt_names, description, list(zip(schemes, values, strict=True)))
 
 
 def _scalar(connection: Connection, query: str, *values: object) -> int:

@@ -1,17 +1,28 @@
 -- name: documents
--- In the order of IIDs, as the index wants them; read by a server-side cursor, so memory stays flat.
-SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description'
+-- In the order of IIDs, as the index wants them; read by a server-side cursor, so memory stays flat. With the identifiers by
+-- which an item is found: its own, and those of the items that are part of it.
+SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description',
+       t.schemes, t.values
 FROM items i
 LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(scheme), '{}') AS schemes, coalesce(array_agg(value), '{}') AS values
+    FROM (SELECT DISTINCT scheme, value FROM item_identifiers
+          WHERE item_id = ANY(ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id))) own) t
 WHERE i.status = 'active' ORDER BY i.iid;
 
 -- name: changed_documents
 -- Of the items whose rows were made after a data_version.
-SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description'
+SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description',
+       t.schemes, t.values
 FROM items i
 LEFT JOIN brands b ON b.id = i.brand_id
 LEFT JOIN categories c ON c.id = i.category_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(scheme), '{}') AS schemes, coalesce(array_agg(value), '{}') AS values
+    FROM (SELECT DISTINCT scheme, value FROM item_identifiers
+          WHERE item_id = ANY(ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id))) own) t
 WHERE i.status = 'active' AND i.data_version > $1 ORDER BY i.iid;
 
 -- name: changed
@@ -35,6 +46,10 @@ SELECT pg_advisory_lock(hashtextextended('search index', 0));
 -- The snapshot's own data_version, whatever the job was made for: the index says what it holds. With its moment, so that
 -- the index of another database is not continued.
 SELECT version, committed_at::text FROM data_versions ORDER BY version DESC LIMIT 1;
+
+-- name: identifiers
+-- By which rules the identifiers of all claims are derived; no row where a load has not derived those of its own.
+SELECT d.layout FROM identifiers_derived d WHERE NOT EXISTS (SELECT FROM events e WHERE e.no > d.event_no AND e.kind = 'load');
 
 -- name: moment
 -- Of a former data_version.

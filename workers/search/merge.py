@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shared.search import layout
 from shared.search.segment import Numbers, Segment
-from workers.search.writer import Bytes, Hits, Keys, finish, write_order
+from workers.search.writer import Bytes, Hits, Keys, finish, identifier_entries, write_order
 
 # How much is handled at once: postings are sorted in memory with their keys, stored items are copied.
 CHUNK_POSTINGS = 4_000_000
@@ -19,6 +19,7 @@ _CHUNK_KEYS = 100_000
 _CHUNK_DOCUMENTS = 200_000
 _CHUNK_IIDS = 1_000_000
 _GONE = np.uint32(0xFFFF_FFFF)
+_HASHES = 1 << 32
 
 
 class Source(NamedTuple):
@@ -39,6 +40,7 @@ def merge(sources: list[Source], folder: Path) -> None:
     numbers = [_new_numbers(segment, of, documents) for segment, of in zip(segments, ranks, strict=True)]
     del ranks, documents  # 8 bytes of each document
     _write_keys(segments, numbers, folder)
+    _write_identifiers(segments, numbers, folder)
     del numbers
     finish(folder, width)
 
@@ -161,3 +163,19 @@ def _write_sorted(names: list[bytes], ordered: NDArray[np.uint64], times: Bytes,
     sizes = [end - start for start, end in pairwise(starts.tolist())]
     left = [(name, size) for name, size in zip(names, sizes, strict=True) if size]  # some are only in deleted documents
     keys.add([name for name, _ in left], [size for _, size in left], ordered.astype(np.uint32), times[order])
+
+
+def _write_identifiers(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
+    parts = 1 + sum(len(segment.identifiers) for segment in segments) // CHUNK_POSTINGS
+    bounds = [_HASHES * part // parts for part in range(parts + 1)]
+    with (folder / layout.IDENTIFIERS).open("wb") as file:
+        for first, end in pairwise(bounds):
+            hashes, documents = [], []
+            for segment, new_numbers in zip(segments, numbers, strict=True):
+                entries = segment.identified(first, end)
+                new = new_numbers[entries.astype(np.uint32)]
+                left = new != _GONE
+                hashes.append((entries >> np.uint64(32))[left])
+                documents.append(new[left])
+            if hashes:
+                file.write(identifier_entries(np.concatenate(hashes), np.concatenate(documents)).data)

@@ -9,7 +9,7 @@ from shared.search import layout
 from shared.search.model import Document
 from shared.search.segment import Numbers
 from workers.search.analysis import analyze
-from workers.search.writer import Hits, Keys, finish, iid_bytes, write_order
+from workers.search.writer import Hits, Keys, finish, identifier_entries, iid_bytes, write_order
 
 
 class Run:
@@ -24,6 +24,7 @@ class Run:
         self._lengths, self._description_lengths = array("B"), array("B")
         self._iids: list[bytes] = []
         self._hits: list[bytes] = []
+        self._identifiers, self._identified = array("I"), array("I")
 
     def __len__(self) -> int:
         return len(self._iids)
@@ -44,6 +45,8 @@ class Run:
         if entry.iid <= self._last:
             raise ValueError(f"documents must come in the order of their IIDs: {entry.iid!r} after {self._last!r}")
         self._last = entry.iid
+        self._identifiers.extend(entry.identifiers)
+        self._identified.extend([len(self._iids)] * len(entry.identifiers))
         codes = self._codes
         self._gathered.extend([codes.setdefault(key, len(codes)) for key in entry.times])
         self._times.extend(entry.times.values())
@@ -63,6 +66,8 @@ class Run:
         with Hits(folder) as hits:
             hits.add(self._hits)
         self._write_keys(folder, np.repeat(documents, np.array(self._counts)))
+        with (folder / layout.IDENTIFIERS).open("wb") as file:
+            file.write(identifier_entries(np.array(self._identifiers), documents[np.array(self._identified)]).data)
         finish(folder, width)
 
     def _write_keys(self, folder: Path, owners: Numbers) -> None:

@@ -71,7 +71,8 @@ def _replace(
     entry = writers.with_deleted(directory, entry, numbers)
     names = {old.id for old in chosen}
     kept = [segment for segment in manifest.segments if segment.id not in names]
-    return writers.publish(directory, manifest.data_version, manifest.committed_at, [*kept, entry])
+    segments = [*kept, entry]
+    return writers.publish(directory, manifest.data_version, manifest.committed_at, segments, manifest.identifiers)
 
 
 def _deleted_since(directory: Path, entry: SegmentEntry, before: Source) -> NDArray[np.bytes_]:

@@ -50,6 +50,11 @@ def write_order(folder: Path, lengths: Bytes, description_lengths: Bytes) -> Num
     return documents
 
 
+def identifier_entries(hashes: NDArray[np.uint32] | NDArray[np.uint64], documents: Numbers) -> NDArray[np.uint64]:
+    """Return hashes of identifiers, each with a document that has it, as the segment lists them."""
+    return np.sort(hashes.astype(np.uint64) << np.uint64(32) | documents)
+
+
 class Hits:
     """The stored items, in the order of IIDs."""
 

@@ -114,7 +114,7 @@ async def test_a_search_works_without_the_store_of_identifiers(settings: Setting
     search = SearchEngine(settings.search_dir, Log("edge", stream=io.StringIO()))
     resources = build(without)
     await resources.database.open()
-    found = await ItemSearch(search, resources.resolutions).find(SearchQuery(q="juice 96385074"))
+    found = await ItemSearch(search, resources.resolutions, resources.version).find(SearchQuery(q="juice 96385074"))
     await resources.database.close()
     assert [hit.item.iid for hit in found.hits] == [TWO]
     search.close()

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from shared.config import Settings
+from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.ids import mint
 from tests.support.accounts import api_key
@@ -110,6 +111,8 @@ async def test_an_answer_that_postgresql_might_have_changed_is_given_but_not_kep
     settings: Settings, tmp_path: Path, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = f"Authorization: ApiKey {api_key(settings)}"
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("INSERT INTO data_versions (version) VALUES (2)")  # which the index does not follow
 
     async def down(*arguments: object, **named: object) -> None:
         raise StoreUnavailable("database", 5)

@@ -6,6 +6,7 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import connect
+from shared.identifiers import LAYOUT
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
 from workers.provenance import events, identifiers, reindex
@@ -112,7 +113,7 @@ def test_rows_that_are_missing_are_derived_before_anything_else_changes(
         reindex.lock(connection)
     assert ask(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
-        assert connection.execute(identifiers.SQL.progress).fetchone() == (identifiers.LAYOUT, 2)
+        assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
 
 
 def _undo_newest(settings: Settings) -> None:

@@ -96,11 +96,11 @@ def test_an_index_of_another_format_is_not_read(tmp_path: Path, monkeypatch: pyt
 
 def test_an_index_of_the_former_format_stays_until_two_newer_ones_are_there(tmp_path: Path) -> None:
     (tmp_path / "6" / "items").mkdir(parents=True)
-    assert is_of_former_format(tmp_path)
+    assert is_of_former_format(tmp_path, None)
     build(catalogue(), tmp_path, 7)
     prune(tmp_path)
     assert (tmp_path / "6").is_dir()
-    assert not is_of_former_format(tmp_path)
+    assert not is_of_former_format(tmp_path, None)
     build(catalogue(), tmp_path, 8)
     prune(tmp_path)
     assert not (tmp_path / "6").exists()

@@ -28,7 +28,7 @@ class Slow:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailable("database")
-        return {"version": seen}
+        return {"version": seen, "committed_at": ""}
 
 
 @pytest.fixture
