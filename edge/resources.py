@@ -107,7 +107,7 @@ def build(settings: Settings) -> Resources:
         version=version,
         credentials=credentials,
         users=users,
-        usage=UsageRecorder(database, request_log, settings.usage_flush_seconds),
+        usage=UsageRecorder(database, request_log, log, settings.usage_flush_seconds),
         request_log=request_log,
         limiter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
         records=_records(settings, cache, version, database),
@@ -118,7 +118,7 @@ def build(settings: Settings) -> Resources:
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
         monitor=RuntimeMonitor(
-            {"state": state, "cache": cache}, database, listener, lambda: access_log.lost, RunMarker(state, log)
+            {"state": state, "cache": cache}, database, listener, lambda: access_log.lost, RunMarker(state, log), log
         ),
     )
 

@@ -22,9 +22,9 @@ class Plan:
     counted_by: CountedBy
     daily_units: int
     burst_units: int
-    jobs_running: int
-    jobs_queued: int
-    batch_iids_max: int
+    jobs_running: int = 0
+    jobs_queued: int = 0
+    batch_iids_max: int = 0
     self_service: bool = False
 
     @property

@@ -20,9 +20,6 @@ class DownloadAllowance:
             counted_by="organization",
             daily_units=settings.download_bytes_per_day,
             burst_units=settings.download_bytes_per_day,
-            jobs_running=0,
-            jobs_queued=0,
-            batch_iids_max=0,
         )
 
     async def consume(self, organization: str, length: int, charge_id: str) -> None:

@@ -27,9 +27,6 @@ _NO_PLAN = Plan(
     counted_by="ip",
     daily_units=0,
     burst_units=0,
-    jobs_running=0,
-    jobs_queued=0,
-    batch_iids_max=0,
 )
 NOT_CHARGED = Decision("", "", _NO_PLAN, 0, TAKEN, 0, 0, 0, 0, verified=False)
 """Instead of the store's decision: a document, which every caller may have."""

@@ -8,6 +8,7 @@ import aiohttp
 import asyncpg
 import msgspec
 
+from edge.storage.background import Background
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.config import Settings
@@ -33,20 +34,17 @@ class PlanNotices:
         self._secret = settings.plan_approval_secret
         self._log = log
         self._due = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._posting = Background(self._post_forever, log)
         self.enabled = settings.plan_approval == "webhook"
 
     def start(self) -> None:
         """Begin to post, in the background, where PLAN_APPROVAL is `webhook`."""
         if self.enabled:
-            self._task = asyncio.create_task(self._post_forever())
+            self._posting.start()
 
     async def stop(self) -> None:
         """Stop; a notice that was not accepted is posted by the next process."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._posting.stop()
 
     def wake(self) -> None:
         """Look now: a request was made."""

@@ -19,9 +19,6 @@ class PersonLimits:
             counted_by="person",
             daily_units=settings.person_calls_per_day,
             burst_units=settings.person_calls_per_second,
-            jobs_running=0,
-            jobs_queued=0,
-            batch_iids_max=0,
         )
         self._sign_ins = Plan(
             name="sign-in",
@@ -30,9 +27,6 @@ class PersonLimits:
             counted_by="address",
             daily_units=settings.sign_ins_per_day,
             burst_units=settings.sign_ins_per_second,
-            jobs_running=0,
-            jobs_queued=0,
-            batch_iids_max=0,
         )
 
     async def consume_call(self, person_id: str, network: str, charge_id: str) -> Decision:

@@ -5,17 +5,18 @@ those of `usage_flush_seconds` at most; the quota itself is in the state store a
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 
 from edge.quota.request_log import RequestLog
+from edge.storage.background import Background
 from edge.storage.database import Database, Scope
 from shared.accounts import Principal
 from shared.errors import StoreUnavailable
 from shared.organizations.contract import SQL
 from shared.telemetry import metrics
+from shared.telemetry.log import Log
 
 _ROWS_MAX = 20_000
 _SCOPE = Scope(task="usage")
@@ -36,17 +37,23 @@ class UsageRecorder:
     """The counts of one process, flushed to PostgreSQL every few seconds."""
 
     def __init__(
-        self, database: Database, log: RequestLog, flush_seconds: float, clock: Callable[[], float] = time.time
+        self,
+        database: Database,
+        calls: RequestLog,
+        log: Log,
+        flush_seconds: float,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
-        self._log = log
+        self._calls = calls
         self._flush_seconds = flush_seconds
         self._clock = clock
         self._counts: dict[Key, list[int]] = {}
         self._keys: dict[str, tuple[float, str]] = {}
         # Days and accounts whose counts have changed since their quotas were noted, also where an outage came between.
         self._quotas_due: set[tuple[int, str]] = set()
-        self._task: asyncio.Task[None] | None = None
+        self._one_flush = asyncio.Lock()
+        self._flushing = Background(self._flush_later, log)
 
     def note(
         self,
@@ -70,7 +77,7 @@ class UsageRecorder:
             return
         credential = f"{principal.kind}:{principal.credential_id}"
         if principal.organization_id is not None:
-            self._log.note(principal.organization_id, credential, route, status, units, seconds, request_id)
+            self._calls.note(principal.organization_id, credential, route, status, units, seconds, request_id)
         key = (int(self._clock()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
         entry = self._counts.get(key)
         if entry is not None:
@@ -83,19 +90,21 @@ class UsageRecorder:
 
     def start(self) -> None:
         """Start to flush in the background."""
-        self._task = asyncio.create_task(self._flush_forever())
+        self._flushing.start()
 
     async def stop(self) -> None:
         """Flush what is left and stop."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        async with self._one_flush:  # one that was broken off would lose what it holds, or leave it counted twice
+            await self._flushing.stop()
         await self.flush()
 
     async def flush(self) -> None:
         """Flush the log and the counts; during an outage of PostgreSQL the counts are kept, up to a bound."""
-        await self._log.flush()
+        async with self._one_flush:
+            await self._calls.flush()
+            await self._flush_counts()
+
+    async def _flush_counts(self) -> None:
         counts, self._counts = self._counts, {}
         keys, self._keys = self._keys, {}
         try:
@@ -125,10 +134,9 @@ class UsageRecorder:
             entry[0] += calls
             entry[1] += units
 
-    async def _flush_forever(self) -> None:
-        while True:
-            await asyncio.sleep(self._flush_seconds)
-            await self.flush()
+    async def _flush_later(self) -> None:
+        await asyncio.sleep(self._flush_seconds)
+        await self.flush()
 
 
 def _columns(counts: dict[Key, list[int]]) -> tuple[list[object], ...]:

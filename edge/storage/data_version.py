@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 
+from edge.storage.background import Background
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.errors import StoreUnavailable
@@ -27,7 +27,7 @@ class DataVersionWatcher:
         self._changed: list[Callable[[], None]] = []
         self._due = asyncio.Event()
         self._one_read = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._following = Background(self._follow, log)
         self.current, self.committed_at = 0, ""
 
     def on_change(self, call: Callable[[], None]) -> None:
@@ -36,14 +36,11 @@ class DataVersionWatcher:
 
     def start(self) -> None:
         """Follow calls of `refresh` in the background."""
-        self._task = asyncio.create_task(self._follow())
+        self._following.start()
 
     async def stop(self) -> None:
         """Follow them no longer."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await self._following.stop()
 
     def refresh(self) -> None:
         """Read the newest version in the background; calls share a read that has not begun."""
@@ -66,11 +63,14 @@ class DataVersionWatcher:
             return True
 
     async def _follow(self) -> None:
-        while True:
-            await self._due.wait()
-            # Before the read: a call while it runs may be about a load that it has not seen.
-            self._due.clear()
-            if not await self.read():
-                # The same load is notified once.
-                await asyncio.sleep(_AGAIN_SECONDS)
+        await self._due.wait()
+        # Before the read: a call while it runs may be about a load that it has not seen.
+        self._due.clear()
+        known = False
+        try:
+            known = await self.read()
+        finally:
+            if not known:  # the same load is notified once
                 self._due.set()
+        if not known:
+            await asyncio.sleep(_AGAIN_SECONDS)

@@ -15,8 +15,11 @@ from shared.db.outages import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
-# InternalClientError: the driver's own state after the server had ended the connection between two statements.
-_NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""Errors of the driver in an outage.
+
+InternalClientError: its own state after the server had ended the connection between two statements.
+"""
 _RETRY_AFTER_SECONDS = 5
 
 
@@ -189,7 +192,7 @@ class Database:
         try:
             yield
             self.answering = True
-        except _NO_ANSWER as error:
+        except NO_ANSWER as error:
             self.answering = False
             raise _unavailable("does not answer") from error
         except asyncpg.PostgresError as error:

@@ -1,12 +1,13 @@
 """LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import asyncpg
 
+from edge.storage.background import Background
+from edge.storage.database import NO_ANSWER
 from shared.telemetry.log import Log
 
 _RECONNECT_SECONDS = 1.0
@@ -32,31 +33,29 @@ class PgListener:
         self._on_payload = dict(on_payload or {})
         self._on_signal = on_signal
         self._log = log
-        self._task: asyncio.Task[None] | None = None
+        self._listening = Background(self._listen, log)
         self.connected = False
 
     def start(self) -> None:
         """Start listening in the background."""
-        self._task = asyncio.create_task(self._listen_forever())
+        self._listening.start()
 
     async def stop(self) -> None:
         """Stop listening."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-
-    async def _listen_forever(self) -> None:
-        while True:
-            try:
-                await self._listen()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
-                if self.connected:
-                    self._log.warning("store-down", store="notices")
-                self.connected = False
-            await asyncio.sleep(_RECONNECT_SECONDS)
+        await self._listening.stop()
 
     async def _listen(self) -> None:
+        """Listen until the connection is lost, and pause."""
+        try:
+            await self._listen_once()
+        except (*NO_ANSWER, asyncpg.PostgresError):
+            if self.connected:
+                self._log.warning("store-down", store="notices")
+        finally:
+            self.connected = False
+        await asyncio.sleep(_RECONNECT_SECONDS)
+
+    async def _listen_once(self) -> None:
         connection = await asyncpg.connect(
             self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
         )

@@ -4,16 +4,17 @@ Timing each call would slow the fast path; one probe a second shows the same lat
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from time import perf_counter
 
+from edge.storage.background import Background
 from edge.storage.database import Database
 from edge.storage.listener import PgListener
 from edge.storage.redis_client import RedisClient
 from edge.storage.run_marker import RunMarker
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
+from shared.telemetry.log import Log
 
 _LAG_SECONDS = 0.25
 _SAMPLES_PER_PROBE = 4
@@ -29,6 +30,7 @@ class RuntimeMonitor:
         notices: PgListener,
         lines_lost: Callable[[], int],
         marker: RunMarker,
+        log: Log,
     ) -> None:
         self._marker = marker
         self._stores = stores
@@ -36,18 +38,15 @@ class RuntimeMonitor:
         self._notices = notices
         self._lines_lost = lines_lost
         self._lost_before = 0
-        self._task: asyncio.Task[None] | None = None
+        self._sampling = Background(self._sample, log)
 
     def start(self) -> None:
         """Start sampling."""
-        self._task = asyncio.create_task(self._sample_forever())
+        self._sampling.start()
 
     async def stop(self) -> None:
         """Stop sampling."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._sampling.stop()
 
     async def measure(self) -> None:
         """Set every gauge and probe every store once."""
@@ -63,15 +62,13 @@ class RuntimeMonitor:
         metrics.access_lines_lost.inc(lost - self._lost_before)
         self._lost_before = lost
 
-    async def _sample_forever(self) -> None:
-        loop, samples = asyncio.get_running_loop(), 0
-        while True:
+    async def _sample(self) -> None:
+        loop = asyncio.get_running_loop()
+        await self.measure()
+        for _ in range(_SAMPLES_PER_PROBE):
             due = loop.time() + _LAG_SECONDS
             await asyncio.sleep(_LAG_SECONDS)
             metrics.loop_lag_seconds.observe(max(0.0, loop.time() - due))
-            if samples % _SAMPLES_PER_PROBE == 0:
-                await self.measure()
-            samples += 1
 
     async def _probe(self, name: str, client: RedisClient) -> None:
         # A probe of a store that is known to be down would count as a failed call.

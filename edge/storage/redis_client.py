@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 
+from edge.storage.background import Background
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
@@ -176,7 +177,7 @@ class SingleNodeClient(RedisClient):
         self._deadline_seconds = deadline_seconds
         self._log = log
         self._connection: Connection | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._keep_connected, log)
         self._down = asyncio.Event()
         self._ever_connected = False
 
@@ -189,14 +190,11 @@ class SingleNodeClient(RedisClient):
         """Connect. Never fails: while the server is unavailable, attempts continue in the background."""
         with contextlib.suppress(OSError, StoreUnavailable, TimeoutError):
             await self._connect()
-        self._task = asyncio.create_task(self._keep_connected())
+        self._background.start()
 
     async def close(self) -> None:
         """Close the connection."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.stop()
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.abort()

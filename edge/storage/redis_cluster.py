@@ -16,6 +16,7 @@ from typing import Any
 
 import hiredis
 
+from edge.storage.background import Background
 from edge.storage.redis_client import Address, Connection, Done, RedisClient, Reply, SingleNodeClient, pack
 from edge.storage.redis_replicated import ReplicatedConnection
 from edge.storage.redis_slots import SLOTS, NodeAddress, Shard, key_of, read_redirection, read_slots, slot_of
@@ -104,7 +105,7 @@ class ClusterClient(RedisClient):
         self._known: list[NodeAddress] = []
         self._held: deque[PendingCommand] = deque()
         self._stale = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._refresh_loop, log)
 
     @property
     def healthy(self) -> bool:
@@ -115,14 +116,11 @@ class ClusterClient(RedisClient):
     async def start(self) -> None:
         """Discover the nodes. Never fails: attempts continue in the background."""
         await self._read_table()
-        self._task = asyncio.create_task(self._refresh_loop())
+        self._background.start()
 
     async def close(self) -> None:
         """Close every connection; held commands fail."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.stop()
         nodes, self._nodes = self._nodes, {}
         for node in nodes.values():
             await node.close()

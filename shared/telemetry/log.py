@@ -13,7 +13,7 @@ EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
     "draining": "A process takes no new connections and finishes what it has.",
     "stopped": "A process has ended in order.",
-    "unhandled-error": "A request met an unexpected error; the trace shows where.",
+    "unhandled-error": "A request, or work beside the requests, met an unexpected error; the trace shows where.",
     "store-down": "A store stopped answering; the policy of its outage is in force.",
     "store-back": "A store answers again.",
     "store-emptied": "The state store lost all that it held: quotas begin anew and sessions have ended.",

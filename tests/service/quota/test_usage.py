@@ -1,5 +1,7 @@
 """Statistics of use count each call once, also when PostgreSQL fails between two statements."""
 
+import asyncio
+
 from edge.quota.request_log import RequestLog
 from edge.quota.usage import UsageRecorder
 from edge.storage.database import Database
@@ -22,13 +24,14 @@ BRAND = Plan(
     jobs_queued=20,
     batch_iids_max=100,
 )
+FREE = Plan(name="free", title="Free", rank=1, counted_by="ip", daily_units=12, burst_units=5)
 
 
 async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
     database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=1.0)
     await database.open()
     cache = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
-    usage = UsageRecorder(database, RequestLog(cache, 0), flush_seconds=60)
+    usage = UsageRecorder(database, RequestLog(cache, 0), Log("tests"), flush_seconds=60)
     with connect(settings.database_url, application="tests") as connection:
         made = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "op")).fetchone()
         connection.commit()
@@ -40,4 +43,24 @@ async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Se
         connection.rollback()
         await usage.flush()
         assert connection.execute("SELECT sum(calls), sum(units) FROM usage").fetchone() == (1, 1)
+    await database.close()
+
+
+async def test_an_edge_that_stops_loses_no_calls_that_are_on_their_way(settings: Settings) -> None:
+    database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=5.0)
+    await database.open()
+    cache = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
+    usage = UsageRecorder(database, RequestLog(cache, 0), Log("tests"), flush_seconds=0.0)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("LOCK TABLE usage")
+        usage.note(Principal("public-token", "abcdefghij", FREE), "192.0.2.1", "lookup", 200, 1, 0.01, "0" * 32)
+        usage.start()
+        async with asyncio.timeout(5):
+            while not connection.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone():
+                await asyncio.sleep(0.01)
+        stopping = asyncio.create_task(usage.stop())
+        await asyncio.sleep(0)
+        connection.rollback()
+        await stopping
+        assert connection.execute("SELECT sum(calls) FROM usage WHERE account = 'token:abcdefghij'").fetchone() == (1,)
     await database.close()

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asyncpg import UndefinedTableError
 
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import StoreUnavailable
@@ -20,6 +21,7 @@ class Slow:
         self.answers = asyncio.Event()
         self.answers.set()
         self.failures = 0
+        self.failure: Exception = StoreUnavailable("database")
 
     async def fetch_row(self, query: str) -> dict[str, Any]:
         seen = self.committed
@@ -27,7 +29,7 @@ class Slow:
         await self.answers.wait()
         if self.failures:
             self.failures -= 1
-            raise StoreUnavailable("database")
+            raise self.failure
         return {"version": seen, "committed_at": ""}
 
 
@@ -76,6 +78,16 @@ async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(
 ) -> None:
     monkeypatch.setattr("edge.storage.data_version._AGAIN_SECONDS", 0.01)
     slow.failures = 2
+    watcher.refresh()
+    await until(watcher, 1)
+    assert slow.failures == 0
+
+
+async def test_an_edge_follows_loads_also_after_an_error_that_is_no_outage(
+    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
+    slow.failures, slow.failure = 1, UndefinedTableError("a restore has not made it yet")
     watcher.refresh()
     await until(watcher, 1)
     assert slow.failures == 0

@@ -1,0 +1,37 @@
+"""Work that an edge does beside its requests for as long as it runs."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from shared.telemetry.log import Log, trace_of
+
+_PAUSE_SECONDS = 1.0
+
+
+class Background:
+    """Runs `work` again and again. An unexpected error is logged and ends one run, not all later ones."""
+
+    def __init__(self, work: Callable[[], Awaitable[None]], log: Log) -> None:
+        self._work = work
+        self._log = log
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """End it, also in the middle of a run, and wait for that."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._work()
+            except Exception as error:  # noqa: BLE001 - without this work the edge would serve what is out of date
+                self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
+                await asyncio.sleep(_PAUSE_SECONDS)
