@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
@@ -25,12 +26,11 @@ class UnmeteredLimits:
 
     def __init__(self, limiter: RateLimiter) -> None:
         self._limiter = limiter
-        self._plans: dict[Plan, Plan] = {}
         self._held = 0
 
     async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
         """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
-        decision = await self._limiter.consume(f"calls:{account}", self._burst(plan), 1, charge_id)
+        decision = await self._limiter.consume(f"calls:{account}", burst_of(plan), 1, charge_id)
         if not decision.allowed:
             released = asyncio.Event()
             self._hold(released.set)
@@ -46,7 +46,7 @@ class UnmeteredLimits:
             else:
                 self._hold(lambda: done(decision))
 
-        self._limiter.consume_then(f"calls:{account}", self._burst(plan), 1, charge_id, decided)
+        self._limiter.consume_then(f"calls:{account}", burst_of(plan), 1, charge_id, decided)
 
     def _hold(self, release: Callable[[], None]) -> None:
         """Call `release` after the pause; at once where as many refusals are held as may be."""
@@ -61,19 +61,19 @@ class UnmeteredLimits:
         self._held += 1
         asyncio.get_running_loop().call_later(_HOLD_SECONDS, passed)
 
-    def _burst(self, plan: Plan) -> Plan:
-        """Return a plan's limit of such calls; one object for each plan, because caches of plans compare by object."""
-        if plan not in self._plans:
-            calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
-            self._plans[plan] = Plan(
-                name=NAME,
-                title="calls that cost no unit",
-                rank=plan.rank,
-                counted_by=plan.counted_by,
-                daily_units=calls * _DAY_SECONDS,
-                burst_units=calls,
-                jobs_running=0,
-                jobs_queued=0,
-                batch_iids_max=0,
-            )
-        return self._plans[plan]
+
+@lru_cache(maxsize=64)
+def burst_of(plan: Plan) -> Plan:
+    """Return a plan's limit of such calls; one object for each plan, because caches of plans compare by object.
+
+    Bounded, because each change of an account makes new objects of all plans.
+    """
+    calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
+    return Plan(
+        name=NAME,
+        title="calls that cost no unit",
+        rank=plan.rank,
+        counted_by=plan.counted_by,
+        daily_units=calls * _DAY_SECONDS,
+        burst_units=calls,
+    )

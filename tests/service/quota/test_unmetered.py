@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from edge.quota.unmetered import burst_of
 from shared.config import Settings
 from shared.db.connect import connect
+from shared.plans import Plan
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.outages import refusing
@@ -52,3 +54,11 @@ async def test_a_refused_dry_run_needs_no_database(settings: Settings, tmp_path:
             answers = await asyncio.gather(*(edge.get(DRY_RUN, key=key) for _ in range(60)))
     found = Counter(answer.status for answer in answers)
     assert set(found) <= {503, 429} and found[503] <= 12 and found[429] >= 48
+
+
+def test_limits_of_plans_that_were_replaced_are_not_kept() -> None:
+    plans = [
+        Plan(name="p", title="P", rank=2, counted_by="organization", daily_units=1, burst_units=1) for _ in "x" * 500
+    ]
+    assert all(burst_of(plan) is burst_of(plan) for plan in plans)
+    assert burst_of.cache_info().currsize < len(plans)
