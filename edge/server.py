@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import time
+from http import HTTPStatus
 from typing import Any
 
 import pyarrow as pa
@@ -113,7 +114,14 @@ class EdgeHandler(FastPathProtocol):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> StreamResponse:
-        """Make the answer; the parser's message is not repeated, because it quotes the request."""
+        """Make the answer, and log an error of ours. The parser's message is left out, because it quotes the request.
+
+        Raises ConnectionError where a part of another answer was sent: this one would stand in the middle of it.
+        """
+        if exc is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.log_exception("Error handling request", exc_info=exc)
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of the answer was sent")
         slug, detail = _PARSER_PROBLEMS.get(status, _PARSER_PROBLEMS[500])
         request_id = request_id_from(None)
         document = {
