@@ -27,13 +27,13 @@ async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Res
         raise
 
 
-async def _opened(store: ResultStore, manifest: Manifest) -> Reader:
-    """Open an object and hold it against its manifest: a shorter one would end in the middle of the answer."""
+async def opened(store: ResultStore, key: str, length: int) -> Reader:
+    """Open an object of this length: a shorter one would end in the middle of the answer. Raises ResultGone."""
     try:
-        reader = await in_store_thread(store.open, manifest.key)
-        if reader.size != manifest.bytes:
+        reader = await in_store_thread(store.open, key)
+        if reader.size != length:
             reader.close()
-            raise ResultGone(manifest.key)
+            raise ResultGone(key)
     except ResultGone:
         metrics.results_missing.inc()
         raise
@@ -53,7 +53,7 @@ class ResultBody:
     @classmethod
     async def open(cls, store: ResultStore, manifest: Manifest) -> Self:
         """Open a published result as it is. Raises ResultGone, also where it has another length."""
-        reader = await _opened(store, manifest)
+        reader = await opened(store, manifest.key, manifest.bytes)
         return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
 
     @classmethod
@@ -69,7 +69,7 @@ class ResultBody:
         meta = {**published, "cached": cached, "cost_units": units, **(more or {})}
         if not manifest.tail_bytes or meta == published:
             return await cls.open(store, manifest)
-        reader = await _opened(store, manifest)
+        reader = await opened(store, manifest.key, manifest.bytes)
         end = tail(meta)
         etag = f'"sha256-{manifest.sha256}-{hashlib.sha256(end).hexdigest()[:16]}"'
         return cls(reader, manifest.bytes - manifest.tail_bytes, end, etag)

@@ -6,12 +6,11 @@ from aiohttp import hdrs, web
 
 from edge.downloads import stream
 from edge.downloads.allowance import DownloadAllowance
-from edge.downloads.body import ResultBody, in_store_thread
+from edge.downloads.body import ResultBody, opened
 from edge.http.context import CONTEXT
+from edge.http.problems import Problem
 from edge.http.ranges import Slice
-from shared.errors import ResultGone
 from shared.objects.directory import ResultStore
-from shared.telemetry import metrics
 
 
 class StoredFile(NamedTuple):
@@ -47,17 +46,20 @@ class FileResponder:
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
         }
-        if await in_store_thread(self._store.size, file.key) != file.bytes:
-            metrics.results_missing.inc()
-            raise ResultGone(file.key)
-        if organization is not None and request.method == hdrs.METH_GET:
-            length = file.bytes if part is None else part.stop - part.start
-            await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
+        # Opened before its bytes are counted: what cannot be sent costs nothing.
+        body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)
+        try:
+            if organization is not None and request.method == hdrs.METH_GET:
+                length = file.bytes if part is None else part.stop - part.start
+                await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
+        except Problem:
+            body.close()
+            raise
         if self._accel_location and _can_accelerate(request, part):
+            body.close()
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
-        reader = await in_store_thread(self._store.open, file.key)
-        return stream.sending(ResultBody(reader, file.bytes, b"", etag), part, fields)
+        return stream.sending(body, part, fields)
 
 
 def _can_accelerate(request: web.Request, part: Slice | None) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from shared.config import Settings
+from shared.errors import StoreUnavailable
+from shared.objects.directory import DirectoryStore, Reader
 from tests.service.releases.test_files import manifest, path_of
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
@@ -57,3 +59,19 @@ async def test_downloads_at_once_never_exceed_the_allowance(settings: Settings, 
         url = path_of((await manifest(edge, key))["files"][0]["url"])
         answers = await asyncio.gather(*(edge.get(url, key=key, head={"Range": "bytes=0-9"}) for _ in range(20)))
     assert sorted(answer.status for answer in answers) == [206] * 3 + [429] * 17
+
+
+async def test_a_file_that_cannot_be_opened_takes_nothing_of_the_allowance(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = api_key(settings, "institutional")
+    async with running_edge(replace(settings, download_bytes_per_day=10), tmp_path) as edge:
+        url = path_of((await manifest(edge, key))["files"][0]["url"])
+
+        def fails(store: DirectoryStore, name: str) -> Reader:
+            raise StoreUnavailable("results")
+
+        with monkeypatch.context() as during:
+            during.setattr(DirectoryStore, "open", fails)
+            assert (await edge.get(url, key=key, head={"Range": "bytes=0-9"})).status == 503
+        assert (await edge.get(url, key=key, head={"Range": "bytes=0-9"})).status == 206
