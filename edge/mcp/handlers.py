@@ -50,7 +50,11 @@ class McpEndpoint:
         origin = request.headers.get(hdrs.ORIGIN)
         if not self._origins.accepts(origin):
             return _refusal(403, None, RpcError(INVALID_REQUEST, "This origin may not call; see MCP_ORIGINS."))
-        response = await self._answer(request)
+        try:
+            response = await self._answer(request)
+        except Problem as problem:  # a page must be able to read why it was refused
+            problem.fields.update(self._origins.fields(origin))
+            raise
         response.headers.update(self._origins.fields(origin))
         return response
 

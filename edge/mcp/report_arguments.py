@@ -20,7 +20,7 @@ def report_arguments(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
     """
     declared: dict[str, list[fields.Field[Any]]] = {}
     for report in reports:
-        for attribute, field in report.endpoints[-1].query().fields.items():
+        for attribute, field in report.form.query().fields.items():
             declared.setdefault(field.data_key or attribute, []).append(field)
     return {name: _schema(same_name) for name, same_name in declared.items() if name not in LEFT_OUT}
 

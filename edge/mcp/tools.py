@@ -105,7 +105,7 @@ def report_call(arguments: Mapping[str, Any]) -> RestCall:
         raise MissingParameter("report", "is needed, or `job`")
     query = {name: value for name, value in arguments.items() if name != "report"}
     report = REPORTS_BY_KIND[arguments["report"]]
-    endpoint, named = report.endpoints[-1], _NAMED_BY.get(report.path_parameter or "")
+    endpoint, named = report.form, _NAMED_BY.get(report.path_parameter or "")
     if named is None or endpoint.path_parameter is None:
         return RestCall(f"{INDEX}{endpoint.path}", {}, query)
     chosen = query.get(named, [])

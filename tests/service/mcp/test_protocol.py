@@ -187,6 +187,9 @@ async def test_a_page_of_another_origin_is_refused_and_the_services_own_is_not(n
     assert foreign.status == 403 and "Access-Control-Allow-Origin" not in foreign.head
     own = await nameless.ask("tools/list", Origin="http://testserver")
     assert own.status == 200 and own.head["Access-Control-Allow-Origin"] == "http://testserver"
+    call = {"name": "get_item", "arguments": {"iid": SOY}}
+    refused = await nameless.ask("tools/call", call, Origin="http://testserver")
+    assert refused.status == 401 and refused.head["Access-Control-Allow-Origin"] == "http://testserver"
 
 
 async def test_a_preflight_allows_the_protocols_headers_to_accepted_origins_only(edge: Edge) -> None:
