@@ -121,7 +121,7 @@ def check_claims(claims: dict[str, Any], *, issuer: str, client_id: str, now: fl
     if expires <= now - LEEWAY_SECONDS:
         raise ExpiredToken
     email = claims.get("email")
-    believed = isinstance(email, str) and 3 <= len(email) <= 254 and claims.get("email_verified", True) is True
+    believed = _is_text(email) and 3 <= len(str(email)) <= 254 and claims.get("email_verified", True) is True
     verified = believed and claims.get("email_verified") is True
     name = next((claims[k] for k in ("name", "preferred_username", "email") if _is_text(claims.get(k))), subject)
     sid = claims.get("sid")

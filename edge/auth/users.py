@@ -48,14 +48,15 @@ class UserService:
         if self.provider is None or len(text) > id_token.TOKEN_BYTES_MAX:
             raise InvalidToken
         digest = hashlib.sha256(text.encode(errors="surrogateescape")).digest()
-        entry = self._known.get(digest)
+        known = self._known  # another one after `invalidate`: what was read before it is not kept
+        entry = known.get(digest)
         if entry is None or entry[0] <= time.monotonic():
             identity, left = await self.verify_id_token(text)
             person = await self.get_or_create(identity)
-            if len(self._known) >= _REMEMBERED_MAX:
-                self._known.clear()
+            if len(known) >= _REMEMBERED_MAX:
+                known.clear()
             entry = (time.monotonic() + min(left, _REMEMBERED_SECONDS), person)
-            self._known[digest] = entry
+            known[digest] = entry
         elif fresh:
             return replace(entry[1], memberships=await self._memberships(entry[1].id))
         return entry[1]
@@ -110,7 +111,7 @@ class UserService:
 
     def invalidate(self) -> None:
         """Invalidate the cache: roles or organizations have changed."""
-        self._known.clear()
+        self._known = {}
 
     async def _with_memberships(self, person: asyncpg.Record) -> Person:
         memberships = await self._memberships(person["id"])

@@ -271,6 +271,11 @@ def test_an_address_is_verified_only_where_the_provider_says_so(claim: Any, veri
     assert believe(signed(ISSUER.claims(email_verified=claim))).email_verified is verified
 
 
+@pytest.mark.parametrize("address", ["a\0b@example.org", "a\ud800@example.org", "a\nb@example.org", "   "])
+def test_an_address_that_no_column_or_page_could_hold_is_left_out(address: str) -> None:
+    assert believe(signed(ISSUER.claims(email=address))).email is None
+
+
 def test_a_small_rsa_key_is_skipped() -> None:
     from cryptography.hazmat.primitives.asymmetric import rsa
 
