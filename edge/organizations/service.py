@@ -103,8 +103,7 @@ class OrganizationService:
         """Issue the organization's key and return it, once. A second current key is refused."""
         actor.require("manage-key")
         key, key_id, digest = self._mint()
-        values = (actor.membership.organization_id, key_id, digest, actor.person.id, actor.person.name)
-        if await self._act(SQL.issue_key, *values, scope=actor.scope) is None:
+        if await self._act_as(actor, SQL.issue_key, key_id, digest) is None:
             raise Problem("state-conflict", "The organization has a key, or is suspended; rotate the key instead.")
         return key
 
@@ -116,9 +115,7 @@ class OrganizationService:
         """
         actor.require("manage-key")
         key, key_id, digest = self._mint()
-        who = (actor.person.id, actor.person.name)
-        values = (actor.membership.organization_id, key_id, digest, GRACE_SECONDS[grace], *who)
-        if await self._act(SQL.rotate_key, *values, scope=actor.scope) is None:
+        if await self._act_as(actor, SQL.rotate_key, key_id, digest, GRACE_SECONDS[grace]) is None:
             raise Problem(
                 "state-conflict",
                 "There is no current key to rotate. Issue one; the audit log shows whether another member rotated it.",
@@ -149,22 +146,16 @@ class OrganizationService:
         member = await self._member(actor, person_id)
         for touched in (member["role"], role):
             actor.require(right_for(touched))
-        organization = actor.membership.organization_id
-        who = (actor.person.id, actor.person.name)
-        values = (organization, person_id, role, member["role"], *who)
-        done = await self._act(SQL.change_role, *values, scope=actor.scope)
+        done = await self._act_as(actor, SQL.change_role, member["id"], role, member["role"])
         if not done and member["role"] != role:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
 
     async def remove_member(self, actor: Actor, person_id: str) -> None:
         """Remove a member; any member may leave, but the last owner cannot."""
         member = await self._member(actor, person_id)
-        if person_id != actor.person.id:
+        if member["id"] != actor.person.id:
             actor.require(right_for(member["role"]))
-        organization = actor.membership.organization_id
-        who = (actor.person.id, actor.person.name)
-        values = (organization, person_id, member["role"], *who)
-        done = await self._act(SQL.remove_member, *values, scope=actor.scope)
+        done = await self._act_as(actor, SQL.remove_member, member["id"], member["role"])
         if not done:
             raise Problem("state-conflict", "The last owner cannot leave; make another member an owner first.")
 
@@ -172,9 +163,7 @@ class OrganizationService:
         """Invite an address; return the invitation's secret, once, and its id and end."""
         actor.require(right_for(role))
         secret = secrets.token_urlsafe(32)
-        who = (actor.person.id, actor.person.name)
-        values = (actor.membership.organization_id, email, role, invitation_hash(secret), *who)
-        row = await self._act(SQL.invite, *values, scope=actor.scope)
+        row = await self._act_as(actor, SQL.invite, email, role, invitation_hash(secret))
         if row is None:
             raise Problem("state-conflict", "Another member invited this address at the same moment.")
         return secret, row
@@ -186,9 +175,8 @@ class OrganizationService:
     async def withdraw_invitation(self, actor: Actor, invitation_id: str) -> None:
         """Make an invitation's link stop working."""
         actor.require("manage-members")
-        who = (actor.person.id, actor.person.name)
-        values = (actor.membership.organization_id, require_uuid(invitation_id, _not_found()), *who)
-        if await self._act(SQL.withdraw_invitation, *values, scope=actor.scope) is None:
+        invitation_id = require_uuid(invitation_id, _not_found())
+        if await self._act_as(actor, SQL.withdraw_invitation, invitation_id) is None:
             raise Problem("not-found", "There is no open invitation of this id.")
 
     async def accept_invitation(self, person: Person, secret: str) -> str:
@@ -257,6 +245,11 @@ class OrganizationService:
         if not members:
             raise Problem("not-found", "There is no member of this id.")
         return members[0]
+
+    async def _act_as(self, actor: Actor, query: str, *values: Any) -> Row | None:
+        """Run an act of a member: its values stand between the organization, and the member's id and name."""
+        organization, person = actor.membership.organization_id, actor.person
+        return await self._act(query, organization, *values, person.id, person.name, scope=actor.scope)
 
     async def _act(self, query: str, *values: Any, scope: Scope) -> Row | None:
         rows = await self._acts(query, *values, scope=scope)

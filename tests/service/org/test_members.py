@@ -37,6 +37,12 @@ async def test_an_admin_cannot_make_or_unmake_owners(signed_in: SignedIn) -> Non
     assert (await signed_in.ask("PATCH", f"/org/members/{ada}", "bob", {"role": "viewer"})).status == 403
 
 
+async def test_a_member_leaves_by_any_spelling_of_the_own_id(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    bob = await signed_in.join("bob", "viewer")
+    assert (await signed_in.ask("DELETE", f"/org/members/{bob.upper()}", "bob")).status == 204
+
+
 async def test_the_last_owner_stays(signed_in: SignedIn) -> None:
     await signed_in.organization()
     bob = await signed_in.join("bob", "admin")
