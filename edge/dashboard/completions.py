@@ -7,13 +7,11 @@ from aiohttp import web
 from edge.dashboard.session_guard import PageError, SignedIn, render
 from edge.index import brands, categories, channels
 from edge.storage.database import Database
-from shared.search.text import fold
 from shared.slugs import beginning_of_slug
 
 _OPTIONS = 12
 _TEXT_MAX = 400
 _OTHER_FIELDS = ("kind", "format", "target")
-_LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 
 class Option(NamedTuple):
@@ -36,13 +34,13 @@ class CompletionPages:
             field = request.query.get("target", "")
         typed = next((value for name, value in request.query.items() if name not in _OTHER_FIELDS), "")[:_TEXT_MAX]
         before, comma, last = typed.rpartition(",")
-        options = [] if "\0" in typed else await self._options(field, last.strip())
+        options = await self._options(field, last.strip())
         kept = f"{before}{comma} " if comma else ""
         return render(request, "completions.html", visitor, options=options, kept=kept)
 
     async def _options(self, field: str, prefix: str) -> list[Option]:
         if field == "brand":
-            like = fold(prefix).translate(_LIKE_WILDCARDS) or None
+            like = brands.beginning_of_name(prefix) or None
             rows = await self._database.fetch(brands.SQL.page_by_items, like, None, None, None, _OPTIONS)
             return [Option(row["slug"], row["name"]) for row in rows]
         if field == "category":

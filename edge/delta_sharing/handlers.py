@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 from edge.delta_sharing import protocol
 from edge.delta_sharing import schemas as bodies
 from edge.delta_sharing.predicates import PredicateHints
-from edge.http.context import CONTEXT
+from edge.http.context import organization_of
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.releases.repository import LATEST, Release, ReleaseRepository, dataset_of, not_found
 from edge.releases.serializers import UrlSigner
@@ -188,10 +188,7 @@ class Sharing:
         return await self._repository.release(dataset.name, LATEST if version is None else str(version))
 
     def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
-        principal = request[CONTEXT].principal
-        assert principal is not None
-        assert principal.organization_id is not None
-        return self._signer.sign(dataset, version, file, principal.organization_id, until)
+        return self._signer.sign(dataset, version, file, organization_of(request), until)
 
 
 def _check_path(request: web.Request) -> Dataset:

@@ -5,8 +5,8 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 
 from edge.events import schemas
 from edge.events.feed import EventFeed
+from edge.http.context import organization_of
 from edge.http.parameters import QUERY
-from edge.jobs.handlers import organization_of
 from shared.events import KEPT_DAYS
 
 
@@ -28,7 +28,5 @@ class Events:
     @response_schema(schemas.EventList(), 200, description="One page of events")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
-        query = request[QUERY]
-        organization = organization_of(request)
-        assert organization is not None
+        query, organization = request[QUERY], organization_of(request)
         return await self._feed.answer(organization, query["after"], query["limit"], query["type"], dict(query))

@@ -11,13 +11,12 @@ from edge.exports.repository import ExportRepository
 from edge.exports.serializers import ExportSerializer, signed_of
 from edge.exports.service import ExportRequest, ExportService
 from edge.http import idempotency_key
-from edge.http.context import CONTEXT
+from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem
 from edge.http.signed_urls import Link, SignedUrls
-from edge.jobs.handlers import organization_of
 from edge.quota.billing import Billing, Charge
 from shared.accounts import Principal
 from shared.errors import ResultGone
@@ -78,7 +77,7 @@ class Exports:
     @response_schema(schemas.ExportEstimate(), 200, description="The estimate, with `dry_run` or `preview`")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Prepare, charge, respond; a dry run and a preview only estimate."""
-        context, principal, query = request[CONTEXT], _principal(request), request[QUERY]
+        context, principal, query = request[CONTEXT], principal_of(request), request[QUERY]
         estimating = query["dry_run"] or query["preview"]
         if estimating:
             await self._billing.count_call(context)
@@ -181,9 +180,3 @@ class Exports:
         if await self._repository.rank_of(link.organization) < self._rank_min:
             raise Problem("invalid-signature", "The organization of this signed URL may not read exports any more.")
         return await self._repository.send(request, link.organization, path["id"], path["file"])
-
-
-def _principal(request: web.Request) -> Principal:
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    return principal

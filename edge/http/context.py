@@ -63,6 +63,20 @@ def trace_members(span: SpanContext, request_id: str) -> dict[str, str]:
 CONTEXT: web.RequestKey[Context] = web.RequestKey("context", Context)
 
 
+def principal_of(request: web.Request) -> Principal:
+    """Return the caller of a route that asks for a credential."""
+    principal = request[CONTEXT].principal
+    assert principal is not None
+    return principal
+
+
+def organization_of(request: web.Request) -> str:
+    """Return the caller's organization, of a route that asks for an API key."""
+    organization = principal_of(request).organization_id
+    assert organization is not None
+    return organization
+
+
 def request_id_from(given: str | None) -> str:
     """Return the caller's request id if it is well-formed, otherwise a new one (UUIDv7, hexadecimal)."""
     return given if given and _REQUEST_ID.fullmatch(given) else uuid7().hex

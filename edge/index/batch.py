@@ -1,13 +1,13 @@
 """GET and POST /index/lookup: many records in one call, each with its own status."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from aiohttp import hdrs, web
 from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
 
-from edge.http.context import CONTEXT
+from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.index import schemas
@@ -61,48 +61,38 @@ class BatchLookup:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         """Prepare, charge, respond."""
-        context = request[CONTEXT]
-        assert context.principal is not None
-        batch = batch_of(request, context.principal.plan)
-        charge = await self._billing.charge(context, 0 if batch.dry_run else batch.units)
-        return await charge.settle(self._respond(batch))
+        parameter, values = ("iids", request[BODY]) if request.method == hdrs.METH_POST else ("iid", request[QUERY])
+        iids: Sequence[str] = values[parameter]
+        units = units_of(parameter, iids, principal_of(request).plan)
+        if request[QUERY]["dry_run"]:
+            await self._billing.count_call(request[CONTEXT])
+            return batch_estimate(KIND, units, self._version.current)
+        charge = await self._billing.charge(request[CONTEXT], units)
+        return await charge.settle(self._respond(iids))
 
-    async def _respond(self, batch: "Batch") -> web.Response:
-        entries, more = [], b""
-        if batch.dry_run:
-            more = b"," + _ENCODER.encode(self._estimate(batch))[1:-1]
-        else:
-            iids = [canonical_iid(text) for text in batch.iids]
-            records = await self._records.find_many([iid for iid in iids if iid is not None])
-            entries = [_entry(text, iid, records) for text, iid in zip(batch.iids, iids, strict=True)]
-        body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
-        return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
-
-    def _estimate(self, batch: "Batch") -> dict[str, Any]:
-        price = {"kind": KIND, "cost_units": batch.units, "cached": False, "format": "json"}
-        return {**price, "data_version": self._version.current}
+    async def _respond(self, texts: Sequence[str]) -> web.Response:
+        iids = [canonical_iid(text) for text in texts]
+        records = await self._records.find_many([iid for iid in iids if iid is not None])
+        return batch_answer([_entry(text, iid, records) for text, iid in zip(texts, iids, strict=True)])
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The parameters of one call, in either form."""
-
-    iids: list[str]
-    dry_run: bool
-
-    @property
-    def units(self) -> int:
-        """The price, rounded up."""
-        return -(-len(self.iids) // IIDS_PER_UNIT)
-
-
-def batch_of(request: web.Request, plan: Plan) -> Batch:
-    """Return what a validated request asks for; raise InvalidParameter where the plan does not allow so many IIDs."""
-    parameter, values = ("iids", request[BODY]) if request.method == hdrs.METH_POST else ("iid", request[QUERY])
-    batch = Batch(values[parameter], request[QUERY]["dry_run"])
-    if len(batch.iids) > plan.batch_iids_max:
+def units_of(parameter: str, values: Sequence[Any], plan: Plan) -> int:
+    """Return the price of a batch, rounded up. Raises InvalidParameter where the plan does not allow so many values."""
+    if len(values) > plan.batch_iids_max:
         raise InvalidParameter(parameter, f"{plan.batch_iids_max} at most with the plan {plan.title}")
-    return batch
+    return -(-len(values) // IIDS_PER_UNIT)
+
+
+def batch_answer(entries: Sequence[bytes], more: bytes = b"") -> web.Response:
+    """Return the answer with encoded entries, and `more` members."""
+    body = b'{"data":[' + b",".join(entries) + b'],"count":%d' % len(entries) + more + b"}"
+    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
+
+
+def batch_estimate(kind: str, units: int, data_version: int) -> web.Response:
+    """Return the answer to a dry run."""
+    price = {"kind": kind, "cost_units": units, "cached": False, "format": "json", "data_version": data_version}
+    return batch_answer((), b"," + _ENCODER.encode(price)[1:-1])
 
 
 def _entry(text: str, iid: str | None, records: dict[str, Record]) -> bytes:

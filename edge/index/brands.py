@@ -42,7 +42,7 @@ class Brands:
         """Answer with one page."""
         requested: dict[str, Any] = request[QUERY]
         query = {"q": requested["q"], "sort": requested["sort"], "limit": requested["limit"]}
-        prefix = fold(query["q"]).translate(_LIKE_WILDCARDS) if query["q"] else None
+        prefix = beginning_of_name(query["q"]) if query["q"] else None
         statement, key = _SORTS[query["sort"]]
         find = partial(self._find, statement, prefix, query["limit"])
         response = await self._lists.answer(KIND, query, requested["cursor"], find, _entry, *key)
@@ -53,6 +53,11 @@ class Brands:
         rows = await self._database.fetch(statement, prefix, *after, limit + 1)
         [counted] = await self._database.fetch(SQL.total, prefix)
         return rows, counted["total"]
+
+
+def beginning_of_name(text: str) -> str:
+    """Return a text as the statements compare it with the beginning of names: folded, its wildcards as characters."""
+    return fold(text).translate(_LIKE_WILDCARDS)
 
 
 def _folded_name(row: Any) -> str:

@@ -41,10 +41,10 @@ class Resolver:
         iid = resolution.only(requested)
         if iid is None:
             raise several_items(await self.candidates(resolution))
-        return await self._record(iid)
+        return await self.active(iid, await self._records.find(iid))
 
-    async def _record(self, iid: str) -> tuple[str, Record]:
-        record = await self._records.find(iid)
+    async def active(self, iid: str, record: Record) -> tuple[str, Record]:
+        """Return the IID and the record of a resolved item. Raises ItemNotFound, ItemWithdrawn, StoreUnavailable."""
         if record.state == ">":  # a load that merged the item was committed since the identifier was resolved
             return record.survivor, (await self._records.find(record.survivor)).or_raise()
         return iid, record.or_raise()

@@ -7,9 +7,9 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp_apispec import docs, match_info_schema
 
+from edge.http.context import principal_of
 from edge.http.parameters import PATH
 from edge.jobs import schemas
-from edge.jobs.handlers import organization_of
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders, Order
 from edge.jobs.waiters import wait_for_change
@@ -42,7 +42,7 @@ class Events:
     @match_info_schema(schemas.JobPath())
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Respond with the stream of a job's changes."""
-        organization = organization_of(request)
+        organization = principal_of(request).organization_id
         order = await self._orders.find(organization, request[PATH]["id"])
         seen = request.headers.get("Last-Event-ID", "")
         last = int(seen) if _NUMBER.fullmatch(seen) else -1

@@ -8,7 +8,7 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
-from edge.http.context import CONTEXT
+from edge.http.context import principal_of
 from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
@@ -43,7 +43,9 @@ class Jobs:
         """Answer with one page."""
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "kind", "limit")}
-        find = partial(self._orders.list, organization_of(request), query["state"], query["kind"], query["limit"])
+        find = partial(
+            self._orders.list, principal_of(request).organization_id, query["state"], query["kind"], query["limit"]
+        )
         response = await self._lists.answer(
             KIND, query, parameters["cursor"], find, self._serializer.render, lambda one: one.id
         )
@@ -55,7 +57,7 @@ class Jobs:
     @response_schema(schemas.Job(), 200, description="The job")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the job as it is now."""
-        return self._answer(await self._orders.find(organization_of(request), request[PATH]["id"]))
+        return self._answer(await self._orders.find(principal_of(request).organization_id, request[PATH]["id"]))
 
     @docs(
         operationId="cancelJob",
@@ -67,7 +69,7 @@ class Jobs:
     @response_schema(schemas.Job(), 200, description="The job, cancelled")
     async def cancel(self, request: web.Request) -> web.StreamResponse:
         """Cancel and answer with the job."""
-        return self._answer(await self._orders.cancel(organization_of(request), request[PATH]["id"]))
+        return self._answer(await self._orders.cancel(principal_of(request).organization_id, request[PATH]["id"]))
 
     @docs(
         operationId="getJobResult",
@@ -85,7 +87,7 @@ class Jobs:
     @response_schema(schemas.AnyResult(), 200, description="The result")
     async def result(self, request: web.Request) -> web.StreamResponse:
         """Stream what was published, or say why there is nothing."""
-        order = await self._orders.find(organization_of(request), request[PATH]["id"])
+        order = await self._orders.find(principal_of(request).organization_id, request[PATH]["id"])
         if order.export is not None:
             raise web.HTTPSeeOther(f"{self._serializer.base_url}/index/exports/{order.id}")
         manifest = order.manifest
@@ -99,13 +101,6 @@ class Jobs:
 
     def _answer(self, order: Order) -> web.Response:
         return unstored_json(self._serializer.render(order))
-
-
-def organization_of(request: web.Request) -> str | None:
-    """Return the caller's organization."""
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    return principal.organization_id
 
 
 def _no_result(order: Order) -> Problem:

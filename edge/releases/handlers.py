@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.downloads.files import FileResponder
-from edge.http.context import CONTEXT
+from edge.http.context import organization_of
 from edge.http.envelope import envelope
 from edge.http.json_response import unstored_json
 from edge.http.lists import Paginator
@@ -98,10 +98,7 @@ class Datasets:
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
         files = await self._repository.files(release.dataset, release.data_version)
-        principal = request[CONTEXT].principal
-        assert principal is not None
-        assert principal.organization_id is not None
-        document = manifest(self._signer, release, files, principal.organization_id)
+        document = manifest(self._signer, release, files, organization_of(request))
         # The signed addresses are this organization's alone, and every answer makes new ones.
         return unstored_json(document)
 
@@ -109,10 +106,9 @@ class Datasets:
     @match_info_schema(schemas.FilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file to a caller with a key."""
-        path, principal = request[PATH], request[CONTEXT].principal
-        assert principal is not None
+        path = request[PATH]
         file = await self._repository.file(path["name"], path["release"], path["file"])
-        return await self._downloads.respond(request, file, principal.organization_id)
+        return await self._downloads.respond(request, file, organization_of(request))
 
     @docs(
         operationId="getSignedFile",

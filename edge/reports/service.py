@@ -10,7 +10,7 @@ from edge.analytics.envelope import requested_format
 from edge.downloads import stream
 from edge.downloads.body import ResultBody
 from edge.http.answer_cache import BODY_BYTES_MAX
-from edge.http.context import CONTEXT
+from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.cursors import CursorSigner
 from edge.http.json_response import unstored_json
 from edge.http.prefer import wait_seconds
@@ -74,10 +74,8 @@ class ReportService:
         Raises InvalidCursor, and the problems `not-acceptable`, `brand-not-found`, `category-not-found` and
         `invalid-parameter`.
         """
-        principal = request[CONTEXT].principal
-        assert principal is not None
         format = requested_format(request)
-        return await self.quote(principal.organization_id, kind, self._opened(kind, parameters), format)
+        return await self.quote(organization_of(request), kind, self._opened(kind, parameters), format)
 
     async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:
         """Return the cost of a question for an organization now, and whether its result exists."""
@@ -121,10 +119,8 @@ class ReportService:
 
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
         """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
-        context = request[CONTEXT]
-        principal = context.principal
-        assert principal is not None
-        submitting = self._orders.submit(principal, quote.spec, charge, context.span.traceparent)
+        principal = principal_of(request)
+        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
         submitted = await charge.pay_for(submitting)
         wait = wait_seconds(request.headers.get("Prefer"))
         try:
@@ -205,9 +201,7 @@ def _unchanged_until(kind: Kind, known: Any) -> float:
 
 def _owner(request: web.Request, quote: Quote) -> str | None:
     """Return the organization that alone gets the result for this price; None where every one does."""
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    return None if quote.spec.kind.units_cached == _PAID_UNITS else principal.organization_id
+    return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)
 
 
 def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:

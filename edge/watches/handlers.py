@@ -7,7 +7,7 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
-from edge.http.context import CONTEXT
+from edge.http.context import organization_of, principal_of
 from edge.http.json_response import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
@@ -97,7 +97,4 @@ class Watches:
 
 def acting_of(request: web.Request) -> Acting:
     """Return the organization of the caller's key."""
-    principal = request[CONTEXT].principal
-    assert principal is not None
-    assert principal.organization_id is not None
-    return Acting(principal.organization_id, f"key {principal.credential_id}")
+    return Acting(organization_of(request), f"key {principal_of(request).credential_id}")

@@ -8,10 +8,12 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from edge.index.identifiers import RequestedIdentifier
 from edge.resources import build
 from edge.search.engine import SearchEngine
 from edge.search.identifiers import ItemSearch
 from shared.config import Settings
+from shared.db.connect import connect
 from shared.search.model import SearchQuery
 from shared.telemetry.log import Log
 from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
@@ -55,6 +57,18 @@ async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str
     single = await edge.get("/index/lookup/" + TWO, key=key)
     assert entries[0]["record"] == single.json
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the look-up 1
+
+
+async def test_an_item_that_was_merged_since_it_was_resolved_leads_to_its_survivor(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    requested = RequestedIdentifier("gtin", "00042100005264")
+    assert (await edge.resources.resolutions.find(requested.key)).iids == (TWO,)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (ONE, TWO))
+    body = msgspec.json.encode({"identifiers": [{"gtin": "042100005264"}]})
+    [entry] = (await edge.ask("POST", "/index/resolve", key=key, body=body)).json["data"]
+    assert (entry["status"], entry["record"]["iid"]) == (200, ONE)
 
 
 async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edge, key: str) -> None:
