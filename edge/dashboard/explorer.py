@@ -152,5 +152,4 @@ class ExplorerPages:
 
 
 def _words(request: web.Request) -> str:
-    q = request.query.get("q", "").strip()[:_QUERY_MAX]
-    return "" if "\0" in q else q
+    return request.query.get("q", "").strip()[:_QUERY_MAX]

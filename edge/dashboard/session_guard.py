@@ -97,6 +97,8 @@ class SessionGuard:
                 visitor = await self.visitor(request)
                 if visitor is None:
                     return to_sign_in(request)
+                if any("\0" in value for value in request.query.values()):
+                    raise PageError(400, "This address has a character that no text of ours has.")
                 return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
                 return _shown(request, error, visitor)

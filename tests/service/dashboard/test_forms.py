@@ -98,3 +98,13 @@ async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
     await browser.ask("POST", f"{job}/cancel", {"csrf": browser.csrf()})
     await browser.ask("GET", job)
     assert browser.text.lower().count("nothing was charged") == 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/audit?act=%00", "/reports/price?kind=brand-insights&slug=%00", "/explorer?q=%00", "/completions/brand?q=%00"],
+)
+async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser, page: str) -> None:
+    await member(browser)
+    assert await browser.ask("GET", f"/dashboard{page}") == 400
+    assert "This address" in browser.text
