@@ -215,7 +215,7 @@ FAULTS = (
     fault(
         "a result that is too short is begun to be sent",
         "edge/downloads/body.py",
-        "if reader.size != manifest.bytes:",
+        "if reader.size != length:",
         "if False:",
         "tests/service/reports/test_stream.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
     ),

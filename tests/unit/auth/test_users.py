@@ -12,7 +12,7 @@ ISSUER = Issuer(url="https://id.example.org", keys=[SigningKey.make("one")])
 
 
 class Provider:
-    """The provider, with its keys at hand."""
+    """The provider, which has its keys already."""
 
     issuer = ISSUER.url
 
