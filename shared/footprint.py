@@ -9,6 +9,8 @@ from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
 BASES = ("sales", "assortment")
 """The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
 OWN, AVERAGE = "item", "category_average"
+_HEAVIEST_KG = Decimal(10**12)
+"""Above it a weight is an error: times a factor it would leave the range of a double."""
 
 
 class Figure(NamedTuple):
@@ -90,7 +92,7 @@ def weight_of(value: Any) -> Decimal | None:
         weight = Decimal(str(value))
     except ArithmeticError:
         return None
-    return weight if weight.is_finite() and weight > 0 else None
+    return weight if weight.is_finite() and 0 < weight <= _HEAVIEST_KG else None
 
 
 def as_double(value: Decimal) -> float:

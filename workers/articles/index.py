@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from shared.db.connect import Connection
@@ -46,13 +47,17 @@ def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
 
 
 def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int | None]:
-    if directory is None or not (directory / _STAMP).exists():
-        return MatchIndex(), None
-    stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
-    row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
-    if row is None or row[0] != stamp["at"]:
-        return MatchIndex(), None
-    return MatchIndex.open(directory), int(stamp["version"])
+    """Return the kept index and its data_version, or an empty one and None.
+
+    After a loss of power files may be empty or cut short: what cannot be read is made anew like what is not there.
+    """
+    if directory is not None:
+        with suppress(OSError, ValueError, EOFError, KeyError, TypeError):
+            stamp = json.loads((directory / _STAMP).read_text(encoding="utf-8"))
+            row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
+            if row is not None and row[0] == stamp["at"]:
+                return MatchIndex.open(directory), int(stamp["version"])
+    return MatchIndex(), None
 
 
 def _add(connection: Connection, index: MatchIndex, item_ids: Iterable[int]) -> None:

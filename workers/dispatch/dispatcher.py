@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import time
+from itertools import takewhile
 
 import psycopg
 
@@ -150,10 +151,11 @@ class Dispatcher:
             connection.execute(SQL.dispatch_lock)
             selected = connection.execute(SQL.select_dispatchable, (self._resend_seconds, _DISPATCHED_MAX)).fetchall()
         selected.sort(key=lambda row: row[3])  # RETURNING keeps no order, but the broker delivers in order
-        unsent = [job for job, kind, queue, _, trace in selected if not self._send(job, kind, queue, trace)]
-        if unsent:
+        # Not one try more after the first failure: a broker that hangs takes half a minute for each.
+        sent = list(takewhile(lambda row: self._send(row[0], row[1], row[2], row[4]), selected))
+        if unsent := [row[0] for row in selected[len(sent) :]]:
             connection.execute(SQL.undo_dispatch, (unsent,))
-        return len(selected) - len(unsent)
+        return len(sent)
 
     def _send(self, job: str, kind: str, queue: str, trace: str | None) -> bool:
         try:

@@ -21,6 +21,11 @@ _NUMBER_CHARACTERS_MAX = 1_000
 _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
 # An exponent of three digits bounds how many digits a number can have when it is written out.
 _NUMBER = r"^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$"
+_ZERO = r"^-?[0.]+(?:[eE]|$)"
+# Reports compute with doubles, and with their squares: one figure beyond these would spoil each sum that it is part of.
+_SIZES = (1e-100, 1e100)
+NO_SIGNED_FIGURE = "is no number, or one beyond 1e-100 to 1e100"
+NO_FIGURE = "is no number, a negative one, or one beyond 1e-100 to 1e100"
 
 
 class Coded(NamedTuple):
@@ -99,14 +104,17 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
 def numbers(field: Field, batch: Batch, path: Path, *, signed: bool = False) -> Read:
     """Return plain numbers as text, with every digit that the file has; not negative unless `signed`.
 
-    `multiply` is applied later, to the exact decimal.
+    `multiply` is applied later, to the exact decimal. Unread is also what is beyond `_SIZES` after it.
     """
     given, plain = _plain_digits(field, batch, path)
     pattern = _NUMBER.replace("^", "^-?", 1) if signed else _NUMBER
     fits = pc.and_(
         pc.match_substring_regex(plain, pattern), pc.less_equal(pc.binary_length(plain), _NUMBER_CHARACTERS_MAX)
     )
-    return Read(given, pc.if_else(fits, plain, None))
+    plain = pc.if_else(fits, plain, None)
+    size = pc.abs(pc.multiply(plain.cast(pa.float64()), float(field.multiply or 1)))
+    inside = pc.and_(pc.greater_equal(size, _SIZES[0]), pc.less_equal(size, _SIZES[1]))
+    return Read(given, pc.if_else(pc.or_(inside, pc.match_substring_regex(plain, _ZERO)), plain, None))
 
 
 def whole_numbers(field: Field, batch: Batch, path: Path) -> Read:

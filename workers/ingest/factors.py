@@ -83,7 +83,7 @@ def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> lis
     bad.check(spec.code, clean.Read(listed, listed), unknown, unknown)
     read = [(name, field, clean.numbers(field, batch, path)) for name, field in spec.indicators]
     for _, field, column in read:
-        bad.check(field, column, "is no number, or a negative one")
+        bad.check(field, column, clean.NO_FIGURE)
     empty = np.logical_and.reduce([np.asarray(pc.is_null(column.values)) for _, _, column in read])
     bad.where(empty, "has no figure")
     codes = listed.to_pylist()

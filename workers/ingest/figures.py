@@ -84,7 +84,7 @@ class FigureColumns:
         self._read: list[tuple[Impact, clean.Read, Any]] = []
         for impact in impacts:
             figures = clean.numbers(impact.value, batch, path, signed=impact.stage is not None)
-            bad.check(impact.value, figures, "is no number" if impact.stage else "is no number, or a negative one")
+            bad.check(impact.value, figures, clean.NO_SIGNED_FIGURE if impact.stage else clean.NO_FIGURE)
             stages = None
             if impact.stage is not None:
                 given = clean.texts(impact.stage, batch, path)
@@ -100,13 +100,12 @@ class FigureColumns:
         """Note bounds and deviations that are no numbers, and bounds that do not enclose the figure."""
         for field in (impact.low, impact.high, impact.deviation):
             if field is not None:
-                bad.check(field, clean.numbers(field, batch, path), "is no number, or a negative one")
+                bad.check(field, clean.numbers(field, batch, path), clean.NO_FIGURE)
         if impact.low is None or impact.high is None:
             return
-        figures = clean.numbers(impact.value, batch, path).values.to_pylist()
-        stated = spreads(impact, batch, path)
+        figures, stated = _decimals(impact.value, batch, path), spreads(impact, batch, path)
         wrong = [
-            figure is not None and one.low is not None and not one.fits(times(figure, impact.value.multiply))
+            figure is not None and one.low is not None and not one.fits(figure)
             for figure, one in zip(figures, stated, strict=True)
         ]
         bad.outside(impact.low, stated, pa.array(wrong, pa.bool_()), "does not enclose the figure with `high`")

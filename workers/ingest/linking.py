@@ -1,8 +1,11 @@
 """The linking of a load: its new items are compared with all others before it commits."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import psycopg
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
@@ -65,9 +68,13 @@ class Linking:
         self._index = index
 
     def keep(self, connection: Connection) -> None:
-        """Keep the index for the next load; to be called when the load has committed."""
+        """Keep the index for the next load; to be called when the load has committed.
+
+        Where it cannot be kept the next load makes it anew: that is no failure of a load that has committed.
+        """
         if self._index is not None and self.directory is not None:
-            indexes.save(connection, self._index, self.directory)
+            with suppress(OSError, psycopg.Error):
+                indexes.save(connection, self._index, self.directory)
 
     def _check(self, connection: Connection, settled: Settled) -> None:
         merged = len(settled.merged)

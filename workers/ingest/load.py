@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
@@ -118,14 +118,15 @@ class _Load:
         try:
             if not self._known(digest):
                 self._merge()
-                self._linking.keep(self._connection)
         except BaseException as error:
             self._connection.rollback()
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-            self._log.execute(SQL.fail, (self._summary.load_id, reason, self._rows, self._summary.rows_rejected))
-            if isinstance(error, psycopg.Error | OSError):
+            values = (self._summary.load_id, reason, self._rows, self._summary.rows_rejected)
+            failed = self._log.execute(SQL.fail, values).rowcount
+            if failed and isinstance(error, psycopg.Error | OSError):
                 raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
             raise
+        self._linking.keep(self._connection)
         return self._summary
 
     def _known(self, digest: str) -> bool:
@@ -249,12 +250,17 @@ class _Load:
         summary, limit = self._summary, self._mapping.rejects_max
         summary.rejects.update(reject.reason for reject in rejects if reject.scope == "row")
         summary.field_rejects.update(reject.reason for reject in rejects if reject.scope == "field")
-        columns = "load_id, file, line, reason, raw, column_name, value, scope"
-        with self._log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
-            for reject in rejects:
-                copy.write_row((summary.load_id, *map(_without_nul, reject)))
+        write_rejects(self._log, summary.load_id, rejects)
         if limit is not None and summary.rows_rejected > limit:
             raise LoadRefused(f"more than {limit} rows cannot be used (rejects_max); nothing of the load is kept")
+
+
+def write_rejects(log: Connection, load_id: str, rejects: Iterable[Reject]) -> None:
+    """Add rejects to those of a load, by a connection of their own."""
+    columns = "load_id, file, line, reason, raw, column_name, value, scope"
+    with log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
+        for reject in rejects:
+            copy.write_row((load_id, *map(_without_nul, reject)))
 
 
 def _without_nul(value: Any) -> Any:

@@ -23,9 +23,9 @@ WHERE l.mapping = $1 AND l.state = 'committed'
 ORDER BY l.finished_at DESC LIMIT 1;
 
 -- name: fail
--- The reason stays with the load.
+-- The reason stays with the load. One that has committed says so itself, and is not failed by a connection that was lost afterwards.
 UPDATE loads SET state = 'failed', error = $2, rows_read = $3, rows_rejected = $4, finished_at = statement_timestamp()
-WHERE id = $1;
+WHERE id = $1 AND state = 'running';
 
 -- name: finish
 -- In the transaction of the merge: a load is committed exactly when its rows are.

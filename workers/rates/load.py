@@ -12,8 +12,9 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.ingest.load import SQL as LOADS
+from workers.ingest.load import write_rejects
 from workers.provenance import events
-from workers.rates.ecb import RateFile, read
+from workers.rates.ecb import read
 
 SQL = beside(__file__, "rates.sql")
 
@@ -66,7 +67,7 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
     published = read(file)
     content = file.read_bytes()
     log.execute(LOADS.add_file, (load_id, file.name, len(content), hashlib.sha256(content).digest()))
-    _keep(log, load_id, published)
+    write_rejects(log, load_id, published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     row = connection.execute(SQL.changed, (terms.name, *columns)).fetchone()
     assert row is not None
@@ -87,10 +88,3 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
     connection.execute(LOADS.finish, (load_id, state, rows, rejected, Jsonb(summary)))
     connection.commit()
     return Loaded(load_id, state, len(published.rates), changed, rejected, version)
-
-
-def _keep(log: Connection, load_id: str, published: RateFile) -> None:
-    columns = "load_id, file, line, reason, raw, column_name, value, scope"
-    with log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
-        for reject in published.rejects:
-            copy.write_row((load_id, *reject))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shared.db.connect import Connection
+from shared.footprint import weight_of
 from shared.indicators import CODES
 from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
 from workers.reports.filters import SQL, Filter, Tree
@@ -101,10 +102,10 @@ def _by_weight(
     cells: _Cells = {}
     values = (*chosen, list(of_type), reached)
     for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
-        kilograms = _weight(weight)
+        kilograms = weight_of(weight)
         if kilograms is not None:
             figures = {**nearest.get(category, {}), **of_type.get(product_type, {})}
-            cells[item] = [_cell(figures.get(name), kilograms) for name in CODES]
+            cells[item] = [_cell(figures.get(name), float(kilograms)) for name in CODES]
     return cells
 
 
@@ -125,11 +126,3 @@ def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
             if nearer is None or (not enough(nearer.samples) and enough(factor.samples)):
                 nearest[indicator] = factor
     return nearest
-
-
-def _weight(text: str | None) -> float | None:
-    try:
-        weight = float(text or "")
-    except ValueError:
-        return None
-    return weight if 0 < weight < float("inf") else None

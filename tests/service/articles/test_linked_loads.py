@@ -1,6 +1,7 @@
 """Items of several sources with one GTIN are one article from the load on that brings the second."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet
@@ -25,6 +26,24 @@ def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Se
     assert version == 2
     assert [one["value"] for one in identifiers] == ["1", SOY, "x", f"0{SOY}"]
     assert ask(settings, "SELECT n, items FROM month_cells WHERE scope = 'a'") == [(2, 1)]
+
+
+@pytest.mark.parametrize("broken", ["no room for it", "an empty stamp", "an empty segment"])
+def test_an_index_of_records_that_cannot_be_kept_or_read_is_made_anew_and_fails_no_load(
+    settings: Settings, tmp_path: Path, broken: str
+) -> None:
+    kept = tmp_path / "match"
+    settings = replace(settings, match_dir=kept)
+    if broken == "no room for it":
+        kept.touch()
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", OAT))
+    for path in {"an empty stamp": [kept / "stamp.json"], "an empty segment": kept.glob("segment-*/*.npy")}.get(
+        broken, ()
+    ):
+        path.write_bytes(b"")
+    assert shop(settings, tmp_path, "shop_c", row("y", SOY)).counts["items_merged"] == 1
+    assert ask(settings, "SELECT DISTINCT state FROM loads") == [("committed",)]
 
 
 def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, tmp_path: Path) -> None:

@@ -39,6 +39,13 @@ def test_rates_are_kept_with_all_their_digits_and_make_a_data_version(settings: 
     assert rate(settings, "CYP") is None
 
 
+def test_a_rate_with_a_nul_is_kept_among_the_rejects(settings: Settings, tmp_path: Path) -> None:
+    loaded = load_rates(settings, tmp_path, HISTORY + "2026-07-07,1.3\0,1,1,N/A,\n")
+    assert (loaded.state, loaded.rejected) == ("committed", 1)
+    with connect(settings.database_url, application="tests") as connection:
+        assert connection.execute("SELECT value FROM rejects").fetchall() == [("1.3\ufffd",)]
+
+
 def test_the_same_rates_again_change_nothing(settings: Settings, tmp_path: Path) -> None:
     load_rates(settings, tmp_path)
     again = load_rates(settings, tmp_path)

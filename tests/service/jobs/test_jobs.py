@@ -101,6 +101,23 @@ def test_a_broker_that_is_down_loses_nothing(settings: Settings) -> None:
     assert column(settings, job, "state") == "queued"
 
 
+class SilentBroker:
+    """Takes no message, as one that hangs."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def send(self, task: str, job_id: str, queue: str) -> None:
+        self.asked += 1
+        raise StoreUnavailable("broker")
+
+
+def test_a_broker_that_hangs_is_asked_once_a_sweep_however_many_jobs_wait(settings: Settings) -> None:
+    jobs, broker = [order(settings, str(n)) for n in range(4)], SilentBroker()
+    assert (sweep(settings, broker), broker.asked) == (0, 1)
+    assert {column(settings, job, "relayed_at") for job in jobs} == {None}
+
+
 def test_two_dispatchers_share_the_rows(settings: Settings, messages: RecordedMessages) -> None:
     jobs = {order(settings, str(n)) for n in range(40)}
     with ThreadPoolExecutor(2) as pool:
