@@ -7,6 +7,8 @@ from typing import Any
 from shared.clock import rfc3339
 
 KEPT_DAYS = 30
+CURSOR_MAX = 10**18 - 1
+"""The greatest cursor that a caller may name: eighteen digits, more than events will ever need."""
 TYPES: dict[str, str] = {
     "job.ended": "A job that the organization ordered succeeded, failed or was cancelled.",
     "export.ready": "The files of an export can be downloaded.",

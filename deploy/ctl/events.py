@@ -10,13 +10,13 @@ from deploy.ctl.selectors import organization_of
 from edge.events.feed import SQL
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.events import KEPT_DAYS, TYPES, event_document
+from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 
 
 @click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
 @click.argument("organization")
 @click.option(
-    "--after", type=click.IntRange(0, 10**18 - 1), help="Only events later than this cursor; default: from the oldest."
+    "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
 )
 @click.option(
     "--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most."

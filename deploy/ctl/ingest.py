@@ -97,7 +97,7 @@ def demo_(data_dir: Path) -> None:
 
 @ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, help="Entries to show at most.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Entries to show at most.")
 @data_dir_option
 @json_option
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:

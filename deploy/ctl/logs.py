@@ -1,6 +1,5 @@
 """`itemindex logs`: what the parts of the embedded stack wrote."""
 
-import contextlib
 import subprocess
 from collections import deque
 from pathlib import Path
@@ -30,7 +29,8 @@ def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
     chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
     for path in chosen:
         console.say("[bold cyan]{part}[/]", part=path.stem)
-        console.pass_on("".join(deque(path.open(errors="replace"), lines)))
+        with path.open(errors="replace") as log:
+            console.pass_on("".join(deque(log, lines)))
     if follow:
         _follow(chosen)
 
@@ -40,7 +40,10 @@ def _follow(paths: list[Path]) -> None:
     command = ["tail", "-n", "0", "-F", *map(str, paths)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as tail:
         assert tail.stdout is not None
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             for line in tail.stdout:
                 console.pass_on(line)
-        tail.terminate()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            tail.terminate()  # also where nobody reads what is printed: leaving the block waits for it

@@ -137,6 +137,8 @@ def main(arguments: list[str] | None = None) -> Any:
         _fail(f"{error.strerror or error}: {error.filename}" if error.filename else f"{error.strerror or error}.")
     except csv.Error as error:
         _fail(f"the file is no CSV that can be read: {error}")
+    except UnicodeEncodeError:
+        _fail("an argument is not text in UTF-8")
     except Exception as error:
         from shared.db.connect import unavailable  # only now: it loads the driver, which `--help` need not wait for
 

@@ -21,6 +21,7 @@ _COLUMNS = (
     "batch_iids_max",
     "self_service",
 )
+_LIMIT_MAX = 2**31 - 1  # of an integer column
 _NUMBERS = ("daily_units", "burst_units", "jobs_running", "jobs_queued", "batch_iids_max")
 
 
@@ -43,10 +44,10 @@ def list_(data_dir: Path, as_json: bool) -> None:
 @plans.command("set", epilog="Example: itemindex plans set brand --daily-units 60000 --self-service")
 @click.argument("name")
 @click.option("--title")
-@click.option("--daily-units", type=click.IntRange(1))
-@click.option("--burst-units", type=click.IntRange(1))
-@click.option("--jobs-running", type=click.IntRange(0))
-@click.option("--jobs-queued", type=click.IntRange(0))
+@click.option("--daily-units", type=click.IntRange(1, _LIMIT_MAX))
+@click.option("--burst-units", type=click.IntRange(1, _LIMIT_MAX))
+@click.option("--jobs-running", type=click.IntRange(0, _LIMIT_MAX))
+@click.option("--jobs-queued", type=click.IntRange(0, _LIMIT_MAX))
 @click.option("--batch-iids-max", type=click.IntRange(0, 1_000))
 @click.option(
     "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."

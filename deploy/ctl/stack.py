@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
+from deploy.local.process import tail
 from deploy.local.stack import Stack
 from deploy.local.supervised import StackError, end_left_behind, locked, read_state, settings_of, supervised
 from deploy.terminal import Styled, safe
@@ -196,7 +196,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
                 return
             time.sleep(0.1)
     errors.say("[bold red]itemindex:[/] it did not start; the end of {log} says:", log=log)
-    errors.pass_on("".join(deque(log.open(errors="replace"), 15)))
+    errors.pass_on(tail(log, 15))
     if process.poll() is None:
         process.terminate()
     sys.exit(1)

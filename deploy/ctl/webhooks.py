@@ -13,7 +13,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.events import TYPES
+from shared.events import CURSOR_MAX, TYPES
 from shared.webhook_secrets import sealed_secret
 from shared.webhook_urls import url_fault
 from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret
@@ -21,7 +21,6 @@ from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_s
 SQL = beside(__file__, "webhooks.sql")
 _LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
 _ATTEMPTS = ("event_id", "cursor", "at", "status", "outcome", "answer", "milliseconds")
-_NEWEST = 2**62
 
 
 @click.group()
@@ -107,16 +106,16 @@ def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
 @webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
 @click.argument("webhook", type=click.UUID)
 @click.option("--event", type=click.UUID, help="One event, by its id.")
-@click.option("--after", type=click.IntRange(0), help="Events later than this cursor.")
-@click.option("--to", type=click.IntRange(0), help="Up to this cursor.")
+@click.option("--after", type=click.IntRange(0, CURSOR_MAX), help="Events later than this cursor.")
+@click.option("--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor.")
 @data_dir_option
 @json_option
-def replay(webhook: UUID, event: UUID | None, after: int | None, to: int | None, data_dir: Path, as_json: bool) -> None:
+def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_dir: Path, as_json: bool) -> None:
     """Replay events, by id or by range."""
     if (event is None) == (after is None):
         raise click.UsageError("name either --event or --after")
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        chosen = (after or 0, _NEWEST if to is None else to, str(event) if event else None, REPLAYED_MAX)
+        chosen = (after or 0, to, str(event) if event else None, REPLAYED_MAX)
         row = connection.execute(
             WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
         ).fetchone()

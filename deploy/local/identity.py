@@ -8,7 +8,6 @@ import asyncio
 import datetime
 import http.client
 import json
-import os
 import secrets
 import signal
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import edge
-from deploy.local.paths import Paths, port_is_free
+from deploy.local.paths import Paths, port_is_free, write_private
 from deploy.local.process import Program
 
 CLIENT_ID = "item-index"
@@ -46,8 +45,7 @@ def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
             "client_secret": secrets.token_urlsafe(32),
             "passwords": {name: secrets.token_urlsafe(9) for name, _, _ in PEOPLE},
         }
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(made, file)
+        write_private(path, json.dumps(made).encode())
     kept: dict[str, Any] = json.loads(path.read_text())
     return kept
 

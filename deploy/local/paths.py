@@ -79,10 +79,19 @@ class Paths:
         path = self.root / "secrets.json"
         if not path.exists():
             made = {name: secrets.token_urlsafe(32) for name in _SECRETS}
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(made, file)
+            write_private(path, json.dumps(made).encode())
         kept: dict[str, str] = json.loads(path.read_text())
         return {_RENAMED_SECRETS.get(name, name): value for name, value in kept.items()}
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only this user may read, whole or not at all: what is made once must not be left cut short."""
+    beside = path.with_suffix(".new")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:

@@ -5,6 +5,7 @@ Source of the options: PostgreSQL 18 documentation, chapters 18.2 to 18.5 and 19
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 from functools import lru_cache
@@ -13,8 +14,9 @@ from pathlib import Path
 import psycopg
 import psycopg.sql
 
-from deploy.local.paths import Paths
+from deploy.local.paths import Paths, write_private
 from deploy.local.process import Program
+from deploy.local.supervised import StackError
 
 OWNER, EDGE, WORKER = "itemindex", "itemindex_edge_login", "itemindex_worker_login"
 DATABASE = "itemindex"
@@ -43,23 +45,27 @@ def binary(name: str) -> str:
 
 
 def initialize(paths: Paths, password: str, extra: dict[str, str] | None = None) -> Path:
-    """Make the data directory if it is not there; return it."""
-    directory = paths.root / "postgres"
+    """Make the data directory if it is not there; return it. Raises StackError.
+
+    It has its name only when it is complete: what a killed start has left of it is made anew.
+    """
+    directory, beside = paths.root / "postgres", paths.root / "postgres.new"
     if (directory / "PG_VERSION").exists():
         return directory
     prefix, user = identity()
-    directory.mkdir(exist_ok=True, mode=0o700)
+    if beside.exists():
+        shutil.rmtree(beside)
+    beside.mkdir(mode=0o700)
     password_file = paths.run / "pw"
-    password_file.write_text(password)
-    password_file.chmod(0o600)
+    write_private(password_file, password.encode())
     if user is not None:
-        os.chown(directory, user, user)
+        os.chown(beside, user, user)
         os.chown(password_file, user, user)
     command = [
         *prefix,
         binary("initdb"),
         "-D",
-        str(directory),
+        str(beside),
         "-U",
         OWNER,
         f"--pwfile={password_file}",
@@ -69,14 +75,16 @@ def initialize(paths: Paths, password: str, extra: dict[str, str] | None = None)
         "--locale-provider=builtin",
     ]
     options = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
-    password_file.unlink()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    finally:
+        password_file.unlink()
     if done.returncode:
-        raise RuntimeError(f"initdb failed: {done.stderr.strip().splitlines()[-1:]}")
+        raise StackError(f"initdb failed: {done.stderr.strip().splitlines()[-1:]}")
     settings = "".join(f"{name} = '{value}'\n" for name, value in {**_SERVE, **(extra or {})}.items())
-    with (directory / "postgresql.conf").open("a") as file:
+    with (beside / "postgresql.conf").open("a") as file:
         file.write(settings)
-    return directory
+    return beside.rename(directory)
 
 
 def program(paths: Paths, password: str, extra: dict[str, str] | None = None) -> Program:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
-from deploy.local.paths import Paths, free_port, port_is_free
+from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.supervised import StackError, end_left_behind
 from deploy.local.tls import Certificate
@@ -158,10 +158,7 @@ class Stack:
             "environment": self.settings.environment(),
             "children": [_as_dict(child) for child in self.children],
         }
-        beside = self.paths.state.with_suffix(".new")
-        beside.touch(mode=0o600)
-        beside.write_text(json.dumps(document, indent=1))
-        beside.replace(self.paths.state)
+        write_private(self.paths.state, json.dumps(document, indent=1).encode())
 
     def start(self, program: Program) -> None:
         """Start a program, wait until it can be used, and keep it alive with the others."""

@@ -3,7 +3,6 @@
 import datetime
 import http.client
 import ipaddress
-import os
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from deploy.local.paths import Paths
+from deploy.local.paths import Paths, write_private
 from shared.clock import utc_now
 from shared.errors import ConfigurationError
 
@@ -64,13 +63,13 @@ def local(paths: Paths) -> Certificate:
     if not _good_for_a_while(certificate):
         folder.mkdir(exist_ok=True, mode=0o700)
         key = ec.generate_private_key(ec.SECP256R1())
-        _write(
+        write_private(
             certificate.key,
             key.private_bytes(
                 serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
             ),
         )
-        _write(certificate.chain, _self_signed(key).public_bytes(serialization.Encoding.PEM))
+        write_private(certificate.chain, _self_signed(key).public_bytes(serialization.Encoding.PEM))
     return certificate
 
 
@@ -140,11 +139,3 @@ def _self_signed(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(own), critical=False)
         .sign(key, hashes.SHA256())
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that only this user may read, whole or not at all."""
-    beside = path.with_suffix(".new")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    beside.replace(path)

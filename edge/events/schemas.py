@@ -6,7 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from edge.http.envelope import ListEnvelope
 from edge.http.parameters import Parameters, WholeNumber
-from shared.events import KEPT_DAYS, TYPES
+from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES
 
 
 class FeedQuery(Parameters):
@@ -14,7 +14,7 @@ class FeedQuery(Parameters):
 
     after = WholeNumber(
         0,
-        10**18 - 1,
+        CURSOR_MAX,
         load_default=None,
         metadata={
             "description": f"`cursor` of the last event that you have; if absent, the oldest of {KEPT_DAYS} days come"

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from shared.config import Settings
+from shared.db.connect import connect
 from tests.support.command import Run
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -32,6 +34,15 @@ def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
     [listed] = json.loads(run("keys", "list", "Acme Ltd", "--json")[1])
     assert rotated["key"].startswith("iixk_live_")
     assert listed["id"] == rotated["id"]
+
+
+def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(run: Run, settings: Settings) -> None:
+    code, _, error = run("orgs", "plan", "\udcff", "brand")
+    assert (code, "is not text in UTF-8" in error) == (1, True)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
+    code, _, error = run("sessions", "list", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
+    assert (code, "the state store does not answer" in error) == (1, True)
 
 
 def test_instants_have_one_format_everywhere(run: Run) -> None:

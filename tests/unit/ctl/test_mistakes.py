@@ -1,9 +1,11 @@
 """What the command line says to a mistake: one clear sentence and exit code 1 or 2, never a traceback."""
 
 import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -24,6 +26,10 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
         (("doctor", "--data-dir", "/proc/nope"), "nothing runs on /proc/nope"),
         (("jobs", "list", "--state", "nonsense"), "'nonsense' is not one of"),
         (("jobs", "list", "--limit", "0"), "0 is not in the range"),
+        (("ingest", "rejects", "--limit", "-1"), "-1 is not in the range"),
+        (("generate", "--seed", "-1"), "-1 is not in the range"),
+        (("plans", "set", "brand", "--burst-units", "9" * 12), "is not in the range"),
+        (("webhooks", "replay", str(UUID(int=1)), "--after", "9" * 30), "is not in the range"),
         (("nginx", "render", "--listen", "bad"), "is no address"),
         (("nginx", "render", "--listen", "0.0.0.0:8080;evil"), "is no address"),
         (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be reached"),
@@ -83,6 +89,12 @@ def test_a_broken_file_is_answered_with_a_sentence(
     done = run(*command.split(), str(tmp_path / name))
     assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
     assert sentence in " ".join(done.stderr.split())
+
+
+def test_generated_files_are_named_as_json_for_programs(tmp_path: Path) -> None:
+    out = tmp_path / "small.parquet"
+    done = run("generate", "--items", "3", "--observations", "9", "--out", str(out), "--json")
+    assert json.loads(done.stdout) == {"out": str(out), "mapping": str(out.with_suffix(".toml"))}
 
 
 def test_a_full_disk_is_answered_with_a_sentence() -> None:
