@@ -10,7 +10,7 @@ from workers.context import Services
 from workers.handlers import job_handlers
 from workers.job_handler import Handlers, JobContext, Outcome
 from workers.reports.publish import ReportHandler
-from workers.reports.registry import ReportProgress
+from workers.reports.query import ReportProgress
 from workers.reports.replica import Replica
 from workers.reports.result import Answer
 from workers.worker import main

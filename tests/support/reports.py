@@ -10,7 +10,8 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from tests.support.workers import reporting, services_of
 from workers.context import Services
-from workers.reports.registry import Make, ReportProgress
+from workers.reports.query import ReportProgress
+from workers.reports.registry import Make
 from workers.reports.result import Answer, Coverage
 from workers.tasks import JobRunner
 

@@ -19,7 +19,8 @@ from tests.support.replica import Pair, in_recovery, ordered
 from tests.support.reports import answer
 from tests.support.shop import ROWS, load_rows, open_shop
 from tests.support.workers import reporting, run, worker
-from workers.reports.registry import COMPUTATIONS, Make, ReportProgress
+from workers.reports.query import ReportProgress
+from workers.reports.registry import COMPUTATIONS, Make
 from workers.reports.result import Answer
 
 pytestmark = pytest.mark.xdist_group("replica")

@@ -8,10 +8,11 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.errors import JobRefused
 from workers.reports.aggregator import Key
+from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, number
 from workers.reports.query import kept_entries, rollups_with_entries
-from workers.rollups.codec import Array, ranges, unpack
+from workers.rollups.codec import Array, counted, ranges, unpack
 
 _PAIRS_MAX = 5_000_000
 """Pairs of period and unpriced item: some 200 MB. More than any question that can be read needs."""
@@ -52,7 +53,7 @@ class Quantities:
             self.seen.update(np.unique(days).tolist())
             pieces.append((self._days.periods_of(days), first, second, item, units))
         if pieces:
-            self._add(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+            self._add(*joined(pieces))
 
     def add_unpriced(self) -> None:
         """Add items with figures of their own and no price to each period from the day they were first seen on.
@@ -94,7 +95,7 @@ class Quantities:
         """Return the distinct pairs of segment and item, and the units of each."""
         if not self._parts:
             return (np.empty(0, "i8"),) * 3
-        segment, item, units = _summed(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
+        segment, item, units = counted(*joined(self._parts))
         return segment, item, np.ones(len(units), "i8") if self._once else units
 
     def _add(self, period: Array, first: Array, second: Array, item: Array, units: Array) -> None:
@@ -103,7 +104,7 @@ class Quantities:
         distinct, segment = np.unique(np.stack([period, first, second]), axis=1, return_inverse=True)
         keys = (Key("", *map(int, column)) for column in distinct.T)
         numbers = np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys])
-        self._parts.append(_summed(numbers[segment.reshape(-1)], item, units))
+        self._parts.append(counted(numbers[segment.reshape(-1)], item, units))
 
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
         scope, ids, others = rollups_with_entries(self._chosen, self._tree)
@@ -121,13 +122,3 @@ class Quantities:
             zeros = np.zeros(len(day), "i8")
             first, second = ([of[name] for name in self._chosen.group_by] + [zeros, zeros])[:2]
             yield number(month) - 1 + day.astype("i8"), item, units.astype("i8"), first, second
-
-
-def _summed(segment: Array, item: Array, units: Array) -> tuple[Array, Array, Array]:
-    """Return the distinct pairs of segment and item, and their units."""
-    order = np.lexsort((item, segment))
-    segment, item, units = segment[order], item[order], units[order]
-    if not len(segment):
-        return segment, item, units
-    starts = np.flatnonzero(np.r_[True, (segment[1:] != segment[:-1]) | (item[1:] != item[:-1])])
-    return segment[starts], item[starts], np.add.reduceat(units, starts)

@@ -10,7 +10,7 @@ from shared.db.connect import Connection
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import Key
 from workers.reports.by_channel import by_channel, is_grouped, with_channel
-from workers.reports.filters import Category, Filter, Tree, filter_of, range_of
+from workers.reports.filters import Category, Filter, Tree, filter_of, range_of, with_defaults
 from workers.reports.paging import LIMIT_MAX, Listed, Page, page_of
 from workers.reports.periods import Range, day_of
 from workers.reports.price_change import (
@@ -163,11 +163,7 @@ def _page(
         for number, n in by_category.items():
             sums[number] += n
     listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
-    return page_of(listed, "category", {"sort": "category", "limit": LIMIT_MAX, **_given(parameters)})
-
-
-def _given(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if value is not None}
+    return page_of(listed, "category", with_defaults(parameters, sort="category", limit=LIMIT_MAX))
 
 
 def _within(report_progress: ReportProgress, done: int, total: int) -> ReportProgress:

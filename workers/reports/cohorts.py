@@ -10,7 +10,7 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries, Key
-from workers.reports.filters import Tree, filter_of, range_of, whole_months
+from workers.reports.filters import Tree, filter_of, range_of, whole_months, with_defaults
 from workers.reports.query import ReportProgress, gather, settled, snapshot
 from workers.reports.rendering import (
     CHANNELS,
@@ -89,7 +89,7 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
-        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)})
+        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
         chosen = settled(connection, tree, chosen, days)
         series = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
@@ -102,10 +102,6 @@ def _about_categories(parameters: dict[str, Any]) -> bool:
     """Return whether a question of brands names categories too; else their tree need not be read."""
     grouped = "category" in (parameters.get("group_by") or ())
     return grouped or bool(parameters.get("category")) or not parameters.get("brand")
-
-
-def _given(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if value is not None}
 
 
 @cache

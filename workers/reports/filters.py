@@ -146,6 +146,11 @@ def range_of(
     return Range(first, last, granularity, ended_by)
 
 
+def with_defaults(parameters: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Return parameters with a report's own defaults in the place of those that are not given."""
+    return defaults | {name: value for name, value in parameters.items() if value is not None}
+
+
 def whole_months(parameters: dict[str, Any]) -> Range | None:
     """Return the days asked for if they are given and are whole calendar months, month by month."""
     if parameters.get("granularity") not in (None, "month"):

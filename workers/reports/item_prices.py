@@ -8,6 +8,7 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.price_index.panel import Panel, PriceTable, cell_prices
+from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of, number
 from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries
@@ -15,7 +16,6 @@ from workers.rollups.codec import Array, order_by, starts_of, unpack
 from workers.rollups.item_prices import ItemPrices, unpacked
 
 CELLS_MAX = 60_000_000
-_TABLE_RATIO = 32
 Group = tuple[str, int]
 """A currency, and the brand where the filter groups by brands, else 0."""
 ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
@@ -83,11 +83,7 @@ def _observed(
             item = np.frombuffer(item_ids, "<i8")[position]
             columns[currency, group_id if chosen.group_by else 0].append((period, item, price, units))
     sales = chosen.kinds == ("s",)
-    return {group: _by_period(*_joined(parts), sales=sales) for group, parts in columns.items()}
-
-
-def _joined(parts: list[tuple[Array, ...]]) -> list[Array]:
-    return [np.concatenate(columns).astype("i8") for columns in zip(*parts, strict=True)]
+    return {group: _by_period(*joined(parts), sales=sales) for group, parts in columns.items()}
 
 
 def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
@@ -110,27 +106,14 @@ def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales:
 def table_of(by_period: list[tuple[int, ItemPrices]]) -> PriceTable:
     """Return periods and their prices as one table. Raises InvalidParameter for more than CELLS_MAX prices."""
     periods = sorted({period for period, _ in by_period})
-    positions, count = _numbered([prices.item for _, prices in by_period])
-    if len(periods) * count > CELLS_MAX:
+    items = np.unique(np.concatenate([prices.item for _, prices in by_period]))
+    if len(periods) * len(items) > CELLS_MAX:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer ones")
-    table = np.full((len(periods), count), np.nan)
-    units = np.zeros((len(periods), count)) if any(prices.units.any() for _, prices in by_period) else None
-    for (period, prices), position in zip(by_period, positions, strict=True):
-        row = periods.index(period)
+    table = np.full((len(periods), len(items)), np.nan)
+    units = np.zeros((len(periods), len(items))) if any(prices.units.any() for _, prices in by_period) else None
+    for period, prices in by_period:
+        row, position = periods.index(period), np.searchsorted(items, prices.item)
         table[row, position] = prices.price
         if units is not None:
             units[row, position] = prices.units
     return PriceTable([day_of(period).isoformat() for period in periods], Panel(table, units))
-
-
-def _numbered(items: list[Array]) -> tuple[list[Array], int]:
-    """Return each item's place among all distinct ones, and how many there are."""
-    highest = max((int(one.max()) for one in items), default=0)
-    if highest > _TABLE_RATIO * sum(len(one) for one in items):
-        distinct = np.unique(np.concatenate(items))
-        return [np.searchsorted(distinct, one) for one in items], len(distinct)
-    seen = np.zeros(highest + 1, bool)  # ids are mostly dense: a table costs a tenth of sorting
-    for one in items:
-        seen[one] = True
-    position = np.cumsum(seen) - 1
-    return [position.take(one) for one in items], int(seen.sum())

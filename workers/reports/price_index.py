@@ -16,7 +16,7 @@ from shared.price_index.question import Question, method_named, needs_quantities
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries
-from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of
+from workers.reports.filters import KINDS, Filter, Tree, filter_of, range_of, with_defaults
 from workers.reports.item_prices import price_tables
 from workers.reports.periods import LONGER, day_of
 from workers.reports.price_change import REPLICATES, disagrees, seed_of
@@ -83,7 +83,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
             raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
         if needs_quantities(question):
             chosen = _sold(chosen, question)
-        days = range_of(connection, chosen, {"granularity": "month", **_given(parameters)}, LONGER)
+        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
         chosen = settled(connection, tree, chosen, days)
         tables = price_tables(connection, tree, chosen, days, report_progress)
         if not tables and needs_quantities(question):
@@ -189,7 +189,3 @@ def _window_told(question: Question) -> str:
     if question.window is None:
         return ""
     return f", in windows of {question.window} periods that have data, linked by the {question.splice} splice"
-
-
-def _given(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if value is not None}

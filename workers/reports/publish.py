@@ -2,7 +2,8 @@
 
 import hashlib
 from dataclasses import asdict
-from typing import Any, BinaryIO
+from io import BytesIO
+from typing import Any, BinaryIO, cast
 
 import msgspec
 import psycopg
@@ -149,11 +150,4 @@ def _read_back(file: BinaryIO) -> tuple[int, str]:
     file.flush()
     size = file.seek(0, 2)
     file.seek(0)
-    return size, _sha256(file)
-
-
-def _sha256(file: BinaryIO) -> str:
-    total = hashlib.sha256()
-    while chunk := file.read(1 << 20):
-        total.update(chunk)
-    return total.hexdigest()
+    return size, hashlib.file_digest(cast(BytesIO, file), "sha256").hexdigest()

@@ -14,6 +14,7 @@ from shared.db.connect import Connection
 from shared.prior_price.model import WINDOW_DAYS, Moment, Reason, Reference
 from shared.prior_price.reduction import reference
 from shared.results.rounding import SIX_DECIMALS
+from workers.reports.columns import joined
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of, number
 from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries, snapshot
@@ -118,7 +119,7 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, repor
             parts.append((np.full(len(rows), currency, "U3"), item, channel[rows].astype("i8"), since_1970, *figures))
     report_progress("reading", len(months), len(months))
     empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
-    prices = _Prices(*(np.concatenate(columns) for columns in zip(empty, *parts, strict=True)))
+    prices = _Prices(*joined([empty, *parts]))
     order = np.lexsort((-prices.price, prices.day, prices.channel, prices.item, prices.currency))
     prices = _Prices(*(column.take(order) for column in prices))
     first_of_day = starts_of(prices.currency, prices.item, prices.channel, prices.day)

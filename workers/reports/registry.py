@@ -13,9 +13,9 @@ from shared.jobs.contract import (
     SUSTAINABILITY_ROLLUP,
 )
 from workers.reports import brand_insights, category_insights, cohorts, price_index, reductions, sustainability_rollup
+from workers.reports.query import ReportProgress
 from workers.reports.result import Answer
 
-ReportProgress = Callable[[str, int, int | None], None]
 Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
 COMPUTATIONS: dict[str, Make] = {
     COHORTS.name: cohorts.make,
