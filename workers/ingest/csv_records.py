@@ -107,8 +107,7 @@ class _Walk:
         self._ends = [*ends, len(piece)] if final and (not ends or ends[-1] != len(piece) - 1) else ends
         self._quotes = quotes
         self._final = final
-        self._closing = frozenset((*form._delimiter.encode(), _LF, _CR))
-        self._opening = frozenset((*form._delimiter.encode(), _LF, _CR))
+        self._between_cells = frozenset((*form._delimiter.encode(), _LF, _CR))
 
     def block(self) -> Block:
         piece, ends = self._piece, self._ends
@@ -166,7 +165,7 @@ class _Walk:
                 return None, _STRAY
             if close + 1 == len(piece) and not self._final:
                 return None, None
-            if close + 1 < len(piece) and piece[close + 1] not in self._closing:
+            if close + 1 < len(piece) and piece[close + 1] not in self._between_cells:
                 return None, _STRAY
             mark += 1
             while at < len(ends) and ends[at] < close:
@@ -175,7 +174,7 @@ class _Walk:
                 return None, None
 
     def _opens(self, quote: int, start: int) -> bool:
-        return quote == start or self._piece[quote - 1] in self._opening
+        return quote == start or self._piece[quote - 1] in self._between_cells
 
 
 def _line_ends(data: Any, *, final: bool) -> Any:

@@ -38,13 +38,7 @@ def replace(
     """Put a source's factors in the place of its old ones; return whether anything changed."""
     assert mapping.factors is not None
     scope, method = mapping.factors.scope, mapping.factors.method
-    figures: Figures = defaultdict(list)
-    counts["rows"] = counts["rows_used"] = 0
-    for path, batch in batches:
-        rejects = batch.rejects + collect(mapping, path, batch, figures)
-        keep(rejects)
-        counts["rows"] += batch.rows + len(batch.rejects)
-        counts["rows_used"] += batch.rows + len(batch.rejects) - sum(reject.scope == "row" for reject in rejects)
+    figures = gather(mapping, batches, keep, counts)
     means = {key: (mean(listed), len(listed), method, *log_moments(listed)) for key, listed in figures.items()}
     before = {row[:2]: row[2:7] for row in _current(connection, scope) if row[7] == event.source_id}
     counts["factors_read"] = len(means)
@@ -69,6 +63,24 @@ def settle(connection: Connection, scope: str) -> list[str]:
 
 def _current(connection: Connection, scope: str) -> set[tuple[Any, ...]]:
     return set(connection.execute(SQL.current, (scope,)).fetchall())
+
+
+def gather(
+    mapping: Mapping,
+    batches: Iterator[tuple[Path, Batch]],
+    keep: Callable[[list[Reject]], None],
+    counts: dict[str, int],
+) -> Figures:
+    """Return the figures of all batches; keep their rejects, and count their rows."""
+    figures: Figures = defaultdict(list)
+    counts["rows"] = counts["rows_used"] = 0
+    for path, batch in batches:
+        rejects = batch.rejects + collect(mapping, path, batch, figures)
+        keep(rejects)
+        rows = batch.rows + len(batch.rejects)
+        counts["rows"] += rows
+        counts["rows_used"] += rows - sum(reject.scope == "row" for reject in rejects)
+    return figures
 
 
 def collect(mapping: Mapping, path: Path, batch: Batch, figures: Figures) -> list[Reject]:

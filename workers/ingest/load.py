@@ -226,22 +226,14 @@ class _Load:
         self._connection.commit()
 
     def _batches(self) -> Iterator[tuple[Path, Batch]]:
-        before = 0
-        for path in self._files:
-
-            def report_progress(done: int, before: int = before) -> None:
-                self._report_progress(before + done)
-
-            for batch in readers.read(
-                path,
-                self._mapping,
-                batch_rows=self._settings.ingest_batch_rows,
-                report_progress=report_progress,
-                unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
-                block_bytes=self._buffers.block_bytes,
-            ):
-                yield path, batch
-            before += path.stat().st_size
+        return readers.read_all(
+            self._files,
+            self._mapping,
+            self._report_progress,
+            batch_rows=self._settings.ingest_batch_rows,
+            unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
+            block_bytes=self._buffers.block_bytes,
+        )
 
     def _keep(self, rejects: list[Reject]) -> None:
         """Keep rejects outside the load's transaction: they are what one needs most when it fails."""

@@ -1,6 +1,6 @@
 """A preview of a load, without loading anything: the files are read whole, and the first of each kind is kept."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,35 +60,21 @@ class Previewer:
 
     def of_factors(self, files: list[Path]) -> Preview:
         """Return what a mapping of factors gives."""
-        figures: factors.Figures = defaultdict(list)
-        counts = self._preview.counts
-        for path, batch in self._batches(files):
-            rejects = batch.rejects + factors.collect(self._mapping, path, batch, figures)
-            counts["rows"] += batch.rows + len(batch.rejects)
-            counts["rows_used"] += batch.rows + len(batch.rejects) - sum(reject.scope == "row" for reject in rejects)
-            self._keep_rejects(rejects)
-        counts["factors_read"] = len(figures)
+        figures = factors.gather(self._mapping, self._batches(files), self._keep_rejects, self._preview.counts)
+        self._preview.counts["factors_read"] = len(figures)
         for (code, indicator), listed in sorted(figures.items()):
             row = {"code": code, "indicator": indicator, "per_kg": f"{factors.mean(listed):f}", "samples": len(listed)}
             self._preview.factors.append(row)
         return self._preview
 
     def _batches(self, files: list[Path]) -> Iterator[tuple[Path, Batch]]:
-        before = 0
-        for path in files:
-
-            def report_progress(done: int, before: int = before) -> None:
-                self._report_progress(before + done)
-
-            for batch in readers.read(
-                path,
-                self._mapping,
-                batch_rows=_BATCH_ROWS,
-                report_progress=report_progress,
-                unpacked_bytes_max=self._unpacked_bytes_max,
-            ):
-                yield path, batch
-            before += path.stat().st_size
+        return readers.read_all(
+            files,
+            self._mapping,
+            self._report_progress,
+            batch_rows=_BATCH_ROWS,
+            unpacked_bytes_max=self._unpacked_bytes_max,
+        )
 
     def _keep_rejects(self, rejects: list[Reject]) -> None:
         preview = self._preview

@@ -39,6 +39,21 @@ def read(
         raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 
 
+def read_all(
+    files: list[Path], mapping: Mapping, report_progress: Callable[[int], None], **options: int
+) -> Iterator[tuple[Path, Batch]]:
+    """Read files one after the other, as `read` does each; `report_progress` hears the bytes read of all of them."""
+    before = 0
+    for path in files:
+
+        def of_all(done: int, before: int = before) -> None:
+            report_progress(before + done)
+
+        for batch in read(path, mapping, report_progress=of_all, **options):
+            yield path, batch
+        before += path.stat().st_size
+
+
 def _read(
     path: Path,
     mapping: Mapping,

@@ -1,6 +1,5 @@
 """Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction."""
 
-from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, TableLayout
 from shared.db.queries import beside
+from workers.ingest import calendar_days
 from workers.ingest.figures import Spread
 from workers.ingest.items_csv import COLUMNS
 from workers.ingest.mapping import Mapping
@@ -20,7 +20,6 @@ from workers.ingest.transform import Transformed
 
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")
-EPOCH = date(2000, 1, 1)
 _WRITE_BYTES = 128 * 1024
 _SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))
 
@@ -66,7 +65,7 @@ class Stage:
         columns = "id, indicator, per_unit, basis, method, as_of, stage, low, high, deviation"
         with self._connection.cursor().copy(f"COPY stage_impacts ({columns}) FROM STDIN".encode()) as copy:
             for item in shaped.items:
-                day = _day(item.day)
+                day = calendar_days.shown(item.day)
                 for impact in totals:
                     figure = item.impacts.get(impact.indicator)
                     spread = item.spreads.get(impact.indicator, Spread())
@@ -106,7 +105,3 @@ class Stage:
         row = self._connection.execute(LOAD.channel, (code,)).fetchone()
         assert row is not None
         return int(row[0])
-
-
-def _day(number: int) -> date:
-    return EPOCH + timedelta(days=int(number))

@@ -51,10 +51,10 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
     """Delete observations, in the caller's transaction under the lock of events. Raises NothingToDelete."""
     _choose(connection, chosen)
     months = tuple(Month(*row) for row in connection.execute(SQL.by_month))
-    if dry_run or not months:
-        if not dry_run:
-            raise NothingToDelete("no observation is of this source, this item and these days")
+    if dry_run:
         return Deleted(months)
+    if not months:
+        raise NothingToDelete("no observation is of this source, this item and these days")
     items.begin(connection, SQL.items)
     requested = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
     summary = Jsonb({name: str(value) for name, value in requested.items() if value is not None})

@@ -18,12 +18,8 @@ FROM (SELECT o.item_id, o.day, o.mark, o.channel_id, o.source_id, o.kind, o.curr
 WHERE ($1::smallint IS NULL OR source_id = $1) AND ($2::bigint[] IS NULL OR item_id = ANY($2::bigint[]))
 ORDER BY item_id, day, mark, holds DESC;
 
--- name: counted
--- The numbers of a dry run: observations, items, first and last day.
-SELECT count(*), count(DISTINCT item_id), min(day), max(day) FROM chosen WHERE holds;
-
 -- name: by_month
--- The same, month by month.
+-- How many observations of how many items each month loses.
 SELECT date_trunc('month', day)::date, count(*), count(DISTINCT item_id) FROM chosen WHERE holds GROUP BY 1 ORDER BY 1;
 
 -- name: items

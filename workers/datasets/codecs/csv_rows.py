@@ -44,8 +44,6 @@ class CsvRows:
         return pa.timestamp("us") if pa.types.is_timestamp(field.type) else field.type
 
     def _converted(self, column: Any, field: Any) -> Any:
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         if field.name not in self._lists:
             return column.cast(field.type)
         # An empty list arrives as NULL: the dataset has no absent lists.
