@@ -46,4 +46,4 @@ def _follow(paths: list[Path]) -> None:
         except KeyboardInterrupt:
             pass
         finally:
-            tail.terminate()  # also where nobody reads what is printed: leaving the block waits for it
+            tail.terminate()  # also after an error: leaving the block waits for it
