@@ -25,17 +25,18 @@ class Scrape:
     @classmethod
     def fetch(cls, url: str) -> "Scrape":
         """Read the metrics of an address. Raises ItemIndexError if none are served there."""
-        parts = urlsplit(url)
         try:
+            parts = urlsplit(url)
             with closing(http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)) as line:
                 line.request("GET", parts.path or "/metrics")
                 answer = line.getresponse()
-                text = answer.read().decode()
+                if answer.status != 200:
+                    raise ItemIndexError(f"{url} answered {answer.status}")
+                return cls.of(answer.read().decode(), time.monotonic())
         except (OSError, http.client.HTTPException) as error:
             raise ItemIndexError(f"{url} does not answer ({type(error).__name__})") from None
-        if answer.status != 200:
-            raise ItemIndexError(f"{url} answered {answer.status}")
-        return cls.of(text, time.monotonic())
+        except ValueError:
+            raise ItemIndexError(f"{url} is no address of metrics") from None
 
     @classmethod
     def of(cls, text: str, at: float) -> "Scrape":

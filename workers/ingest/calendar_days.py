@@ -20,6 +20,7 @@ _SPELLED = {"%F": _ISO, "%T": "%H:%M:%S", "%R": "%H:%M", "%D": "%m/%d/%y", "%e":
 _COUNTED = re.compile(r"%[jUWGV]")
 _ADJACENT = re.compile(r"%[YmdyjHMSGVUW]%[YmdyjHMSGVUW]")
 _TIME = re.compile(r"%[HIMSfpzZX]")
+_YEAR_DIRECTIVES = set("YyGxc")
 _DAY_DIRECTIVES = set("djaAuwxc")
 _MONTH_DIRECTIVES = set("mbB")
 
@@ -41,8 +42,8 @@ def bounds(earliest: str, latest: str) -> tuple[int, int]:
 
 
 def is_format(form: str) -> bool:
-    """Return whether a format can be used."""
-    if not _DIRECTIVE.search(form):
+    """Return whether a format can be used: a day without a year would be one of 1900."""
+    if not _YEAR_DIRECTIVES & set(_DIRECTIVE.findall(_of_python(form))):
         return False
     try:
         datetime.strptime("", _of_python(form))

@@ -138,7 +138,7 @@ class Tables:
                 given[name] = self._texts(given[name], f"{where} {name}", alone=name == "format")
         for form in given.get("format", ()):
             if not calendar_days.is_format(form):
-                self.refuse(f"{where} format {form!r} is no format of days, such as %d.%m.%Y")
+                self.refuse(f"{where} format {form!r} is no format of days with their year, such as %d.%m.%Y")
         for name in ("replace", "crosswalk"):
             if not isinstance(given.get(name, {}), dict):
                 self.refuse(f"{where} {name} must be a table of texts")

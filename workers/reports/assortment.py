@@ -11,8 +11,8 @@ from workers.reports.aggregator import Key
 from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, number
-from workers.reports.query import kept_entries, rollups_with_entries
-from workers.rollups.codec import Array, counted, ranges, unpack
+from workers.reports.query import rollups_with_entries, wanted_entries
+from workers.rollups.codec import Array, counted, ranges
 
 _PAIRS_MAX = 5_000_000
 """Pairs of period and unpriced item: some 200 MB. More than any question that can be read needs."""
@@ -110,12 +110,8 @@ class Quantities:
         scope, ids, others = rollups_with_entries(self._chosen, self._tree)
         values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
         for group_id, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
-            _, position, other, day, channel, units, _ = unpack(packed)
-            kept = kept_entries(other, others, channel, self._chosen.channels, day, self._days, month)
-            if kept is not None:
-                position, other, day, channel, units = (
-                    column[kept] for column in (position, other, day, channel, units)
-                )
+            columns = wanted_entries(packed, others, self._chosen, self._days, month)
+            _, position, other, day, channel, units, _ = columns
             item = np.frombuffer(item_ids, "<i8")[position]
             own = ("brand", "category") if scope == "b" else ("category", "brand")
             of = {own[0]: np.full(len(day), group_id), own[1]: other.astype("i8"), "channel": channel.astype("i8")}

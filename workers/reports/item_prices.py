@@ -11,8 +11,8 @@ from shared.price_index.panel import Panel, PriceTable, cell_prices
 from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries
-from workers.rollups.codec import Array, order_by, starts_of, unpack
+from workers.reports.query import ReportProgress, rollups_with_entries, wanted_entries
+from workers.rollups.codec import Array, order_by, starts_of
 from workers.rollups.item_prices import ItemPrices, unpacked
 
 CELLS_MAX = 60_000_000
@@ -75,10 +75,7 @@ def _observed(
         report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
         for group_id, currency, packed, item_ids, _ in connection.cursor(binary=True).execute(SQL.entries, values):
-            price, position, other, day, channel, units, _ = unpack(packed)
-            rows = kept_entries(other, others, channel, chosen.channels, day, days, month)
-            if rows is not None:
-                price, position, day, units = (column[rows] for column in (price, position, day, units))
+            price, position, _, day, _, units, _ = wanted_entries(packed, others, chosen, days, month)
             period = days.periods_of(number(month) - 1 + day.astype("i8"))
             item = np.frombuffer(item_ids, "<i8")[position]
             columns[currency, group_id if chosen.group_by else 0].append((period, item, price, units))

@@ -156,11 +156,7 @@ def _add_entries(
     own = "brand" if scope == "b" else "category"
     values = (scope, month, ids, chosen.currency, list(chosen.strata), collector.by_id)
     for group_id, currency, packed, item_ids, item_count in connection.cursor(binary=True).execute(SQL.entries, values):
-        price, position, other, day, channel, _, list_price = unpack(packed)
-        kept = kept_entries(other, others, channel, chosen.channels, day, days, month)
-        if kept is not None:
-            columns = (price, position, other, day, channel, list_price)
-            price, position, other, day, channel, list_price = (column.take(kept) for column in columns)
+        price, position, other, day, channel, _, list_price = wanted_entries(packed, others, chosen, days, month)
         groups = [
             channel if name == "channel" else np.full(len(price), group_id) if name == own else other
             for name in chosen.group_by
@@ -180,24 +176,24 @@ def rollups_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Ar
     return "c", list(ids), None
 
 
-def kept_entries(
-    other: Array,
-    others: Array | None,
-    channel: Array,
-    channels: tuple[int, ...] | None,
-    day: Array,
-    days: Range,
-    month: date,
-) -> Array | None:
-    """Return the places of the entries of a rollup that are wanted; None: all of them."""
+def wanted_entries(packed: bytes, others: Array | None, chosen: Filter, days: Range, month: date) -> list[Array]:
+    """Return those of a rollup's packed entries that are wanted, a column each.
+
+    Price, place of the item, the other of brand and category, day of the month, channel, units, list price.
+    """
+    columns = unpack(packed)
+    other, day, channel = columns[2:5]
     first, last = (number(edge) - number(month) + 1 for edge in (days.first, days.last))
     masks = []
     if others is not None:
         masks.append(np.isin(other, others))
-    if channels is not None:
-        masks.append(np.isin(channel, np.array(channels)))
+    if chosen.channels is not None:
+        masks.append(np.isin(channel, np.array(chosen.channels)))
     if first > 1:
         masks.append(day >= first)
     if last < _DAYS_MAX:
         masks.append(day <= last)
-    return np.flatnonzero(np.logical_and.reduce(masks)) if masks else None
+    if not masks:
+        return columns
+    wanted = np.flatnonzero(np.logical_and.reduce(masks))
+    return [column.take(wanted) for column in columns]

@@ -17,12 +17,12 @@ from shared.results.rounding import SIX_DECIMALS
 from workers.reports.columns import joined
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of, number
-from workers.reports.query import ReportProgress, kept_entries, rollups_with_entries, snapshot
+from workers.reports.query import ReportProgress, rollups_with_entries, snapshot, wanted_entries
 from workers.reports.rendering import channel_codes, coverage
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
-from workers.rollups.codec import Array, starts_of, unpack
+from workers.rollups.codec import Array, starts_of
 
 VERDICTS = ("holding", "overstated", "not_below", "undecided")
 SCHEMA = pa.schema(
@@ -110,13 +110,11 @@ def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, repor
         report_progress("reading", done, len(months))
         values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
         for _, currency, packed, item_ids, _ in cursor.execute(SQL.entries, values):
-            price, position, other, day, channel, _, list_price = unpack(packed)
-            kept = kept_entries(other, others, channel, chosen.channels, day, wider, month)
-            rows = np.arange(len(price)) if kept is None else kept
-            item = np.frombuffer(item_ids, "<i8")[position[rows]]
-            since_1970 = number(month) - 1 + day[rows].astype("i8")
-            figures = (column[rows].astype("i8") for column in (price, list_price))
-            parts.append((np.full(len(rows), currency, "U3"), item, channel[rows].astype("i8"), since_1970, *figures))
+            price, position, _, day, channel, _, list_price = wanted_entries(packed, others, chosen, wider, month)
+            item = np.frombuffer(item_ids, "<i8")[position]
+            since_1970 = number(month) - 1 + day.astype("i8")
+            channel, price, list_price = (column.astype("i8") for column in (channel, price, list_price))
+            parts.append((np.full(len(price), currency, "U3"), item, channel, since_1970, price, list_price))
     report_progress("reading", len(months), len(months))
     empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
     prices = _Prices(*joined([empty, *parts]))

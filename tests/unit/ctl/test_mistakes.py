@@ -36,6 +36,7 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
         (("fetch", "items", "--key", "k", "--url", "ftp://x"), "must begin with http"),
         (("fetch", "items", "--key", "ké"), "the key has characters that no key has"),
         (("fetch", "items", "--key", "k", "--url", "http://é é"), "is no address of an API"),
+        (("top", "--url", "http://[", "--once"), "is no address of metrics"),
         (("capacity", "--lookups", "inf"), "inf is not a finite number"),
         (("capacity", "--accounts", "nan"), "nan is not a finite number"),
         (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),

@@ -70,7 +70,18 @@ def test_the_first_format_that_fits_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "usable"), [("%d.%m.%Y", True), ("%Q", False), ("%", False), ("day", False), ("%Y %Y", False)]
+    ("form", "usable"),
+    [
+        ("%d.%m.%Y", True),
+        ("%D", True),
+        ("%G-W%V-%u", True),
+        ("%d.%m.", False),
+        ("%H:%M", False),
+        ("%Q", False),
+        ("%", False),
+        ("day", False),
+        ("%Y %Y", False),
+    ],
 )
 def test_a_format_with_a_mistake_is_found(form: str, usable: bool) -> None:
     assert is_format(form) is usable
