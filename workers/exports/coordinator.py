@@ -37,13 +37,13 @@ class ExportHandler:
                     raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
                 context.progress("copying", progress.rows)
                 context.lease.progress.fraction = 0.99 * progress.done / progress.parts
-                self._request_helpers(context, min(_WORKERS_MAX - progress.running, progress.queued) - 1)
                 ttl_seconds = services.settings.lease_ttl_seconds
                 part = parts.claim(parts_db, job.id, ttl_seconds, services.part_attempts_max)
-                if part is not None:
-                    write_claimed(services, parts_db, part, context.lease)
-                else:
-                    time.sleep(_POLL_SECONDS)  # helpers are writing the remaining parts
+                if part is None:  # helpers are writing the remaining parts, or what failed waits for its pause to end
+                    time.sleep(_POLL_SECONDS)
+                    continue
+                self._request_helpers(context, min(_WORKERS_MAX - progress.running, progress.queued) - 1)
+                write_claimed(services, parts_db, part, context.lease)
             files = parts.files(parts_db, job.id)
         manifest = manifest_of(request, plan.data_version, plan.months, files, rfc3339(utc_now()))
         return Outcome(msgspec.to_builtins(manifest), manifest.bytes, manifest.rows, manifest.data_version)

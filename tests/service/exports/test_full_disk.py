@@ -21,7 +21,7 @@ from tests.service.exports.test_faults import (
 )
 from tests.support.exports import WANTED, column, manifest_of, ordered
 from tests.support.servers import Contents
-from tests.support.workers import worker
+from tests.support.workers import RecordedMessages, run, worker
 
 
 @pytest.fixture
@@ -63,6 +63,23 @@ def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, for
     assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
     assert list(DirectoryStore(settings.results_dir).attempts()) == []
     assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
+
+
+def test_parts_that_wait_after_a_failure_send_no_messages_meanwhile(
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[int] = set()
+
+    def once_each(number: int) -> None:
+        if number not in seen:
+            seen.add(number)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    patched(monkeypatch, once_each)
+    messages = RecordedMessages()
+    assert run(settings, queued_job, split_rows=MANY_PARTS, messages=messages) == "succeeded"
+    claims = sum(part[1] for part in parts_of(settings, queued_job).values())
+    assert len(messages.sent) <= 3 * claims
 
 
 def test_a_disk_that_has_room_again_lets_the_export_go_on(
