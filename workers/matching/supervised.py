@@ -1,9 +1,9 @@
 """Matching two record files after examples: models trained on labelled pairs of the same files.
 
-Two steps are trained, and their probabilities are weighed together. The first has a pair's features and the labels of
-the examples that share one of its records: boosted trees judge by these, and a linear model by these and by the words
-that the two records share or not. The second step, of boosted trees, has besides how the first judges the pair's
-competitors, and what a linear model makes of the words alone.
+Two steps are trained, each on several random splits of the examples; the mean probabilities of their models are weighed
+together. The first has a pair's features and the labels of the examples that share one of its records: boosted trees
+judge by these, and a linear model by these and by the words that the two records share or not. The second step, of
+boosted trees, has besides how the first judges the pair's competitors, and what a linear model says of the words alone.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from workers.matching.segment import Array
 from workers.matching.training import boosted, fitted
 from workers.matching.training import bound as precision_bound
 
-_FOLDS = 5
-_SEEDS = 3
+# Learners of several random splits are averaged: together they judge more steadily, but each split takes its time.
+_FOLDINGS, _FOLDS = 3, 5
 # So much counts what the first step's trees say, its linear model, and the second step: where a pair's competitors say
-# much about it, as between two catalogues of the same articles, and where they say less.
-WEIGHTS = ((0.25, 0.25, 0.5), (0.4, 0.4, 0.2))
+# much about it, as between two catalogues of the same articles, and where they say no more than the pair itself.
+WEIGHTS = ((0.25, 0.25, 0.5), (0.5, 0.5, 0.0))
 _RIVALS = 3
 _SAMPLES = 200
 _OPTIONS = {
@@ -51,41 +51,56 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """What a step learns from: features of all pairs for each fold, made without its labels, and from all labels."""
+class _Folding:
+    """The fold of each example, and for each fold the features of all pairs from the labels of the other folds."""
 
-    by_fold: list[Array]
-    full: Array
+    fold: Array
+    neighbours: list[Array]
 
-    def with_columns(self, *columns: Array) -> "_Step":
-        """Return the step with more features, the same in each fold."""
-        return _Step([np.hstack([one, *columns]) for one in self.by_fold], np.hstack([self.full, *columns]))
+    def cross_fitted(self, learner: _Learner, features: Array, known: Array, labels: Array) -> Array:
+        """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
+        columns = []
+        for number, neighbours in enumerate(self.neighbours):
+            used = self.fold != number
+            columns.append(learner(np.hstack([features, neighbours]), known[used], labels[used]))
+        return np.stack(columns, axis=1)
 
 
 def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
-    """Train on the pairs at the positions `known`, with their labels, and judge every pair."""
-    fold = np.random.default_rng(0).integers(0, _FOLDS, len(known))
-    said = said_by(index, pairs)
+    """Train on the pairs at the positions `known`, with their labels, and judge every pair.
+
+    No model that has seen a pair's label judges it.
+    """
+    said, features = said_by(index, pairs), feature_matrix(index, pairs, fixed_sides=True)
+    foldings = [_folding(index, pairs, known, labels, seed) for seed in range(_FOLDINGS)]
 
     def linear(features: Array, known: Array, labels: Array) -> Array:
         judged: Array = expit(log_odds(with_features(said, features, known), known, labels))
         return judged
 
+    def words(features: Array, known: Array, labels: Array) -> Array:
+        return log_odds(said, known, labels)
+
+    def mean(columns: list[Array]) -> Array:
+        unseen = [_unseen(one, known, folding.fold) for one, folding in zip(columns, foldings, strict=True)]
+        return np.asarray(np.mean(unseen, axis=0))
+
     with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
-        first = _first_step(index, pairs, known, labels, fold)
-        trees, lines = (_cross_fitted(first, one, known, labels, fold) for one in (_boosted(1), linear))
-        words = [log_odds(said, known[fold != number], labels[fold != number]) for number in range(_FOLDS)]
-        second = first.with_columns(
-            _rivals(pairs, known, fold, (trees + lines) / 2), _unseen(np.stack(words, axis=1), known, fold)[:, None]
+        trees, lines, worded = (
+            [one.cross_fitted(learner, features, known, labels) for one in foldings]
+            for learner in (_boosted, linear, words)
         )
-        again = _cross_fitted(second, _boosted(1), known, labels, fold)
-        learners = ((_boosted(_SEEDS), first), (linear, first), (_boosted(_SEEDS), second))
-        final = [learner(step.full, known, labels) for learner, step in learners]
-    unseen_by = [one[known, fold] for one in (trees, lines, again)]
-    weights = best_weights(unseen_by, labels)
-    unseen = np.average(unseen_by, axis=0, weights=weights)
+        rivals = [
+            _rivals(pairs, known, folding.fold, (tree + line) / 2)
+            for folding, tree, line in zip(foldings, trees, lines, strict=True)
+        ]
+        more = np.hstack([features, np.mean(rivals, axis=0), mean(worded)[:, None]])
+        again = [one.cross_fitted(_boosted, more, known, labels) for one in foldings]
+    judged_by = [mean(trees), mean(lines), mean(again)]
+    probabilities = np.average(judged_by, axis=0, weights=best_weights([one[known] for one in judged_by], labels))
+    unseen = probabilities[known]
     bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
-    return Judged(np.average(final, axis=0, weights=weights), bound, max(bound, precision_bound(unseen, labels)), f1)
+    return Judged(probabilities, bound, max(bound, precision_bound(unseen, labels)), f1)
 
 
 def best_weights(unseen_by: list[Array], labels: Array) -> tuple[float, ...]:
@@ -119,31 +134,15 @@ def steady_bound(probabilities: Array, labels: Array) -> float:
     return float(np.mean([best_bound(probabilities[one], labels[one])[0] for one in samples]))
 
 
-def _first_step(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array) -> _Step:
-    features = feature_matrix(index, pairs, fixed_sides=True)
-
-    def with_labels(used: Array) -> Array:
-        return np.hstack([features, neighbour_features(index, pairs, known[used], labels[used])])
-
-    return _Step([with_labels(fold != number) for number in range(_FOLDS)], with_labels(fold >= 0))
-
-
-def _boosted(seeds: int) -> _Learner:
-    """Return a learner that averages trees of so many seeds."""
-
-    def judged(features: Array, known: Array, labels: Array) -> Array:
-        models = [fitted(boosted(seed, **_OPTIONS), features[known], labels) for seed in range(seeds)]
-        mean: Array = np.mean([model.predict_proba(features)[:, 1] for model in models], axis=0)
-        return mean
-
-    return judged
-
-
-def _cross_fitted(step: _Step, learner: _Learner, known: Array, labels: Array, fold: Array) -> Array:
-    """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
+def _folding(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, seed: int) -> _Folding:
+    fold = np.random.default_rng(seed).integers(0, _FOLDS, len(known))
     used = [fold != number for number in range(_FOLDS)]
-    columns = [learner(step.by_fold[at], known[one], labels[one]) for at, one in enumerate(used)]
-    return np.stack(columns, axis=1)
+    return _Folding(fold, [neighbour_features(index, pairs, known[one], labels[one]) for one in used])
+
+
+def _boosted(features: Array, known: Array, labels: Array) -> Array:
+    judged: Array = fitted(boosted(0, **_OPTIONS), features[known], labels).predict_proba(features)[:, 1]
+    return judged
 
 
 def _unseen(by_fold: Array, known: Array, fold: Array) -> Array:

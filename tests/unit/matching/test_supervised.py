@@ -1,8 +1,12 @@
 """How a model trained on examples weighs its learners, and the bound that it calls a match from."""
 
 import numpy as np
+from sklearn.metrics import average_precision_score
 
-from workers.matching.supervised import WEIGHTS, best_bound, best_weights, steady_bound
+from workers.matching.index import MatchIndex
+from workers.matching.supervised import WEIGHTS, best_bound, best_weights, judge, steady_bound
+from workers.matching.synthetic import worlds
+from workers.matching.training import all_pairs
 
 
 def test_the_bound_of_separable_examples_is_between_them() -> None:
@@ -33,3 +37,13 @@ def test_the_learners_that_judge_unseen_examples_better_count_more() -> None:
     )
     assert {first_counts, second_counts} == set(WEIGHTS)
     assert first_counts[2] < second_counts[2]
+
+
+def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> None:
+    world = next(worlds(1, seed=4, articles=40))
+    index = MatchIndex.build([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(0, len(pairs.left), 2)
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    judged = judge(index, pairs, known, labels)
+    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
