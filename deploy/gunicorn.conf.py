@@ -1,18 +1,22 @@
 """gunicorn, in production and in the embedded stack. Settings that differ between hosts come from the environment."""
 
+import importlib
 import os
 from typing import Any
 
 from edge.startup import check_role, checked_settings
 from edge.watchdog import watch_workers
 from shared.config import settings_or_exit
-from shared.processes import without_pandas
+from shared.processes import imports_for_good, without_pandas
 from shared.telemetry.http_server import serve_metrics
 
 # Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
 _SETTINGS = settings_or_exit(checked_settings)
 
-without_pandas()  # before gunicorn imports the worker class
+# Before gunicorn imports the worker class by itself, in the process from which its workers are forked.
+with imports_for_good():
+    without_pandas()
+    importlib.import_module("edge.server")
 
 worker_class = "edge.server.EdgeWorker"
 bind = os.environ.get("EDGE_BIND", "127.0.0.1:8000")

@@ -1,5 +1,6 @@
 """`python -m workers.worker -Q QUEUES -c PROCESSES`: a Celery worker whose pool processes run one job each."""
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -100,6 +101,7 @@ def _pool_of(worker: Any) -> list[tuple[int, int]]:
 def main(handlers: Callable[[Services], Handlers] = job_handlers) -> None:
     """Run a worker with the settings of the environment and the arguments of the command line."""
     without_pandas()
+    gc.freeze()  # what is imported stays: no collection, in no process of the pool, needs to look at it
     Worker(settings_or_exit(), handlers).run(sys.argv[1:])
 
 

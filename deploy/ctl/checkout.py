@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from shared.errors import ConfigurationError
+from shared.processes import imports_for_good
 
 _ROOT = Path(__file__).parents[2]
 
@@ -22,7 +23,10 @@ def load_command(target: str) -> click.Command:
             )
         if sys.path[0] != str(_ROOT):
             sys.path.insert(0, str(_ROOT))  # first, because another package may have installed a `tests` of its own
-    command: click.Command = getattr(importlib.import_module(module), attribute)
+    if module not in sys.modules:
+        with imports_for_good():
+            importlib.import_module(module)
+    command: click.Command = getattr(sys.modules[module], attribute)
     return command
 
 

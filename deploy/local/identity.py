@@ -17,6 +17,7 @@ from typing import Any
 import edge
 from deploy.local.paths import Paths, port_is_free, write_private
 from deploy.local.process import Program
+from shared.processes import imports_for_good
 
 CLIENT_ID = "item-index"
 _SCOPES = "openid profile email"
@@ -185,12 +186,13 @@ def _client(client_secret: str, origin: str) -> None:
 
 def main(arguments: list[str]) -> None:
     """Serve until SIGTERM: `python -m deploy.local.identity SECRETS-FILE PORT ORIGIN LISTEN`."""
-    from asgiref.wsgi import WsgiToAsgi
-    from hypercorn.asyncio import serve
-    from hypercorn.config import Config
-
     path, port, origin = Path(arguments[0]), int(arguments[1]), arguments[2]
-    app = application(json.loads(path.read_text()), port, origin)
+    with imports_for_good():
+        from asgiref.wsgi import WsgiToAsgi
+        from hypercorn.asyncio import serve
+        from hypercorn.config import Config
+
+        app = application(json.loads(path.read_text()), port, origin)
     config = Config()
     config.bind = [f"127.0.0.1:{arguments[3]}"]
 

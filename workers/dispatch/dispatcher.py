@@ -1,6 +1,7 @@
 """From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases."""
 
 import contextlib
+import gc
 import signal
 import time
 from itertools import takewhile
@@ -186,6 +187,7 @@ def main() -> None:
     services = build_services(settings_or_exit(), "dispatcher")
     settings, log = services.settings, services.log
     dispatcher = Dispatcher(services)
+    gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
 
     def stop(number: int, frame: object) -> None:
         dispatcher.stopping = True
