@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local.paths import Paths, free_port, port_is_free
+from deploy.local.supervised import read_state
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 from tests.system.processes import alive, children, ready, until, whole
 
@@ -32,6 +33,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture
 def own(damaged: Running) -> Running:
     """A whole stack: both its edges answer by themselves. A part that died often comes back after seconds only."""
+    if read_state(Paths.at(damaged.folder)) is None:  # the test before has stopped it
+        damaged.ctl("up", "--no-demo", "--detach", "--port", str(damaged.port))
     assert until(lambda: all(whole(damaged, name) for name in ("edge-a", "edge-b")), 60)
     return damaged
 
@@ -52,20 +55,6 @@ def test_a_killed_master_of_nginx_comes_back_although_its_workers_hold_the_port(
     assert until(lambda: not any(alive(worker) for worker in workers))
     assert until(lambda: ready(own))
     assert until(lambda: bool(children(own.pid("nginx"))))
-
-
-def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(tmp_path: Path) -> None:
-    running = start(tmp_path / "killed", "--no-demo")
-    state = running.state
-    masters = [running.pid(name) for name in ("nginx", "edge-a", "worker-reports")]
-    parts = {child["pid"] for child in state["children"]}
-    parts |= {worker for master in masters for worker in children(master)}
-    # The supervisor first, or it would start the parts anew.
-    for pid in (state["pid"], *masters):
-        os.kill(pid, signal.SIGKILL)
-    running.ctl("down")
-    assert not [pid for pid in parts if alive(pid)]
-    assert port_is_free(running.port)
 
 
 def test_a_restart_of_the_edges_loses_no_request(own: Running) -> None:
@@ -218,6 +207,19 @@ def test_a_killed_supervisor_leaves_no_orphan_and_the_next_start_finds_its_data(
     own.ctl("up", "--no-demo", "--detach", "--port", str(own.port))
     assert ready(own)
     assert token.removeprefix("iixp_free_")[:10] in own.ctl("tokens", "list", "--json")
+
+
+def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(own: Running) -> None:
+    state = own.state
+    masters = [own.pid(name) for name in ("nginx", "edge-a", "worker-reports")]
+    parts = {child["pid"] for child in state["children"]}
+    parts |= {worker for master in masters for worker in children(master)}
+    # The supervisor first, or it would start the parts anew.
+    for pid in (state["pid"], *masters):
+        os.kill(pid, signal.SIGKILL)
+    own.ctl("down")
+    assert not [pid for pid in parts if alive(pid)]
+    assert port_is_free(own.port)
 
 
 def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
