@@ -183,10 +183,27 @@ def founder(browser: Browser, stack: Running) -> Iterator[Visitor]:
 @pytest.fixture
 def member(founder: Visitor) -> Iterator[Visitor]:
     """A member of an organization. It is one tab for all tests: a new one begins with an engine that knows no script."""
-    founder.page.emulate_media(color_scheme="light")
-    founder.page.set_viewport_size(_WIDE)
-    yield founder
-    reported, founder.faults[:] = list(founder.faults), []
+    yield from _of_one_test(founder)
+
+
+@pytest.fixture(scope="package")
+def newcomer(browser: Browser, stack: Running) -> Iterator[Visitor]:
+    """A visitor who has never signed in."""
+    made = _visitor(browser.new_context(viewport=_WIDE), stack)
+    yield made
+    made.context.close()
+
+
+@pytest.fixture
+def reader(newcomer: Visitor) -> Iterator[Visitor]:
+    """A visitor who reads what is open to everyone, in one tab for all tests as a member has it."""
+    yield from _of_one_test(newcomer)
+
+
+def _of_one_test(visitor: Visitor) -> Iterator[Visitor]:
+    visitor.hold_wide_light()
+    yield visitor
+    reported, visitor.faults[:] = list(visitor.faults), []
     assert reported == []
 
 

@@ -136,10 +136,3 @@ def test_by_keyboard_alone(member: Visitor) -> None:
     member.page.keyboard.type("milk")
     member.page.keyboard.press("Enter")
     expect(member.page.locator(".hits a").first).to_be_visible()
-
-
-def test_the_docs_page_works_in_a_browser(visitor: Visitor) -> None:
-    visitor.go("/v1/docs")
-    expect(visitor.page.get_by_role("heading", level=1)).to_be_visible()
-    visitor.shoot("docs")
-    visitor.check_accessibility()

@@ -16,42 +16,43 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_accessible_on_every_screen(visitor: Visitor, name: str) -> None:
-    visitor.go(PAGES[name])
-    visitor.shoot(name)
-    visitor.check_accessibility()
-    visitor.check_width()
-    visitor.hold_dark_phone()
-    visitor.shoot(f"{name}-phone-dark")
-    visitor.check_accessibility()
-    visitor.check_width()
+def test_a_page_is_accessible_on_every_screen(reader: Visitor, name: str) -> None:
+    reader.go(PAGES[name])
+    expect(reader.page.get_by_role("heading", level=1)).to_be_visible()
+    reader.shoot(name)
+    reader.check_accessibility()
+    reader.check_width()
+    reader.hold_dark_phone()
+    reader.shoot(f"{name}-phone-dark")
+    reader.check_accessibility()
+    reader.check_width()
 
 
-def test_the_first_calls_run_from_the_page(visitor: Visitor) -> None:
-    visitor.go("/v1/docs")
-    expect(visitor.page.get_by_role("button", name="Run it")).to_have_count(3)
-    visitor.page.get_by_role("button", name="Run it").last.click()
-    expect(visitor.page.locator("output.answer").last).to_contain_text("200 OK")
+def test_the_first_calls_run_from_the_page(reader: Visitor) -> None:
+    reader.go("/v1/docs")
+    expect(reader.page.get_by_role("button", name="Run it")).to_have_count(3)
+    reader.page.get_by_role("button", name="Run it").last.click()
+    expect(reader.page.locator("output.answer").last).to_contain_text("200 OK")
 
 
-def test_the_reference_shows_every_call_with_samples_and_calls_no_other_host(visitor: Visitor) -> None:
-    visitor.go("/v1/docs/reference")
-    expect(visitor.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
-    visitor.page.get_by_text("Search", exact=False).first.wait_for()
-    visitor.shoot("reference")
-    visitor.page.goto(f"{visitor.origin}/v1/docs/reference#tag/index/GET/v1/index/search")
-    expect(visitor.page.get_by_text("/v1/index/search").first).to_be_visible()
-    visitor.shoot("reference-operation")
-    visitor.hold_dark_phone()
-    visitor.check_width()
-    visitor.shoot("reference-phone-dark")
+def test_the_reference_shows_every_call_with_samples_and_calls_no_other_host(reader: Visitor) -> None:
+    reader.go("/v1/docs/reference")
+    expect(reader.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
+    reader.page.get_by_text("Search", exact=False).first.wait_for()
+    reader.shoot("reference")
+    reader.page.goto(f"{reader.origin}/v1/docs/reference#tag/index/GET/v1/index/search")
+    expect(reader.page.get_by_text("/v1/index/search").first).to_be_visible()
+    reader.shoot("reference-operation")
+    reader.hold_dark_phone()
+    reader.check_width()
+    reader.shoot("reference-phone-dark")
 
 
 @pytest.mark.parametrize("path", ["/nonsense", "/docs", "/v1/nonsense", "/dashboard/nonsense"])
-def test_a_wrong_address_leads_back(visitor: Visitor, path: str) -> None:
-    visitor.go(path)
-    visitor.refused(404)
-    expect(visitor.page.get_by_role("heading", name="Not Found")).to_be_visible()
-    visitor.check_accessibility()
-    visitor.page.get_by_role("link", name="Documentation").click()
-    expect(visitor.page).to_have_url(f"{visitor.origin}/v1/docs")
+def test_a_wrong_address_leads_back(reader: Visitor, path: str) -> None:
+    reader.go(path)
+    reader.refused(404)
+    expect(reader.page.get_by_role("heading", name="Not Found")).to_be_visible()
+    reader.check_accessibility()
+    reader.page.get_by_role("link", name="Documentation").click()
+    expect(reader.page).to_have_url(f"{reader.origin}/v1/docs")

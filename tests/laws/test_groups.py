@@ -38,7 +38,7 @@ def test_all_tests_with_the_shared_stack_or_browser_are_in_its_group() -> None:
     """A test outside of the group would start a second stack, or a second browser, on another worker."""
     for folder, fixtures, group in (
         ("system", "stack: Running|buyer: Buyer", "stack"),
-        ("browser", "visitor: Visitor|member: Visitor|browser: Browser", "browser"),
+        ("browser", "(visitor|member|reader): Visitor|browser: Browser", "browser"),
     ):
         for path in (_ROOT / folder).rglob("test_*.py"):
             for test, parameters in re.findall(r"^def (test_\w+)\((.*?)\) -> None", path.read_text(), re.M | re.S):
