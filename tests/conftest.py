@@ -46,6 +46,10 @@ def contents() -> Contents | None:
 @pytest.fixture
 def settings(servers: Servers, contents: Contents | None) -> Iterator[Settings]:
     """Settings of a fresh, migrated database with these contents, and emptied stores."""
+    # One that a fixture makes is another function for each test: an index would be filled for each, and none copied.
+    assert contents is None or "<locals>" not in contents.__qualname__, (
+        "let a function of the module bring the contents"
+    )
     with servers.fresh(contents=contents) as fresh:
         yield fresh
 

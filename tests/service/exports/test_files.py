@@ -24,6 +24,9 @@ from tests.support.releases import cut
 from tests.support.servers import Servers
 from workers.context import SplitRows
 
+# One worker makes the data of these tests, instead of each of them.
+pytestmark = pytest.mark.xdist_group("files")
+
 
 def small_market(settings: Settings, folder: Path) -> None:
     market.market(settings, folder, items=250, observations=3_000, offers=900)

@@ -25,12 +25,13 @@ EXACT = Context(prec=60)
 PER_EURO = {row.split(",")[0]: tuple(map(Decimal, row.split(",")[1:4])) for row in HISTORY.splitlines()[1:]}
 
 
+def loaded(settings: Settings, folder: Path) -> None:
+    load_rows(settings, folder, ROWS)
+    load_rates(settings, folder)
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def loaded(settings: Settings, folder: Path) -> None:
-        load_rows(settings, folder, ROWS)
-        load_rates(settings, folder)
-
     return loaded
 
 

@@ -28,12 +28,13 @@ LINK = f"/01/{GTIN}"
 LINKSET = "application/linkset+json"
 
 
+def fill(settings: Settings, folder: Path) -> None:
+    rows = f"{GTIN},Olive oil,Giardino,Food,Oil,,2026-07-01,NORTH,8,\n2012345000001,Apples,,Food,Fruit,,2026-07-01,NORTH,2,\n"
+    load_rows(settings, folder, rows, text=MAPPING.replace('sku = "sku"', 'gtin = "sku"'))
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def fill(settings: Settings, folder: Path) -> None:
-        rows = f"{GTIN},Olive oil,Giardino,Food,Oil,,2026-07-01,NORTH,8,\n2012345000001,Apples,,Food,Fruit,,2026-07-01,NORTH,2,\n"
-        load_rows(settings, folder, rows, text=MAPPING.replace('sku = "sku"', 'gtin = "sku"'))
-
     return fill
 
 

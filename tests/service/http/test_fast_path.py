@@ -26,15 +26,14 @@ BARCODE, BARCODE_IID = "4006381333931", mint("barcodes", "4006381333931").iid
 BY_BARCODE = f"/v1/index/resolve?ean={BARCODE}"
 
 
+def shop_with_a_barcode(settings: Settings, folder: Path) -> None:
+    open_shop(settings, folder)
+    rows = f"{BARCODE},Pens,Pen,Office,Pens,,2026-07-01,NORTH,2,\n20000004,Apples,,Food,Fruit,,2026-07-01,NORTH,2,\n"
+    load_rows(settings, folder, rows, text=WITH_GTIN.replace('"shop"', '"barcodes"'), name="barcodes.csv")
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def shop_with_a_barcode(settings: Settings, folder: Path) -> None:
-        open_shop(settings, folder)
-        rows = (
-            f"{BARCODE},Pens,Pen,Office,Pens,,2026-07-01,NORTH,2,\n20000004,Apples,,Food,Fruit,,2026-07-01,NORTH,2,\n"
-        )
-        load_rows(settings, folder, rows, text=WITH_GTIN.replace('"shop"', '"barcodes"'), name="barcodes.csv")
-
     return shop_with_a_barcode
 
 

@@ -19,11 +19,12 @@ ROWS = "".join(
 )
 
 
+def loaded(settings: Settings, folder: Path) -> None:
+    load_rows(settings, folder, ROWS)
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def loaded(settings: Settings, folder: Path) -> None:
-        load_rows(settings, folder, ROWS)
-
     return loaded
 
 

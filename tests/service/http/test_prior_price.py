@@ -37,12 +37,13 @@ ROWS = (
 )
 
 
+def with_reductions(settings: Settings, folder: Path) -> None:
+    load_rows(settings, folder, ROWS)
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def loaded(settings: Settings, folder: Path) -> None:
-        load_rows(settings, folder, ROWS)
-
-    return loaded
+    return with_reductions
 
 
 async def rows(edge: Edge, key: str, query: str = "") -> dict[str, dict[str, object]]:

@@ -23,15 +23,16 @@ from tests.support.wire import OTHER, alike, exchange, head
 SOY, CUSTARD, DRINK, MERGED = (mint("shop", number).iid for number in ("1", "2", "3", "4"))
 
 
+def shop(settings: Settings, folder: Path) -> None:
+    open_shop(settings, folder)
+    load_rows(settings, folder, "4,Flan,Maison,Desserts,Custard,,2026-07-01,NORTH,3,\n", name="more.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (DRINK,))
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+
+
 @pytest.fixture
 def contents() -> Contents:
-    def shop(settings: Settings, folder: Path) -> None:
-        open_shop(settings, folder)
-        load_rows(settings, folder, "4,Flan,Maison,Desserts,Custard,,2026-07-01,NORTH,3,\n", name="more.csv")
-        with connect(settings.database_url, application="tests") as connection:
-            connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (DRINK,))
-            connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
-
     return shop
 
 

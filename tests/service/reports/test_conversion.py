@@ -131,14 +131,15 @@ def test_a_period_without_a_recent_rate_is_refused(connection: Connection) -> No
         both(connection, cohorts.make, asked)
 
 
+def shop_with_rates(settings: Settings, folder: Path) -> None:
+    open_shop(settings, folder)
+    load_rates(settings, folder)
+
+
 class TestOverHttp:
     @pytest.fixture
     def contents(self) -> Contents:
-        def loaded(settings: Settings, folder: Path) -> None:
-            open_shop(settings, folder)
-            load_rates(settings, folder)
-
-        return loaded
+        return shop_with_rates
 
     async def test_a_report_in_another_currency_is_a_question_of_its_own(self, edge: Edge, settings: Settings) -> None:
         key = api_key(settings)

@@ -23,7 +23,7 @@ def _row(day: str, price: str, sku: str = "1", store: str = "NORTH") -> str:
 
 @pytest.fixture
 def contents() -> Contents:
-    return lambda settings, folder: load_rows(settings, folder)
+    return load_rows
 
 
 class Shop:
