@@ -6,6 +6,7 @@ text: the first set bits of a logical AND are the best hits, and the number of b
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,16 @@ from shared.search.segment import Numbers, Row
 
 # So much of a row is looked at first, then twice as much each time: the best hits of common words are at its beginning.
 _FIRST_WORDS = 1_024
+
+
+class Places(NamedTuple):
+    """Where rows have the bits of some documents: in which word, and this word with that bit alone."""
+
+    words: NDArray[np.intp]
+    bits: Row
+
+
+NOWHERE = Places(np.zeros(0, np.intp), np.zeros(0, np.uint64))
 
 
 def count(row: Row) -> int:
@@ -34,11 +45,15 @@ def first(row: Row, most: int) -> Numbers:
     return np.concatenate(numbers)
 
 
-def has(row: Row, documents: Numbers) -> NDArray[np.uint8]:
+def places(documents: Numbers) -> Places:
+    """Return where the bits of documents are, for `has`: the same for all rows of a segment."""
+    bits = np.uint64(1) << (documents & np.uint32(63)).astype(np.uint64)
+    return Places((documents >> np.uint32(6)).astype(np.intp), bits)
+
+
+def has(row: Row, at: Places) -> NDArray[np.uint8]:
     """Return 1 for each document whose bit is set, 0 for the others."""
-    bit = (documents & np.uint32(63)).astype(np.uint64)
-    bits: NDArray[np.uint64] = row[documents >> np.uint32(6)] >> bit & np.uint64(1)
-    return bits.astype(np.uint8)
+    return (row.take(at.words) & at.bits != 0).view(np.uint8)
 
 
 def by_number_met(rows: Sequence[Row]) -> list[Row]:

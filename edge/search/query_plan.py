@@ -135,9 +135,9 @@ class Planner:
             return candidates
         weighed = []
         for position, (segment, documents, scores) in enumerate(candidates):
-            total = scores
+            total, places = scores, bitmaps.places(documents)
             for word in words:
-                total = total + bitmaps.has(word.rows[position], documents) * (self._weights.word_met + word.weight)
+                total = total + bitmaps.has(word.rows[position], places) * (self._weights.word_met + word.weight)
             with_some = total > 0
             weighed.append(Matches(segment, documents[with_some], total[with_some]))
         return weighed

@@ -50,6 +50,9 @@ class Scorer:
         self._filters = filters
         self._postings: dict[Filter, Postings] = {}
         self._rows: dict[Filter, Row] = {}
+        # The words of a query are mostly asked of the same documents.
+        self._placed: tuple[Numbers | None, bitmaps.Places] = (None, bitmaps.NOWHERE)
+        self._measured: tuple[Numbers | None, NDArray[np.uint8]] = (None, np.zeros(0, np.uint8))
 
     def with_all(self, words: Sequence[Word], common: Sequence[bool]) -> Matches:
         """Return the documents that have every word and pass the filters. Some word or filter is not common."""
@@ -57,7 +60,7 @@ class Scorer:
         scores: dict[int, Scores] = {}
         for position in sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position]))):
             met, scores[position] = self._word(words[position], documents)
-            if not met.all():
+            if np.count_nonzero(met) < len(met):
                 documents = documents[met]
                 if not len(documents):
                     return Matches(self._segment, documents, np.zeros(0))
@@ -68,8 +71,10 @@ class Scorer:
             total += scores[position]
         for word, is_common in zip(words, common, strict=True):
             # Reading descriptions for a common word would cost much and change the scores of many hits very little.
-            if not is_common:
-                total += self._described(word, documents)[1] * self._weights.description
+            described = [variant for variant in word.variants if variant.described and not is_common]
+            if described:
+                variants = [(variant, description_field(variant.field)) for variant in described]
+                total += self._sum(variants, documents)[1] * self._weights.description
         return Matches(self._segment, documents, total)
 
     def count_all(self, words: Sequence[Word], common: Sequence[bool]) -> int:
@@ -136,7 +141,7 @@ class Scorer:
         if one.field not in _BY_LENGTH or len(one.variant.terms) > 1:
             return np.arange(len(times))
         # Of documents that have a term equally often, the shorter ones, which come first, score higher.
-        if times.min() == times.max():
+        if not np.count_nonzero(times != times[0]):
             return np.arange(min(count, len(times)))
         return np.concatenate([np.flatnonzero(times == n)[:count] for n in np.flatnonzero(np.bincount(times))])
 
@@ -193,13 +198,7 @@ class Scorer:
     def _word(self, word: Word, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
         return self._sum([(variant, variant.field) for variant in word.variants], documents)
 
-    def _described(self, word: Word, documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
-        described = [variant for variant in word.variants if variant.described]
-        return self._sum([(variant, description_field(variant.field)) for variant in described], documents)
-
     def _sum(self, variants: list[tuple[TermVariant, str]], documents: Numbers) -> tuple[NDArray[np.bool_], Scores]:
-        if not variants:
-            return np.zeros(len(documents), np.bool_), np.zeros(len(documents))
         met, total = self._variant_score(*variants[0], documents)
         for variant, field in variants[1:]:
             has_all, score = self._variant_score(variant, field, documents)
@@ -237,9 +236,9 @@ class Scorer:
         if field in _WITHOUT_LENGTH:
             return (times > 0).astype(np.float64) * inverse
         described = field == layout.DESCRIPTION
-        lengths = self._segment.description_lengths if described else self._segment.lengths
+        lengths = self._segment.description_lengths.take(documents) if described else self._lengths(documents)
         shares = self._index.described_shares if described else self._index.shares
-        share: Scores = shares.take(times.astype(np.uint16) << np.uint16(8) | lengths.take(documents))
+        share: Scores = shares.take(times.astype(np.uint16) << np.uint16(8) | lengths)
         share *= inverse
         return share
 
@@ -249,7 +248,7 @@ class Scorer:
     def _times(self, field: str, term: str, documents: Numbers) -> NDArray[np.uint8]:
         """Return how often each document has a term; of common ones only whether."""
         if self._index.is_common(field, term):
-            return bitmaps.has(self._row(field, term), documents)
+            return bitmaps.has(self._row(field, term), self._places(documents))
         postings = self._read(field, term)
         if postings.documents is documents:
             return postings.times
@@ -263,6 +262,16 @@ class Scorer:
         times = np.zeros(self._segment.items, np.uint8)
         times[postings.documents] = postings.times
         return times[documents]
+
+    def _places(self, documents: Numbers) -> bitmaps.Places:
+        if self._placed[0] is not documents:
+            self._placed = documents, bitmaps.places(documents)
+        return self._placed[1]
+
+    def _lengths(self, documents: Numbers) -> NDArray[np.uint8]:
+        if self._measured[0] is not documents:
+            self._measured = documents, self._segment.lengths.take(documents)
+        return self._measured[1]
 
     def _size(self, word: Word) -> int:
         return sum(min(self._segment.estimate(one.field, term) for term in one.terms) for one in word.variants)
