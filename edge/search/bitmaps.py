@@ -53,7 +53,8 @@ def places(documents: Numbers) -> Places:
 
 def has(row: Row, at: Places) -> NDArray[np.uint8]:
     """Return 1 for each document whose bit is set, 0 for the others."""
-    return (row.take(at.words) & at.bits != 0).view(np.uint8)
+    found: NDArray[np.bool_] = row.take(at.words) & at.bits != 0
+    return found.view(np.uint8)
 
 
 def by_number_met(rows: Sequence[Row]) -> list[Row]:
