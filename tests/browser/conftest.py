@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.system.conftest import PROJECT, Running, start
+from tests.system.conftest import PATIENT, PROJECT, Running, start
 
 SCREENSHOTS = PROJECT / "build" / "screenshots"
 _WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
@@ -130,7 +130,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A stack of the browser's own, with the demo data. It may send webhooks to receivers on loopback."""
-    running = start(tmp_path_factory.mktemp("browser"), environment={"WEBHOOK_PRIVATE_ADDRESSES": "true"})
+    running = start(tmp_path_factory.mktemp("browser"), environment={**PATIENT, "WEBHOOK_PRIVATE_ADDRESSES": "true"})
     yield running
     running.ctl("down", check=False)
 

@@ -82,13 +82,16 @@ class Attack:
         return asyncio.get_running_loop().time() >= self._ends
 
     async def _again(self, act: Callable[[int], Awaitable[None]], number: int, wait_seconds: float) -> None:
+        """Attack once at least: a busy machine may take longer than the attack is to last until all of them have come."""
         await asyncio.sleep(wait_seconds)
-        while not self._over:
+        while True:
             try:
                 await act(number)
             except (OSError, asyncio.IncompleteReadError):
                 self.met["cut off"] += 1
                 await asyncio.sleep(_REST_SECONDS)
+            if self._over:
+                return
 
     async def _connect(self, number: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         line = socket.socket()

@@ -131,8 +131,8 @@ class Servers:
             # A test calls faster than a person; those of the limit set it lower.
             person_calls_per_second=10_000,
             # A machine full of tests is no outage; a test of an outage sets how long to wait.
-            state_timeout_seconds=2.0,
-            database_timeout_seconds=5.0,
+            state_timeout_seconds=5.0,
+            database_timeout_seconds=30.0,
             oidc_timeout_seconds=10.0,
         )
 
