@@ -21,7 +21,6 @@ def export_routes(services: Services) -> tuple[Route, ...]:
         services.export_serializer,
         services.signed_urls,
         services.lists,
-        INSTITUTIONAL,
     )
     repeatable = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
     above = f"{PREFIX}/index/exports"
@@ -53,7 +52,6 @@ def dataset_routes(services: Services) -> tuple[Route, ...]:
         services.downloads,
         services.lists,
         services.resources.version,
-        INSTITUTIONAL,
     )
     path = f"{PREFIX}/index/datasets"
     release = f"{path}/{{name}}/releases/{{release}}"

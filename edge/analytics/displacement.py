@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.parameters import Parameters
+from edge.http.parameters import DecimalNumber, Parameters
 from shared.uncertainty.displacement import RATES
 
 
@@ -17,7 +17,7 @@ class DisplacementQuery(Parameters):
         validate=validate.OneOf(list(RATES)),
         metadata={"description": "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"},
     )
-    displacement_rate = fields.Float(
+    displacement_rate = DecimalNumber(
         load_default=None,
         validate=validate.Range(0, 1),
         metadata={"description": "New items displaced by each unit sold; in place of `displacement`", "example": 0.5},

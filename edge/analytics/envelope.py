@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 from aiohttp import web
 from marshmallow import Schema, ValidationError, fields, validate
@@ -13,6 +12,7 @@ from edge.analytics.aside import aside
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.conditional import none_match
 from edge.http.context import CONTEXT
+from edge.http.json_response import unstored_json
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
@@ -165,8 +165,7 @@ def estimate(request: web.Request, kind: str, data_version: int) -> web.Response
         "format": requested_format(request),
         "data_version": data_version,
     }
-    body = msgspec.json.encode(document)
-    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": "no-store"})
+    return unstored_json(document)
 
 
 async def light_answer(

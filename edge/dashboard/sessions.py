@@ -98,10 +98,10 @@ class Sessions:
         await self._ask("SET", _session_key(cookie), msgspec.json.encode(session), "EX", self._idle_seconds)
         beginning = SessionBeginning(now, network, agent[:_AGENT_CHARACTERS_MAX], signed_in.provider_session)
         listed = keys.sessions_of(person_id)
-        await self._ask("HSET", listed, _digest(cookie), msgspec.json.encode(beginning))
+        await self._ask("HSET", listed, digest_of(cookie), msgspec.json.encode(beginning))
         await self._ask("EXPIRE", listed, self._seconds_max)
         if signed_in.provider_session is not None:
-            name = keys.provider_session(_digest(signed_in.provider_session))
+            name = keys.provider_session(digest_of(signed_in.provider_session))
             await self._ask("SET", name, person_id, "EX", self._seconds_max)
         return cookie
 
@@ -126,7 +126,7 @@ class Sessions:
         packed = await self._ask("GETDEL", _session_key(cookie))
         if isinstance(packed, bytes):
             session = msgspec.json.decode(packed, type=Session)
-            await self._ask("HDEL", keys.sessions_of(session.person_id), _digest(cookie))
+            await self._ask("HDEL", keys.sessions_of(session.person_id), digest_of(cookie))
 
     async def listed(self, person_id: str) -> list[ListedSession]:
         """Return the sessions of a person, the newest first; those that have ended by time are forgotten."""
@@ -152,20 +152,20 @@ class Sessions:
 
     async def person_of_provider_session(self, sid: str) -> str | None:
         """Return the person who signed in within a session of the provider, if one of ours began there."""
-        person = await self._ask("GET", keys.provider_session(_digest(sid)))
+        person = await self._ask("GET", keys.provider_session(digest_of(sid)))
         return person.decode() if isinstance(person, bytes) else None
 
     async def obey_once(self, notice: str, seconds: int) -> bool:
         """Return whether a logout token is new; it is remembered for as long as it could be repeated."""
-        return await self._is_first(keys.logout_notice(_digest(notice)), seconds)
+        return await self._is_first(keys.logout_notice(digest_of(notice)), seconds)
 
     async def forget_notice(self, notice: str) -> None:
         """Forget a logout token that could not be obeyed, so that its repetition is obeyed."""
-        await self._ask("DEL", keys.logout_notice(_digest(notice)))
+        await self._ask("DEL", keys.logout_notice(digest_of(notice)))
 
     def is_of(self, session: ListedSession, cookie: str) -> bool:
         """Return whether a listed session is the one of this cookie."""
-        return hmac.compare_digest(session.digest, _digest(cookie))
+        return hmac.compare_digest(session.digest, digest_of(cookie))
 
     def id_token_of(self, cookie: str, session: Session) -> str | None:
         """Return the ID token that the session began with."""
@@ -175,11 +175,11 @@ class Sessions:
     async def put_flash(self, cookie: str, page: str, text: str) -> None:
         """Keep a text that a page of this session shows once, for five minutes; the store cannot read it."""
         sealed = seal(_flash_key(cookie), text.encode())
-        await self._ask("SET", keys.flash(_digest(cookie), page), sealed, "EX", _FLASH_SECONDS)
+        await self._ask("SET", keys.flash(digest_of(cookie), page), sealed, "EX", _FLASH_SECONDS)
 
     async def take_flash(self, cookie: str, page: str) -> str | None:
         """Return the text kept for a page, once."""
-        sealed = await self._take(keys.flash(_digest(cookie), page), _FLASH_SECONDS)
+        sealed = await self._take(keys.flash(digest_of(cookie), page), _FLASH_SECONDS)
         plain = unseal(_flash_key(cookie), sealed) if sealed is not None else None
         return plain.decode() if plain is not None else None
 
@@ -219,8 +219,9 @@ class Sessions:
         return await self._store.command(*command)
 
 
-def _digest(cookie: str) -> str:
-    return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()
+def digest_of(secret: str) -> str:
+    """Return what is stored of a cookie, or another random text, in its place."""
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
 def _flash_key(cookie: str) -> bytes:
@@ -228,8 +229,8 @@ def _flash_key(cookie: str) -> bytes:
 
 
 def _session_key(cookie: str) -> str:
-    return keys.session(_digest(cookie))
+    return keys.session(digest_of(cookie))
 
 
 def _sign_in_key(state: str) -> str:
-    return keys.sign_in(_digest(state))
+    return keys.sign_in(digest_of(state))

@@ -16,8 +16,8 @@ from aiohttp import web
 from edge.auth.id_token import InvalidToken
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
-from edge.dashboard.session_guard import PageError
-from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn
+from edge.dashboard.session_guard import PageError, see
+from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
 from edge.http.context import CONTEXT
 from edge.quota.people import PersonLimits
 from shared.config import Settings
@@ -73,10 +73,10 @@ class SignInPages:
             "code_challenge_method": "S256",
         }
         joint = "&" if "?" in endpoints.authorization else "?"
-        response = _see(f"{endpoints.authorization}{joint}{urlencode(requested)}")
+        response = see(f"{endpoints.authorization}{joint}{urlencode(requested)}")
         for name in self._cookies.sign_ins(request.cookies)[: 1 - _SIGN_INS_MAX]:
             self._cookies.drop(response, name)
-        self._cookies.set(response, self._cookies.sign_in(_digest(state)), _digest(state), 600)
+        self._cookies.set(response, self._cookies.sign_in(digest_of(state)), digest_of(state), 600)
         return response
 
     async def finish(self, request: web.Request) -> web.StreamResponse:
@@ -86,15 +86,15 @@ class SignInPages:
         if not 0 < len(state) <= _PARAMETER_MAX or len(code) > _PARAMETER_MAX:
             raise self._refused("no state of ours")
         # The cookie proves that this browser began: else an attacker could sign a victim in to the attacker's account.
-        binding = self._cookies.sign_in(_digest(state))
-        if not hmac.compare_digest(request.cookies.get(binding, "").encode(), _digest(state).encode()):
+        binding = self._cookies.sign_in(digest_of(state))
+        if not hmac.compare_digest(request.cookies.get(binding, "").encode(), digest_of(state).encode()):
             raise self._refused("another browser began it")
         sign_in = await self._sessions.take_sign_in(state)
         if sign_in is None:
             # A person who clicks twice comes back twice, and sees only the answer to the second call: it begins no
             # session, but leads to the one that the first call began.
             self._log.info("sign-in-refused", reason="the state was used or has expired")
-            return _see(HOME)
+            return see(HOME)
         if query.get("iss", provider.issuer) != provider.issuer:
             raise self._refused("another issuer answered")
         if "error" in query or not code:
@@ -109,7 +109,7 @@ class SignInPages:
         old = request.cookies.get(self._cookies.session)
         if old:
             await self._sessions.end(old)
-        response = _see(sign_in.destination)
+        response = see(sign_in.destination)
         begun = IdToken(token, identity.provider_session)
         agent = request.headers.get("User-Agent", "")
         cookie = await self._sessions.begin(person.id, request[CONTEXT].network, agent, begun)
@@ -152,13 +152,5 @@ def destination_of(text: str | None) -> str:
     return text if text and _DESTINATION.fullmatch(text) else HOME
 
 
-def _see(location: str) -> web.Response:
-    return web.Response(status=303, headers={"Location": location, "Cache-Control": "no-store"})
-
-
 def _challenge(verifier: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-
-
-def _digest(state: str) -> str:
-    return hashlib.sha256(state.encode(errors="replace")).hexdigest()

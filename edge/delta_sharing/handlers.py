@@ -10,6 +10,7 @@ from edge.delta_sharing import protocol
 from edge.delta_sharing import schemas as bodies
 from edge.delta_sharing.predicates import PredicateHints
 from edge.http.context import organization_of
+from edge.http.json_response import NO_STORE
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.releases.repository import LATEST, Release, ReleaseRepository, dataset_of, not_found
 from edge.releases.serializers import UrlSigner
@@ -64,7 +65,7 @@ class Sharing:
     async def share(self, request: web.Request) -> web.StreamResponse:
         """Show the share."""
         _check_path(request)
-        return web.json_response({"share": protocol.share()})
+        return web.json_response({"share": protocol.share()}, headers=NO_STORE)
 
     @docs(operationId="sharingSchemas", summary="List a share's schemas", **_TAGS)
     @match_info_schema(bodies.SharePath())
@@ -103,7 +104,7 @@ class Sharing:
             release = await self._repository.release(dataset.name, LATEST)
         else:
             release = _there(await self._repository.release_at(dataset, moment, after=True))
-        return web.json_response({}, headers={protocol.VERSION_FIELD: str(release.data_version)})
+        return web.json_response({}, headers={protocol.VERSION_FIELD: str(release.data_version), **NO_STORE})
 
     @docs(operationId="sharingMetadata", summary="Protocol and metadata of a table", **_LINES)
     @match_info_schema(bodies.TablePath())
@@ -208,9 +209,9 @@ def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
     start, size = int(request[QUERY]["pageToken"] or 0), request[QUERY]["maxResults"]
     page = items[start : start + size if size is not None else None]
     more = {"nextPageToken": str(start + len(page))} if page and start + len(page) < len(items) else {}
-    return web.json_response({"items": page, **more}, headers={"Cache-Control": "no-store"})
+    return web.json_response({"items": page, **more}, headers=NO_STORE)
 
 
 def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
-    fields = {protocol.VERSION_FIELD: str(version), "Cache-Control": "no-store"}
+    fields = {protocol.VERSION_FIELD: str(version), **NO_STORE}
     return web.Response(body=protocol.lines(documents), content_type=protocol.NDJSON, charset="utf-8", headers=fields)

@@ -16,9 +16,9 @@ class Moment(fields.Field[datetime]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:
         try:
             moment = datetime.fromisoformat(str(value))
-        except ValueError:
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (ValueError, OverflowError):  # a zone may lead out of the years that there are
             raise ValidationError("must be a moment as 2026-11-21T08:00:00Z") from None
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _moment(sentence: str) -> Moment:

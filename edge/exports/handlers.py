@@ -21,6 +21,7 @@ from edge.quota.billing import Billing, Charge
 from shared.accounts import Principal
 from shared.errors import ResultGone
 from shared.jobs.contract import EXPORT
+from shared.plans import INSTITUTIONAL
 
 KIND = "exports"
 _TAGS = ["exports"]
@@ -53,7 +54,6 @@ class Exports:
         serializer: ExportSerializer,
         links: SignedUrls,
         lists: Paginator,
-        rank_min: int,
     ) -> None:
         self._exports = exports
         self._repository = repository
@@ -61,7 +61,6 @@ class Exports:
         self._serializer = serializer
         self._links = links
         self._lists = lists
-        self._rank_min = rank_min
 
     @docs(
         operationId="createExport",
@@ -177,6 +176,6 @@ class Exports:
             raise Problem("invalid-signature", "This signed URL was changed. Fetch the export again for a valid one.")
         if link.expires <= self._serializer.now():
             raise Problem("expired-signature", "This signed URL has expired. Fetch the export again to get a new one.")
-        if await self._repository.rank_of(link.organization) < self._rank_min:
+        if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
             raise Problem("invalid-signature", "The organization of this signed URL may not read exports any more.")
         return await self._repository.send(request, link.organization, path["id"], path["file"])

@@ -1,6 +1,7 @@
 """The edge's own access lines: JSON, gathered in memory, written once per tick of the event loop's clock."""
 
 import asyncio
+import contextlib
 import os
 import re
 import time
@@ -69,10 +70,10 @@ class AccessLog:
     def flush(self) -> None:
         """Write what was gathered, in one call."""
         self._timer = None
-        try:
-            os.write(self._file, self._buffer)
-        except OSError:
-            self.lost += self._buffer.count(b"\n")
+        written = 0
+        with contextlib.suppress(OSError):
+            written = os.write(self._file, self._buffer)
+        self.lost += self._buffer.count(b"\n", written)  # of a part that was written the rest is lost too
         self._buffer.clear()
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+_DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NAME_SHOWN_MAX = 40
 
 
@@ -40,6 +41,15 @@ class WholeNumber(fields.Integer):
         if not isinstance(value, str) or not _WHOLE.fullmatch(value):
             raise ValidationError(f"must be {self._allowed}")
         return int(value)
+
+
+class DecimalNumber(fields.Float):
+    """A number in plain ASCII digits. Python's float() would also take `0_5`, as 5, and digits of other scripts."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> float:
+        if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
+            raise self.make_error("invalid", input=value)
+        return float(value)
 
 
 class JsonInteger(fields.Integer):

@@ -35,8 +35,11 @@ class IdentifierFields(Parameters):
     )
     source = fields.Str(
         load_default=None,
-        validate=validate.Regexp("^[a-z][a-z0-9_]{0,62}$", error="must be the name of a source"),
-        metadata={"description": "Only by this source; codes that shops assign themselves need it"},
+        validate=validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a source"),
+        metadata={
+            "description": "Only by this source; codes that shops assign themselves need it",
+            "pattern": "^[a-z][a-z0-9_]{0,62}$",
+        },
     )
 
 

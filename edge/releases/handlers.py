@@ -20,6 +20,7 @@ from edge.releases.repository import ReleaseRepository, dataset_of
 from edge.releases.serializers import UrlSigner, dataset_entry, manifest, release_entry
 from edge.storage.data_version import DataVersionWatcher
 from shared.datasets.schema import DATASETS, MEDIA_TYPE
+from shared.plans import INSTITUTIONAL
 
 KIND = "releases"
 _PARTS = {
@@ -41,7 +42,6 @@ class Datasets:
         downloads: FileResponder,
         lists: Paginator,
         version: DataVersionWatcher,
-        rank_min: int,
     ) -> None:
         self._repository = repository
         self._signer = signer
@@ -49,7 +49,6 @@ class Datasets:
         self._downloads = downloads
         self._lists = lists
         self._version = version
-        self._rank_min = rank_min
 
     @docs(
         operationId="listDatasets",
@@ -131,7 +130,7 @@ class Datasets:
             raise Problem(
                 "expired-signature", "This signed URL has expired. Fetch the manifest again to get a new one."
             )
-        if await self._repository.rank_of(link.organization) < self._rank_min:
+        if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
             raise Problem(
                 "invalid-signature", "The organization that the address was made for may not read it any more."
             )

@@ -1,0 +1,29 @@
+"""Parameters take what their documents say, and not what Python's readers would take besides."""
+
+import pytest
+from marshmallow import Schema, ValidationError
+
+from edge.analytics.displacement import DisplacementQuery
+from edge.delta_sharing.schemas import VersionQuery
+from edge.index.resolve_schemas import IdentifierFields
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "text"),
+    [
+        (DisplacementQuery, "displacement_rate", "0_1"),
+        (DisplacementQuery, "displacement_rate", " 0.1"),
+        (DisplacementQuery, "displacement_rate", "\u0660.\u0661"),
+        (IdentifierFields, "source", "north\n"),
+        (VersionQuery, "startingTimestamp", "0001-01-01T00:00:00+14:00"),
+        (VersionQuery, "startingTimestamp", "9999-12-31T23:00:00-14:00"),
+    ],
+)
+def test_what_only_looks_like_a_value_is_refused(schema: type[Schema], name: str, text: str) -> None:
+    with pytest.raises(ValidationError):
+        schema().load({name: text})
+
+
+@pytest.mark.parametrize(("text", "rate"), [("0.5", 0.5), (".5", 0.5), ("1", 1.0), ("1.", 1.0), ("5e-1", 0.5)])
+def test_a_rate_is_any_usual_spelling_of_a_number(text: str, rate: float) -> None:
+    assert DisplacementQuery().load({"displacement_rate": text})["displacement_rate"] == rate
