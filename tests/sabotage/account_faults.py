@@ -58,7 +58,7 @@ ACCOUNT_FAULTS = (
     fault(
         "a sign-in may end in another browser",
         "edge/dashboard/sign_in.py",
-        'if not hmac.compare_digest(request.cookies.get(binding, "").encode(), _digest(state).encode()):',
+        'if not hmac.compare_digest(request.cookies.get(binding, "").encode(), digest_of(state).encode()):',
         "if False:",
         f"{_SIGN_IN}::test_a_state_works_once_and_only_in_the_browser_that_began",
     ),
