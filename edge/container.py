@@ -16,7 +16,6 @@ from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
 from edge.jobs.service import JobOrders
-from edge.organizations.idempotency import IdempotentActs
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing
 from edge.quota.people import PersonLimits
@@ -26,6 +25,8 @@ from edge.reports.service import ReportService
 from edge.resources import Resources
 from edge.search.answers import SearchAnswers
 from edge.search.identifiers import ItemSearch
+from edge.storage.idempotency import IdempotentActs
+from edge.watches.repeatable import RepeatableActs
 from edge.watches.service import WatchService
 from edge.webhooks.service import WebhookService
 from shared.config import Settings
@@ -60,6 +61,7 @@ class Services:
     events: EventFeed
     watches: WatchService
     webhooks: WebhookService
+    repeatable_acts: RepeatableActs
 
     @property
     def settings(self) -> Settings:
@@ -83,6 +85,7 @@ def build_services(resources: Resources) -> Services:
     )
     search = ItemSearch(resources.search, resources.resolutions, version)
     urls = SignedUrls(*settings.signing_secrets)
+    idempotent = IdempotentActs(database, settings)
     return Services(
         resources=resources,
         origin=settings.base_url.removesuffix(API_PATH),
@@ -91,7 +94,7 @@ def build_services(resources: Resources) -> Services:
         billing=billing,
         person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
-        idempotent_acts=IdempotentActs(database, settings),
+        idempotent_acts=idempotent,
         search=search,
         search_answers=SearchAnswers(search, cursors, settings.base_url),
         price_history=PriceHistory(database, settings.base_url),
@@ -109,4 +112,5 @@ def build_services(resources: Resources) -> Services:
         events=EventFeed(database, lambda: version.current),
         watches=WatchService(database),
         webhooks=WebhookService(database, settings),
+        repeatable_acts=RepeatableActs(database, idempotent),
     )

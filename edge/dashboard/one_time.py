@@ -9,10 +9,11 @@ from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, see
 from edge.dashboard.sessions import Sessions
+from edge.http.outcome import Outcome
 from edge.http.problems import Problem
-from edge.organizations.idempotency import IdempotentActs, IdempotentRequest, Outcome
 from edge.organizations.service import OrganizationService
-from edge.storage.database import Transaction
+from edge.storage.database import Scope, Transaction
+from edge.storage.idempotency import IdempotentActs, IdempotentRequest
 
 Make = Callable[[OrganizationService], Awaitable[str]]
 MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
@@ -33,9 +34,12 @@ class OneTimeSecrets:
 
     async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
         """Make the secret of an organization for a form, unless the form was sent before, and redirect to the page."""
-        return await self.once(
-            request, visitor, page, lambda transaction: make(self._idempotent.organizations(transaction))
-        )
+        settings = self._idempotent.settings
+
+        async def in_transaction(transaction: Transaction) -> str:
+            return await make(OrganizationService(transaction, settings))
+
+        return await self.once(request, visitor, page, in_transaction)
 
     async def once(self, request: web.Request, visitor: SignedIn, page: str, make: MakeInTransaction) -> web.Response:
         """Run what a form orders, unless the form was sent before, and redirect to the page (303).
@@ -57,7 +61,8 @@ class OneTimeSecrets:
         fields = "\0".join(f"{name}={value}" for name, value in sorted(form.items()) if name != "csrf")
         digest = hashlib.sha256(f"{request.path}\0{fields}".encode(errors="replace")).digest()
         try:
-            await self._idempotent.run(IdempotentRequest(visitor.person.id, f"form {form_id}", digest), act, wait=True)
+            sending = IdempotentRequest(Scope(person=visitor.person.id), f"form {form_id}", digest)
+            await self._idempotent.run(sending, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
                 raise PageError(409, "This form was sent before. Reload the page to do more.") from None

@@ -75,4 +75,4 @@ def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
         or "If-Unmodified-Since" in requested
     ):
         return False
-    return part is not None or "Range" not in requested or "If-Range" in requested
+    return part is not None or "Range" not in requested

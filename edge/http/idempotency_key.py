@@ -1,10 +1,13 @@
 """The request header `Idempotency-Key`: one text that marks repetitions of one request."""
 
+import hashlib
 import re
 from typing import Any
 
+import msgspec
 from aiohttp import web
 
+from edge.http.parameters import BODY
 from edge.http.problems import invalid_parameters
 
 FIELD = "Idempotency-Key"
@@ -29,3 +32,13 @@ def idempotency_key_of(request: web.Request) -> str | None:
     if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
         raise invalid_parameters([(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
     return keys[0]
+
+
+def digest_of(request: web.Request, organization: str | None) -> bytes:
+    """Return a SHA-256 of what a request orders of an organization: its call, and its body as it was validated."""
+    ordered = {
+        "call": f"{request.method} {request.path}",
+        "organization": organization,
+        "body": request.get(BODY, {}),
+    }
+    return hashlib.sha256(msgspec.json.encode(ordered, order="sorted")).digest()

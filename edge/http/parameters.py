@@ -19,6 +19,7 @@ from shared.errors import InvalidParameter
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NAME_SHOWN_MAX = 40
+_WHOLE_BODY = "body"
 
 
 class Parameters(Schema):
@@ -200,7 +201,8 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
             inner = _faults(message, field.schema)
             faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
         else:
-            faults.append((shown_name(str(name)), words.get(text := _first(message), text)))
+            shown = _WHOLE_BODY if name == "_schema" else shown_name(str(name))
+            faults.append((shown, words.get(text := _first(message), text)))
     return faults
 
 

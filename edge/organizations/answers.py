@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from aiohttp import web
 
 from edge.http.envelope import envelope
-from edge.organizations.idempotency import Outcome
+from edge.http.outcome import Outcome, response_of
+from edge.http.outcome import outcome_of as outcome_of_plain
 from shared.clock import rfc3339
 
 
@@ -29,18 +29,11 @@ def list_of(
 
 
 def json_of(document: dict[str, Any], status: int = 200) -> web.Response:
-    return answer_of(outcome_of(document, status))
+    return response_of(outcome_of(document, status))
 
 
 def outcome_of(document: dict[str, Any], status: int) -> Outcome:
-    return Outcome(status, msgspec.json.encode(_plain(document)))
-
-
-def answer_of(outcome: Outcome) -> web.Response:
-    if not outcome.body:
-        return web.Response(status=outcome.status)
-    fields = {"Cache-Control": "no-store"}
-    return web.Response(status=outcome.status, body=outcome.body, content_type="application/json", headers=fields)
+    return outcome_of_plain(_plain(document), status)
 
 
 def _plain(value: Any) -> Any:

@@ -7,15 +7,16 @@ from aiohttp_apispec import docs, json_schema, querystring_schema, response_sche
 
 from edge.http.cursors import CursorSigner
 from edge.http.idempotency_key import PARAMETER, idempotency_key_of
+from edge.http.outcome import Outcome
 from edge.http.parameters import BODY, QUERY
 from edge.organizations import schemas
 from edge.organizations.answers import json_of, list_of, outcome_of
 from edge.organizations.callers import actor_of, bound_to, person_of
-from edge.organizations.idempotency import IdempotentActs, Outcome
 from edge.organizations.idempotent_calls import run_once
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import Actor, CreatedOrganization, OrganizationService, as_dicts
 from edge.organizations.usage import usage_csv, usage_range
+from edge.storage.idempotency import IdempotentActs
 from shared.credentials import parse
 from shared.errors import InvalidCursor
 

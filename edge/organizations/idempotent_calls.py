@@ -1,16 +1,17 @@
 """A call to /org that its caller may repeat under an Idempotency-Key."""
 
-import hashlib
+from collections.abc import Awaitable, Callable
 
-import msgspec
 from aiohttp import web
 
-from edge.http.idempotency_key import idempotency_key_of
-from edge.http.parameters import BODY
-from edge.organizations.answers import answer_of
+from edge.http.idempotency_key import digest_of, idempotency_key_of
+from edge.http.outcome import Outcome, response_of
 from edge.organizations.callers import person_of
-from edge.organizations.idempotency import Act, IdempotentActs, IdempotentRequest
 from edge.organizations.service import Actor, OrganizationService
+from edge.storage.database import Scope
+from edge.storage.idempotency import IdempotentActs, IdempotentRequest
+
+Act = Callable[[OrganizationService], Awaitable[Outcome]]
 
 
 async def run_once(
@@ -23,12 +24,8 @@ async def run_once(
     """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
     key = idempotency_key_of(request)
     if key is None:
-        return answer_of(await act(acts))
-    requested = {
-        "call": f"{request.method} {request.path}",
-        "organization": actor.membership.organization_id if actor else None,
-        "body": request.get(BODY, {}),
-    }
-    digest = hashlib.sha256(msgspec.json.encode(requested, order="sorted")).digest()
-    asked_once = IdempotentRequest(person_of(request).id, key, digest)
-    return answer_of(await idempotent.run(asked_once, lambda transaction: act(idempotent.organizations(transaction))))
+        return response_of(await act(acts))
+    digest = digest_of(request, actor.membership.organization_id if actor else None)
+    asked_once = IdempotentRequest(Scope(person=person_of(request).id), key, digest)
+    run = idempotent.run(asked_once, lambda transaction: act(OrganizationService(transaction, idempotent.settings)))
+    return response_of(await run)

@@ -6,13 +6,14 @@ from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.idempotency_key import PARAMETER
+from edge.http.outcome import Outcome
 from edge.http.parameters import BODY
 from edge.organizations import schemas
 from edge.organizations.answers import list_of, outcome_of
 from edge.organizations.callers import actor_of, bound_to
-from edge.organizations.idempotency import IdempotentActs, Outcome
 from edge.organizations.idempotent_calls import run_once
 from edge.organizations.service import OrganizationService, as_dicts
+from edge.storage.idempotency import IdempotentActs
 
 _TAGS = ["organization"]
 _DONE = Outcome(204)

@@ -2,16 +2,21 @@
 
 from functools import partial
 
+import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
 from edge.http.context import organization_of, principal_of
+from edge.http.idempotency_key import PARAMETER
 from edge.http.json_response import NO_STORE, unstored_json
 from edge.http.lists import Paginator
+from edge.http.outcome import Outcome, outcome_of, response_of
 from edge.http.parameters import BODY, PATH, QUERY
+from edge.storage.database import Database, Transaction
 from edge.watches import schemas
+from edge.watches.repeatable import RepeatableActs
 from edge.watches.service import Acting, WatchService, rendered
 
 _TAGS = ["watches"]
@@ -20,8 +25,9 @@ _TAGS = ["watches"]
 class Watches:
     """The handlers."""
 
-    def __init__(self, watches: WatchService, feed: EventFeed, lists: Paginator) -> None:
+    def __init__(self, watches: WatchService, acts: RepeatableActs, feed: EventFeed, lists: Paginator) -> None:
         self._watches = watches
+        self._acts = acts
         self._feed = feed
         self._lists = lists
 
@@ -31,13 +37,18 @@ class Watches:
         description="Each load of data evaluates the watches of the articles that it changes; the event names the "
         "article. A watch of a brand or a category covers each of its articles; for `index-moved` it covers its index.",
         tags=_TAGS,
+        parameters=[PARAMETER],
     )
     @json_schema(schemas.NewWatch())
     @response_schema(schemas.Watch(), 201, description="The watch; `Location` is its address")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Make a watch."""
-        made = await self._watches.add(acting_of(request), request[BODY])
-        return unstored_json(made, 201, {"Location": f"{request.path}/{made['id']}"})
+        acting, wanted = acting_of(request), request[BODY]
+
+        async def act(database: Database | Transaction) -> Outcome:
+            return outcome_of(await self._watches.within(database).add(acting, wanted), 201)
+
+        return created(request, await self._acts.run(request, acting.organization, act))
 
     @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
     @querystring_schema(schemas.WatchesQuery())
@@ -73,13 +84,19 @@ class Watches:
         operationId="deleteWatch",
         summary="Delete a watch",
         tags=_TAGS,
+        parameters=[PARAMETER],
         responses={"204": {"description": "Deleted; its events stay in the feed until they expire"}},
     )
     @match_info_schema(schemas.WatchPath())
     async def delete(self, request: web.Request) -> web.StreamResponse:
         """Delete."""
-        await self._watches.delete(acting_of(request), request[PATH]["id"])
-        return web.Response(status=204)
+        acting, watch = acting_of(request), request[PATH]["id"]
+
+        async def act(database: Database | Transaction) -> Outcome:
+            await self._watches.within(database).delete(acting, watch)
+            return Outcome(204)
+
+        return response_of(await self._acts.run(request, acting.organization, act))
 
     @docs(
         operationId="listWatchEvents",
@@ -93,6 +110,13 @@ class Watches:
         """Answer with one page of events."""
         query, organization = request[QUERY], acting_of(request).organization
         return await self._feed.answer(organization, query["after"], query["limit"], ["watch.fired"], dict(query))
+
+
+def created(request: web.Request, outcome: Outcome) -> web.Response:
+    """Answer with what an act made; its address is below the request's."""
+    response = response_of(outcome)
+    response.headers["Location"] = f"{request.path}/{msgspec.json.decode(outcome.body)['id']}"
+    return response
 
 
 def acting_of(request: web.Request) -> Acting:

@@ -43,7 +43,7 @@ class NewWatch(Parameters):
     amount = fields.Str(
         load_default=None,
         validate=validate.Regexp(r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z"),
-        metadata={"pattern": r"^[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
+        metadata={"pattern": r"^(?!0+(\.0+)?$)[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
     )
     currency = fields.Str(
         load_default=None, validate=validate.Regexp(_CURRENCY), metadata={"pattern": "^[A-Z]{3}$", "example": "HKD"}

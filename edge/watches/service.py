@@ -36,6 +36,10 @@ class WatchService:
     def __init__(self, database: Database | Transaction) -> None:
         self._database = database
 
+    def within(self, database: Database | Transaction) -> "WatchService":
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return WatchService(database)
+
     async def add(self, acting: Acting, wanted: dict[str, Any]) -> dict[str, Any]:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
         code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
@@ -47,6 +51,7 @@ class WatchService:
             [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
             if not target["found"]:
                 raise invalid_parameters([("code", f"is no {wanted['target']} of the index")])
+            await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
                 raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")

@@ -5,6 +5,10 @@ SELECT CASE $1::text
     WHEN 'brand' THEN EXISTS (SELECT FROM brands b WHERE b.slug = $2)
     ELSE EXISTS (SELECT FROM categories c WHERE c.code = $2) END AS found;
 
+-- name: lock
+-- Additions of one organization happen one after the other, or two that counted at once would pass its limit together.
+SELECT pg_advisory_xact_lock(hashtextextended($1, 7166006));
+
 -- name: count
 -- Against the limit of an organization.
 SELECT count(*) AS total FROM watches WHERE organization_id = $1::uuid;

@@ -28,8 +28,13 @@ class WebhookService:
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
+        self._settings = settings
         self._secret = settings.signing_secret
         self._private_allowed = settings.webhook_private_addresses
+
+    def within(self, database: Database | Transaction) -> "WebhookService":
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return WebhookService(database, self._settings)
 
     async def add(self, acting: Acting, url: str, types: Sequence[str] | None) -> dict[str, Any]:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""
@@ -38,6 +43,7 @@ class WebhookService:
             raise invalid_parameters([("url", fault)])
         endpoint, secret = str(uuid7()), new_secret()
         async with self._database.transaction(acting.scope) as transaction:
+            await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= ENDPOINTS_MAX:
                 raise Problem("state-conflict", f"An organization has {ENDPOINTS_MAX} webhooks at most; delete one.")

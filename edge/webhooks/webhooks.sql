@@ -1,3 +1,7 @@
+-- name: lock
+-- Additions of one organization happen one after the other, or two that counted at once would pass its limit together.
+SELECT pg_advisory_xact_lock(hashtextextended($1, 7166007));
+
 -- name: count
 -- Against the limit of an organization.
 SELECT count(*) AS total FROM webhook_endpoints WHERE organization_id = $1::uuid;

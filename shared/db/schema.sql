@@ -880,6 +880,18 @@ CREATE TABLE public.factor_claims (
     log_deviation double precision
 );
 
+CREATE TABLE public.idempotent_organization_requests (
+    organization_id uuid NOT NULL,
+    key_sha256 bytea NOT NULL,
+    request_sha256 bytea NOT NULL,
+    status smallint NOT NULL,
+    sealed_body bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    CONSTRAINT idempotent_organization_requests_key_sha256_check CHECK ((length(key_sha256) = 32)),
+    CONSTRAINT idempotent_organization_requests_request_sha256_check CHECK ((length(request_sha256) = 32)),
+    CONSTRAINT idempotent_organization_requests_status_check CHECK (((status >= 200) AND (status <= 299)))
+);
+
 CREATE TABLE public.idempotent_requests (
     person_id uuid NOT NULL,
     key_sha256 bytea NOT NULL,
@@ -1585,6 +1597,9 @@ ALTER TABLE ONLY public.export_parts
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_pkey PRIMARY KEY (no, scope, code, indicator);
 
+ALTER TABLE ONLY public.idempotent_organization_requests
+    ADD CONSTRAINT idempotent_organization_requests_pkey PRIMARY KEY (organization_id, key_sha256);
+
 ALTER TABLE ONLY public.idempotent_requests
     ADD CONSTRAINT idempotent_requests_pkey PRIMARY KEY (person_id, key_sha256);
 
@@ -1763,6 +1778,8 @@ CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
 
 CREATE INDEX export_parts_slot ON public.export_parts USING btree (job_id, slot) WHERE (slot IS NOT NULL);
 
+CREATE INDEX idempotent_organization_requests_created ON public.idempotent_organization_requests USING btree (created_at);
+
 CREATE INDEX idempotent_requests_created ON public.idempotent_requests USING btree (created_at);
 
 CREATE INDEX inactive_items_owner ON public.inactive_items USING btree (owner_id) WHERE (owner_id IS NOT NULL);
@@ -1937,6 +1954,9 @@ ALTER TABLE ONLY public.factor_claims
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.sources(id);
 
+ALTER TABLE ONLY public.idempotent_organization_requests
+    ADD CONSTRAINT idempotent_organization_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES public.organizations(id);
+
 ALTER TABLE ONLY public.idempotent_requests
     ADD CONSTRAINT idempotent_requests_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.people(id);
 
@@ -2051,6 +2071,8 @@ CREATE POLICY edge_audit ON public.audit FOR SELECT TO itemindex_edge USING ((or
 
 CREATE POLICY edge_event_log ON public.event_log FOR SELECT TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR ((organization_id IS NULL) AND (( SELECT public.context_organization() AS context_organization) IS NOT NULL))));
 
+CREATE POLICY edge_idempotent_organization_requests ON public.idempotent_organization_requests TO itemindex_edge USING (((organization_id = ( SELECT public.context_organization() AS context_organization)) OR (created_at <= (statement_timestamp() - '24:00:00'::interval)))) WITH CHECK ((organization_id = ( SELECT public.context_organization() AS context_organization)));
+
 CREATE POLICY edge_idempotent_requests ON public.idempotent_requests TO itemindex_edge USING (((person_id = ( SELECT public.context_person() AS context_person)) OR (created_at <= (statement_timestamp() - '24:00:00'::interval)))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
 CREATE POLICY edge_invitations ON public.invitations FOR SELECT TO itemindex_edge USING ((organization_id = ( SELECT public.context_organization() AS context_organization)));
@@ -2112,6 +2134,8 @@ CREATE POLICY edge_webhook_replays ON public.webhook_replays TO itemindex_edge U
   WHERE (e.organization_id = ( SELECT public.context_organization() AS context_organization)))));
 
 ALTER TABLE public.event_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.idempotent_organization_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.idempotent_requests ENABLE ROW LEVEL SECURITY;
 
@@ -2353,6 +2377,8 @@ GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
 
 GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_requests TO itemindex_edge;
 

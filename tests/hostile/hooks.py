@@ -32,6 +32,7 @@ UNSAYABLE = {
     "are few: export all of them": "the changes since a version depend on the dataset",
     "is no compression of": "which compressions there are depends on the format",
     "is not for the condition": "each condition of a watch has members of its own",
+    "finer than the currency's": "how many decimal digits an amount may have depends on its currency",
     "must be one of 30": "each condition of a watch has members of its own",
     "one article has no index": "two members depend on each other",
     "name either `event` or `after`": "one of two members is needed",

@@ -99,6 +99,12 @@ async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings,
     assert answer.status == 400
 
 
+@pytest.mark.parametrize("body", [[SOY], None, "x", 1])
+async def test_a_body_that_is_no_object_is_refused_as_the_body(edge: Edge, settings: Settings, body: Any) -> None:
+    answer = await post(edge, api_key(settings), body)
+    assert (answer.status, [fault["parameter"] for fault in answer.json["errors"]]) == (400, ["body"])
+
+
 async def test_a_member_that_comes_twice_is_refused(edge: Edge, settings: Settings) -> None:
     body = f'{{"iids":["{SOY}"],"iids":["{NEW}"]}}'.encode()
     answer = await edge.ask("POST", "/index/lookup", key=api_key(settings), body=body)

@@ -126,6 +126,9 @@ async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_state
         "displacement_rate=1.1",
         "displacement_rate=-0.1",
         "displacement_rate=nan",
+        "displacement_rate=%EF%BC%91",
+        "displacement_rate=0_1",
+        "displacement_rate=%200.5",
         "displacement_rate=0.5&displacement=resale",
     ],
 )

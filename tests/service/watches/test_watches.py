@@ -242,6 +242,17 @@ async def test_refusals_name_the_member_and_what_it_must_be(shop: Shop) -> None:
         assert (await shop.edge.ask("PATCH", one, key=shop.key, body=body)).status == 400, body
 
 
+async def test_a_watch_is_made_and_deleted_once_under_one_idempotency_key(shop: Shop) -> None:
+    body = json.dumps({"target": "brand", "code": "vita", "condition": "returned"}).encode()
+    head = {"Idempotency-Key": "made"}
+    made = [await shop.edge.ask("POST", "/watches", key=shop.key, body=body, head=head) for _ in range(2)]
+    assert [(a.status, a.body, a.head["Location"]) for a in made] == [(201, made[0].body, made[0].head["Location"])] * 2
+    assert (await shop.edge.get("/watches", key=shop.key)).json["count"] == 1
+    one, head = f"/watches/{made[0].json['id']}", {"Idempotency-Key": "deleted"}
+    deleted = [await shop.edge.ask("DELETE", one, key=shop.key, head=head) for _ in range(2)]
+    assert [answer.status for answer in deleted] == [204, 204]
+
+
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 async def test_the_events_of_watches_are_no_watch(shop: Shop, method: str) -> None:
     answer = await shop.edge.ask(method, "/watches/events", key=shop.key, body=b'{"paused": true}')

@@ -9,6 +9,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.jobs.contract import DELIVER
+from shared.webhooks import ENDPOINTS_MAX
 from tests.service.webhooks.calls import execute, happen, hook, numbers, send, signatures_hold, verifies
 from tests.service.webhooks.receivers import receiver
 from tests.support.accounts import api_key
@@ -123,3 +124,14 @@ async def test_another_organization_has_no_part_in_it(edge: Edge, settings: Sett
         assert await send(settings) == 0
         for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/rotations"), ("GET", "/attempts")):
             assert (await edge.ask(method, f"/webhooks/{made['id']}{path}", key=other)).status == 404
+
+
+async def test_additions_at_once_never_pass_the_limit(edge: Edge, key: str) -> None:
+    async def add(path: str, body: dict[str, Any]) -> int:
+        return (await edge.ask("POST", path, key=key, body=json.dumps(body).encode())).status
+
+    created = await asyncio.gather(
+        *(add("/webhooks", {"url": "https://example.org/"}) for _ in range(ENDPOINTS_MAX + 8))
+    )
+    assert sorted(created) == [201] * ENDPOINTS_MAX + [409] * 8
+    assert (await edge.get("/webhooks", key=key)).json["count"] == ENDPOINTS_MAX

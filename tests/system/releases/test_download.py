@@ -98,6 +98,14 @@ def test_conditions_are_answered_as_the_edge_alone_would(buyer: Buyer, fields: d
         assert (found, bool(outside)) == (status, status == 416)
 
 
+@pytest.mark.parametrize("nonsense", ["bytes=5-2", "bytes=-", "bytes=a-b", "bytes=0-" + "9" * 30])
+def test_a_range_that_means_nothing_brings_the_whole_file_beside_a_right_if_range(buyer: Buyer, nonsense: str) -> None:
+    """nginx would answer 416, on which a client that resumes gives up."""
+    file = buyer.manifest()["files"][0]
+    with buyer.get(file["url"], **{"Range": nonsense, "If-Range": f'"sha256-{file["sha256"]}"'}) as answer:
+        assert (answer.status, hashlib.sha256(answer.read()).hexdigest()) == (200, file["sha256"])
+
+
 def test_a_head_with_a_range_describes_the_whole_file(buyer: Buyer) -> None:
     file = buyer.manifest()["files"][0]
     target = "/" + file["signed_url"].split("/", 3)[3]

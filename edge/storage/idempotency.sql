@@ -24,3 +24,21 @@ VALUES ($1::uuid, $2::bytea, $3, $4, $5)
 ON CONFLICT (person_id, key_sha256) DO UPDATE
 SET request_sha256 = excluded.request_sha256, status = excluded.status, sealed_body = excluded.sealed_body,
     created_at = excluded.created_at;
+
+-- name: known_of_organization
+-- As `known`, where any key of the organization may repeat the request.
+SELECT request_sha256 = $3 AS same, status, sealed_body FROM idempotent_organization_requests
+WHERE organization_id = $1::uuid AND key_sha256 = $2 AND created_at > statement_timestamp() - interval '24 hours';
+
+-- name: remember_of_organization
+-- As `remember`.
+WITH expired AS (
+    DELETE FROM idempotent_organization_requests WHERE (organization_id, key_sha256) IN (
+        SELECT organization_id, key_sha256 FROM idempotent_organization_requests
+        WHERE created_at <= statement_timestamp() - interval '24 hours' AND (organization_id, key_sha256) <> ($1::uuid, $2::bytea)
+        ORDER BY created_at LIMIT 100 FOR UPDATE SKIP LOCKED))
+INSERT INTO idempotent_organization_requests (organization_id, key_sha256, request_sha256, status, sealed_body)
+VALUES ($1::uuid, $2::bytea, $3, $4, $5)
+ON CONFLICT (organization_id, key_sha256) DO UPDATE
+SET request_sha256 = excluded.request_sha256, status = excluded.status, sealed_body = excluded.sealed_body,
+    created_at = excluded.created_at;

@@ -1,11 +1,14 @@
-"""One act for each Idempotency-Key of a person: the act and its answer commit together, repetitions get that answer."""
+"""One act for each Idempotency-Key of a person or organization.
+
+The act and its answer commit together; repetitions get that answer.
+"""
 
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from edge.http.outcome import Outcome
 from edge.http.problems import Problem
-from edge.organizations.service import OrganizationService
 from edge.storage.database import Database, Scope, Transaction
 from shared.config import Settings
 from shared.db.queries import beside
@@ -14,25 +17,26 @@ from shared.sealing import seal, sealing_key, unseal
 SQL = beside(__file__, "idempotency.sql")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The answer of an act: status, and the body as it is sent."""
-
-    status: int
-    body: bytes = b""
-
-
-Act = Callable[[OrganizationService], Awaitable[Outcome]]
-ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]
+Act = Callable[[Transaction], Awaitable[Outcome]]
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """A request that may come again: whose it is, its key, and a SHA-256 of what it asks for."""
+    """A request that may come again: its owner, its key, and a SHA-256 of what it asks for.
 
-    person_id: str
+    The owner is the person of the scope, or where it names none, the organization.
+    """
+
+    scope: Scope
     key: str
     digest: bytes
+
+    @property
+    def owner_id(self) -> str:
+        """The id of the owner."""
+        owner = self.scope.person or self.scope.organization
+        assert owner is not None
+        return owner
 
     @property
     def key_digest(self) -> bytes:
@@ -45,22 +49,17 @@ class IdempotentActs:
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
-        self._settings = settings
+        self.settings = settings
 
-    def organizations(self, transaction: Transaction) -> OrganizationService:
-        """Return the service of organizations whose acts are part of a transaction."""
-        return OrganizationService(transaction, self._settings)
-
-    async def run(self, request: IdempotentRequest, act: ActInTransaction, *, wait: bool = False) -> Outcome:
+    async def run(self, request: IdempotentRequest, act: Act, *, wait: bool = False) -> Outcome:
         """Run the act, or return the answer of the request that ran it.
 
         While that one is running, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
         `idempotency-key-reused` where it asked for something else. An act that raises leaves nothing behind, so its key
         can be used again.
         """
-        scope = Scope(person=request.person_id)
-        async with self._database.transaction(scope) as transaction:
-            name = f"{request.person_id} {request.key}"
+        async with self._database.transaction(request.scope) as transaction:
+            name = f"{request.owner_id} {request.key}"
             [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, name)
             if not lock["got"]:
                 raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
@@ -68,7 +67,8 @@ class IdempotentActs:
             return known or await self._remembered(transaction, request, act)
 
     async def _known(self, transaction: Transaction, request: IdempotentRequest) -> Outcome | None:
-        row = await transaction.fetch_row(SQL.known, request.person_id, request.key_digest, request.digest)
+        query = SQL.known if request.scope.person else SQL.known_of_organization
+        row = await transaction.fetch_row(query, request.owner_id, request.key_digest, request.digest)
         if row is None:
             return None
         if not row["same"]:
@@ -79,13 +79,14 @@ class IdempotentActs:
             raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
         return Outcome(row["status"], body)
 
-    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: ActInTransaction) -> Outcome:
+    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
         outcome = await act(transaction)
         sealed = seal(self._sealing_keys(request)[0], outcome.body)
-        values = (request.person_id, request.key_digest, request.digest, outcome.status, sealed)
-        await transaction.fetch(SQL.remember, *values, scope=Scope(person=request.person_id))
+        values = (request.owner_id, request.key_digest, request.digest, outcome.status, sealed)
+        query = SQL.remember if request.scope.person else SQL.remember_of_organization
+        await transaction.fetch(query, *values, scope=request.scope)
         return outcome
 
     def _sealing_keys(self, request: IdempotentRequest) -> list[bytes]:
-        peppers = self._settings.peppers
-        return [sealing_key(pepper, "idempotent-answer", request.person_id, request.key) for pepper in peppers]
+        peppers = self.settings.peppers
+        return [sealing_key(pepper, "idempotent-answer", request.owner_id, request.key) for pepper in peppers]
