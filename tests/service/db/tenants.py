@@ -16,6 +16,7 @@ TABLES = (
     "public_tokens",
     "plan_requests",
     "idempotent_requests",
+    "idempotent_organization_requests",
     "usage",
     "job_orders",
     "jobs",
@@ -83,6 +84,11 @@ def populate(owner: Connection, name: str) -> tuple[str, str]:
         "INSERT INTO idempotent_requests (person_id, key_sha256, request_sha256, status, sealed_body) "
         "VALUES ($1, $2, $2, 200, $2)",
         (person, HASH),
+    )
+    owner.execute(
+        "INSERT INTO idempotent_organization_requests (organization_id, key_sha256, request_sha256, status, sealed_body) "
+        "VALUES ($1, $2, $2, 200, $2)",
+        (organization, HASH),
     )
     job = one(
         "INSERT INTO jobs (kind, queue, organization_id, fingerprint) VALUES ('cohorts', 'reports', $1, $2) RETURNING id",
