@@ -12,14 +12,18 @@ from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
 DEFAULT_DAYS = 90
 
 
-def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "") -> Any:
-    """Return the row of an active item. Raises the domain error of any other item, and of unknown channels."""
+def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "", query_string: str = "") -> Any:
+    """Return the row of an active item. Raises the domain error of any other item, and of unknown channels.
+
+    The redirection to a survivor keeps the query: without it a caller that follows pays for an unasked answer.
+    """
     if row is None:
         raise ItemNotFound
     if row["status"] == "withdrawn":
         raise ItemWithdrawn
     if row["status"] == "merged":
-        raise web.HTTPMovedPermanently(f"{url}/{row['survivor_iid']}{below}")
+        query = f"?{query_string}" if query_string else ""
+        raise web.HTTPMovedPermanently(f"{url}/{row['survivor_iid']}{below}{query}")
     if row["unknown_channels"]:
         raise InvalidParameter("channel", "names no channel; a record's `channels` lists those of its item")
     return row

@@ -74,14 +74,17 @@ class PriceHistory:
         kind: str | None = None,
         *,
         include: bool = False,
+        query_string: str = "",
     ) -> History:
         """Return what an item sold for, outliers apart unless they are included.
+
+        A redirection to a survivor carries the query string.
 
         Raises ItemNotFound, ItemWithdrawn, InvalidParameter, or a redirection.
         """
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
-        row = require_active_item(row, f"{self._base_url}/index/pricing", channels)
+        row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
         first, last = range_of(first, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])

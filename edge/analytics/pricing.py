@@ -73,6 +73,7 @@ class Pricing:
             query["currency"],
             query["kind"],
             include=query["outliers"] == "include",
+            query_string=request.rel_url.raw_query_string,
         )
 
     async def _converter(self, history: History, to: str, name: str) -> tuple[Converter, int]:

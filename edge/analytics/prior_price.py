@@ -104,7 +104,8 @@ class PriorPrice:
         include = query["outliers"] == "include"
         values = (iid, query["asked_on"], query["channel"], query["currency"], HISTORY_DAYS, include)
         row = await self._database.fetch_row(SQL.listings, *values)
-        return require_active_item(row, f"{self._base_url}/index/pricing", query["channel"], "/reference")
+        query_string = request.rel_url.raw_query_string
+        return require_active_item(row, f"{self._base_url}/index/pricing", query["channel"], "/reference", query_string)
 
     async def _converter(self, listed: list[dict[str, Any]], to: str, name: str, last: date) -> tuple[Converter, int]:
         days = [one["as_of"] for one in listed] or [last]

@@ -109,7 +109,12 @@ class Sustainability:
         query = request[QUERY]
         displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
-            request[PATH]["iid"], query["from_"], query["to"], query["channel"], displacement
+            request[PATH]["iid"],
+            query["from_"],
+            query["to"],
+            query["channel"],
+            displacement,
+            query_string=request.rel_url.raw_query_string,
         )
         if query["dry_run"]:
             return envelope.estimate(request, "sustainability", meta["data_version"])
@@ -122,10 +127,15 @@ class Sustainability:
         to: date | None,
         channels: Sequence[str],
         displacement: Displacement | None = None,
+        *,
+        query_string: str = "",
     ) -> tuple[Any, dict[str, Any]]:
-        """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection."""
+        """Return an item's rows and their meta. Raises ItemNotFound, ItemWithdrawn, or a redirection.
+
+        The redirection carries the query string.
+        """
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
-        row = require_active_item(row, f"{self._base_url}/index/sustainability", channels)
+        row = require_active_item(row, f"{self._base_url}/index/sustainability", channels, query_string=query_string)
         first, last = range_of(first, row["last_day"])
         days = (last - first).days + 1
         coverage = {

@@ -228,5 +228,13 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
         connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
     moved = await edge.get(f"/index/pricing/{CUSTARD}", key=key)
     assert (moved.status, moved.head["Location"]) == (301, f"http://testserver/v1/index/pricing/{SOY}")
+    for path, below, query in (
+        ("pricing", "", "dry_run=true"),
+        ("pricing", "", "channel=NORTH&from=2026-07-01&format=csv"),
+        ("pricing", "/reference", "dry_run=true"),
+        ("sustainability", "", "format=ndjson"),
+    ):
+        followed = await edge.get(f"/index/{path}/{CUSTARD}{below}?{query}", key=key)
+        assert followed.head["Location"] == f"http://testserver/v1/index/{path}/{SOY}{below}?{query}"
     assert (await edge.get(f"/index/sustainability/{SOY}", key=key)).status == 410
     assert await used(edge, key) == 2
