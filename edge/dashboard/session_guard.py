@@ -98,7 +98,7 @@ class SessionGuard:
                 if visitor is None:
                     return to_sign_in(request)
                 if any("\0" in value for value in request.query.values()):
-                    raise PageError(400, "This address has a character that no text of ours has.")
+                    raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
                 return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
                 return _shown(request, error, visitor)

@@ -8,7 +8,6 @@ from edge.downloads import stream
 from edge.downloads.allowance import DownloadAllowance
 from edge.downloads.body import ResultBody, opened
 from edge.http.context import CONTEXT
-from edge.http.problems import Problem
 from edge.http.ranges import Slice
 from shared.objects.directory import ResultStore
 
@@ -52,7 +51,7 @@ class FileResponder:
             if organization is not None and request.method == hdrs.METH_GET:
                 length = file.bytes if part is None else part.stop - part.start
                 await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
-        except Problem:
+        except BaseException:  # refused, or the caller has gone
             body.close()
             raise
         if self._accel_location and _can_accelerate(request, part):
