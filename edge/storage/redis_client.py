@@ -179,7 +179,7 @@ class SingleNodeClient(RedisClient):
         self._connection: Connection | None = None
         self._background = Background(self._keep_connected, log)
         self._down = asyncio.Event()
-        self._ever_connected = False
+        self._reported_down = False
 
     @property
     def healthy(self) -> bool:
@@ -188,8 +188,10 @@ class SingleNodeClient(RedisClient):
 
     async def start(self) -> None:
         """Connect. Never fails: while the server is unavailable, attempts continue in the background."""
-        with contextlib.suppress(OSError, StoreUnavailable, TimeoutError):
+        try:
             await self._connect()
+        except (OSError, StoreUnavailable, TimeoutError):
+            self._report_down()
         self._background.start()
 
     async def close(self) -> None:
@@ -242,9 +244,9 @@ class SingleNodeClient(RedisClient):
         if not connection.open:  # lost between the last handshake reply and this line
             raise StoreUnavailable(self.name)
         self._connection = connection
-        if self._ever_connected:
+        if self._reported_down:
             self._log.info("store-back", store=self.name)
-        self._ever_connected = True
+        self._reported_down = False
 
     async def _open(self) -> Connection:
         loop, address = asyncio.get_running_loop(), self._address
@@ -274,5 +276,9 @@ class SingleNodeClient(RedisClient):
     def _on_connection_lost(self, connection: Connection) -> None:
         if self._connection is connection:
             self._connection = None
-            self._log.warning("store-down", store=self.name)
+            self._report_down()
             self._down.set()
+
+    def _report_down(self) -> None:
+        self._reported_down = True
+        self._log.warning("store-down", store=self.name)

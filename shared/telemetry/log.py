@@ -14,7 +14,7 @@ EVENTS: dict[str, str] = {
     "draining": "A process takes no new connections and finishes what it has.",
     "stopped": "A process has ended in order.",
     "unhandled-error": "A request, or work beside the requests, met an unexpected error; the trace shows where.",
-    "store-down": "A store stopped answering; the policy of its outage is in force.",
+    "store-down": "A store does not answer; the policy of its outage is in force.",
     "store-back": "A store answers again.",
     "store-emptied": "The state store lost all that it held: quotas begin anew and sessions have ended.",
     "store-moved": "Another node serves slots of a cluster: a failover, a slot that went on, or the first look at it.",

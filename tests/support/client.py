@@ -1,6 +1,7 @@
 """An edge in this process, and a client that holds every answer against the published document."""
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -146,10 +147,12 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     runner = server.DrainingRunner(app, resources)
     await runner.setup()
     await web.UnixSite(runner, path).start()
-    while (
-        not resources.listener.connected
-    ):  # its first word makes the process forget, which a test must not meet midway
-        await asyncio.sleep(0.005)
+    # The listener's first word makes the process forget, which a test must not meet midway; a call before the state store
+    # is connected would not be counted. A test may also begin without that store.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(2):
+            while not (resources.listener.connected and resources.state.healthy):
+                await asyncio.sleep(0.005)
     connector, jar = aiohttp.UnixConnector(path), aiohttp.DummyCookieJar()
     try:
         # As nginx, which passes on only what the edge needs, no `Accept-Encoding` but the one that a test sends.

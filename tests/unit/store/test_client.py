@@ -1,6 +1,8 @@
 """The client of a store comes back, whatever the store did to its connections."""
 
 import asyncio
+import io
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -108,3 +110,16 @@ async def test_a_loop_that_stood_still_before_a_command_was_sent_is_no_fault_of_
         time.sleep(0.3)  # noqa: ASYNC251  # the loop is blocked for longer than the deadline
         assert await command == b"PONG"
         await client.close()
+
+
+async def test_a_store_that_is_missing_at_the_start_is_logged_and_so_is_its_return(tmp_path: Path) -> None:
+    """Its calls are not counted meanwhile, which an operator must be able to see."""
+    path, written = str(tmp_path / "store.sock"), io.StringIO()
+    client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests", stream=written))
+    await client.start()
+    async with serving(pong, path), asyncio.timeout(10):
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        await client.close()
+    logged = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [(line["event"], line["store"]) for line in logged] == [("store-down", "state"), ("store-back", "state")]
