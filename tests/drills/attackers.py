@@ -32,6 +32,7 @@ _CONNECTIONS = {
 COMING_SECONDS = 1.5
 _ADDRESSES = 20
 _DRIP_SECONDS = 1.0
+_CONNECT_SECONDS = 5.0
 _REST_SECONDS = 0.05
 _WAVE_SECONDS = 2.0
 _FILES_LEFT = 200
@@ -94,17 +95,26 @@ class Attack:
                 return
 
     async def _connect(self, number: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(sock=self._connected(number), limit=4_096)
+
+    def _connected(self, number: int) -> socket.socket:
+        """Return a connected socket that does not block from then on.
+
+        Loopback connects at once. If this waited its turn, a whole crowd would be connected before the first of it
+        sends, and on a busy machine nginx would close the connections of those whose requests come that late.
+        """
         line = socket.socket()
         if self._kind == SLOW_READERS:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        line.setblocking(False)
         line.bind((f"127.0.1.{number % _ADDRESSES + 1}", 0))
+        line.settimeout(_CONNECT_SECONDS)
         try:
-            await asyncio.get_running_loop().sock_connect(line, ("127.0.0.1", self._port))
+            line.connect(("127.0.0.1", self._port))
         except OSError:
             line.close()
             raise
-        return await asyncio.open_connection(sock=line, limit=4_096)
+        line.setblocking(False)
+        return line
 
     async def _drip(self, number: int, first: bytes, then: bytes) -> None:
         """Send so slowly that it never ends; count when the service has had enough."""
@@ -154,12 +164,10 @@ class Attack:
 
     async def _ask_at_once(self, number: int) -> None:
         """Ask on a connection of one's own; all of them wait for the last one, and come again together."""
-        reader, writer = await self._connect(number)
-        try:
-            writer.write(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            await self._record_answer(await reader.read(64))
-        finally:
-            writer.transport.abort()
+        loop = asyncio.get_running_loop()
+        with self._connected(number) as line:  # no stream, which would send only when all others are connected
+            await loop.sock_sendall(line, b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            await self._record_answer(await loop.sock_recv(line, 64))
         await asyncio.sleep(_WAVE_SECONDS - asyncio.get_running_loop().time() % _WAVE_SECONDS)
 
     async def _ask_for_prices(self, number: int) -> None:
