@@ -19,7 +19,8 @@ from shared.errors import InvalidParameter
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _NAME_SHOWN_MAX = 40
-_WHOLE_BODY = "body"
+_OF_OBJECT = "_schema"
+"""Where marshmallow puts what is wrong with an object as a whole."""
 
 
 class Parameters(Schema):
@@ -185,7 +186,8 @@ class StrictParser(AIOHTTPParser):
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     """Return the problem that names each missing or invalid parameter with the reason."""
-    faults = [(name, text) for names in _by_location(error).values() for name, text in _faults(names, schema)]
+    named = [fault for names in _by_location(error).values() for fault in _faults(names, schema)]
+    faults = [("body" if name == _OF_OBJECT else name, text) for name, text in named]
     if faults and all(text == "is needed" or text.startswith("is needed with `") for _, text in faults):
         return missing_parameters(faults)
     return invalid_parameters(faults)
@@ -199,10 +201,9 @@ def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]
         field = _named(schema).get(str(name))
         if isinstance(message, Mapping) and isinstance(field, fields.Nested):
             inner = _faults(message, field.schema)
-            faults += [(f"{name}.{below}" if below != "_schema" else str(name), text) for below, text in inner]
+            faults += [(f"{name}.{below}" if below != _OF_OBJECT else str(name), text) for below, text in inner]
         else:
-            shown = _WHOLE_BODY if name == "_schema" else shown_name(str(name))
-            faults.append((shown, words.get(text := _first(message), text)))
+            faults.append((shown_name(str(name)), words.get(text := _first(message), text)))
     return faults
 
 

@@ -1,10 +1,11 @@
 """Parameters take what their documents say, and not what Python's readers would take besides."""
 
 import pytest
-from marshmallow import Schema, ValidationError
+from marshmallow import Schema, ValidationError, fields
 
 from edge.analytics.displacement import DisplacementQuery
 from edge.delta_sharing.schemas import VersionQuery
+from edge.http.parameters import problem_of_validation
 from edge.index.resolve_schemas import IdentifierFields
 
 
@@ -27,3 +28,14 @@ def test_what_only_looks_like_a_value_is_refused(schema: type[Schema], name: str
 @pytest.mark.parametrize(("text", "rate"), [("0.5", 0.5), (".5", 0.5), ("1", 1.0), ("1.", 1.0), ("5e-1", 0.5)])
 def test_a_rate_is_any_usual_spelling_of_a_number(text: str, rate: float) -> None:
     assert DisplacementQuery().load({"displacement_rate": text})["displacement_rate"] == rate
+
+
+@pytest.mark.parametrize(
+    ("body", "name"), [([], "body"), ({"filter": []}, "filter"), ({"filter": {"top": 1}}, "filter.top")]
+)
+def test_what_is_no_object_is_named_where_it_stands(body: object, name: str) -> None:
+    schema = Schema.from_dict({"filter": fields.Nested(Schema.from_dict({"brand": fields.Str()}))})()
+    with pytest.raises(ValidationError) as raised:
+        schema.load(body)  # type: ignore[arg-type]
+    error = ValidationError({"json": raised.value.messages})
+    assert [fault["parameter"] for fault in problem_of_validation(error, schema).extra["errors"]] == [name]
