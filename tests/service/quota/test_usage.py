@@ -1,6 +1,8 @@
 """Statistics of use count each call once, also when PostgreSQL fails between two statements."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from edge.quota.request_log import RequestLog
 from edge.quota.usage import UsageRecorder
@@ -8,7 +10,7 @@ from edge.storage.database import Database
 from edge.storage.redis_client import SingleNodeClient
 from shared.accounts import Principal
 from shared.config import Settings
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 from shared.organizations.contract import SQL
 from shared.plans import Plan
 from shared.telemetry.log import Log
@@ -27,12 +29,21 @@ BRAND = Plan(
 FREE = Plan(name="free", title="Free", rank=1, counted_by="ip", daily_units=12, burst_units=5)
 
 
-async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
-    database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=1.0)
+@asynccontextmanager
+async def recorder(
+    settings: Settings, *, deadline_seconds: float, flush_seconds: float
+) -> AsyncIterator[tuple[UsageRecorder, Connection]]:
+    """Make a recorder that waits so long for the test's database, and a connection to that; no call is logged."""
+    database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=deadline_seconds)
     await database.open()
     cache = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
-    usage = UsageRecorder(database, RequestLog(cache, 0), Log("tests"), flush_seconds=60)
     with connect(settings.database_url, application="tests") as connection:
+        yield UsageRecorder(database, RequestLog(cache, 0), Log("tests"), flush_seconds), connection
+    await database.close()
+
+
+async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Settings) -> None:
+    async with recorder(settings, deadline_seconds=1.0, flush_seconds=60.0) as (usage, connection):
         made = connection.execute(SQL.create_organization_as_operator, ("Acme", "brand", "op")).fetchone()
         connection.commit()
         assert made is not None
@@ -43,15 +54,10 @@ async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Se
         connection.rollback()
         await usage.flush()
         assert connection.execute("SELECT sum(calls), sum(units) FROM usage").fetchone() == (1, 1)
-    await database.close()
 
 
 async def test_an_edge_that_stops_loses_no_calls_that_are_on_their_way(settings: Settings) -> None:
-    database = Database(settings.edge_database_url, connections_max=1, deadline_seconds=5.0)
-    await database.open()
-    cache = SingleNodeClient(settings.cache_url, name="cache", deadline_seconds=1.0, log=Log("tests"))
-    usage = UsageRecorder(database, RequestLog(cache, 0), Log("tests"), flush_seconds=0.0)
-    with connect(settings.database_url, application="tests") as connection:
+    async with recorder(settings, deadline_seconds=5.0, flush_seconds=0.0) as (usage, connection):
         connection.execute("LOCK TABLE usage")
         usage.note(Principal("public-token", "abcdefghij", FREE), "192.0.2.1", "lookup", 200, 1, 0.01, "0" * 32)
         usage.start()
@@ -63,4 +69,3 @@ async def test_an_edge_that_stops_loses_no_calls_that_are_on_their_way(settings:
         connection.rollback()
         await stopping
         assert connection.execute("SELECT sum(calls) FROM usage WHERE account = 'token:abcdefghij'").fetchone() == (1,)
-    await database.close()
