@@ -124,7 +124,7 @@ def _words(n: int) -> str:
 
 def _documents() -> tuple[Call, ...]:
     return (
-        Call("openapi.json", lambda n: "/v1/openapi.json", f"Accept: */*\r\n{_GZIP}", calls=10),
+        Call("openapi.json", lambda n: "/v1/openapi.json", f"Accept: */*\r\n{_GZIP}"),
         Call("documentation page", lambda n: "/v1/docs", f"Accept: text/html\r\n{_GZIP}", peers=()),
         Call("style sheet", lambda n: "/static/dashboard.css", f"Accept: text/css,*/*;q=0.1\r\n{_GZIP}", peers=()),
     )
