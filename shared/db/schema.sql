@@ -1212,6 +1212,8 @@ CREATE TABLE public.month_cells (
     entries bytea,
     item_ids bytea,
     item_prices bytea,
+    by_channel bytea,
+    by_category bytea,
     CONSTRAINT month_cells_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
     CONSTRAINT month_cells_n_check CHECK ((n > 0)),
     CONSTRAINT month_cells_scope_check CHECK ((scope = ANY (ARRAY['b'::"char", 'c'::"char", 't'::"char", 'h'::"char", 'a'::"char"])))
@@ -1224,6 +1226,8 @@ ALTER TABLE ONLY public.month_cells ALTER COLUMN list_prices SET STORAGE EXTERNA
 ALTER TABLE ONLY public.month_cells ALTER COLUMN entries SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_ids SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.month_cells ALTER COLUMN item_prices SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.month_cells ALTER COLUMN by_channel SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.month_cells ALTER COLUMN by_category SET STORAGE EXTERNAL;
 
 COMMENT ON COLUMN public.month_cells.kind IS 'l: listings (offers seen), s: sales; L, S: the same, set aside as outliers';
 
@@ -1238,6 +1242,10 @@ COMMENT ON COLUMN public.month_cells.list_prices IS 'distinct pairs of price and
 COMMENT ON COLUMN public.month_cells.entries IS 'one entry for each observation: price, position of the item in item_ids, the other of brand and category, day, channel, units, list price or 0';
 
 COMMENT ON COLUMN public.month_cells.item_prices IS 'one entry for each item: item, price (bits of a double, minor units), units sold; sales: unit value, listings: geometric mean and no units';
+
+COMMENT ON COLUMN public.month_cells.by_channel IS 'figures of each channel, where there are many observations for each: items, days, prices, discounts, channels';
+
+COMMENT ON COLUMN public.month_cells.by_category IS 'the same of each category of a brand';
 
 CREATE TABLE public.observation_claims (
     item_id bigint NOT NULL,

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.reports.columns import NARROW, join, joined, replaced, summed_pairs
 from workers.reports.periods import Range, number
-from workers.reports.statistics import Discounts, Spread, discounts, spread
 from workers.rollups.codec import Array, counted, counted_pairs, in_order, order_by, starts_of
+from workers.rollups.columns import NARROW, joined, replaced, summed_pairs
+from workers.rollups.group_figures import GroupFigures
+from workers.rollups.statistics import Discounts, Spread, discounts, spread
 
 
 class Key(NamedTuple):
@@ -86,6 +87,8 @@ class Collector:
         self._channels: list[tuple[Array, Array, Array]] = []
         self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
         self._list_prices: list[tuple[Array, Array, Array, Array]] = []
+        self._cuts: list[tuple[Array, Discounts]] = []
+        self._days_seen: set[int] = set()
         self._items_before = 0
 
     @property
@@ -147,6 +150,16 @@ class Collector:
         self._pairs.append((segment, item if self.by_id else item.astype("i4") + self._items_before))
         self._items_before += item_count
 
+    def add_figures(self, keys: list[Key], figures: GroupFigures, by_day: Array) -> None:
+        """Add finished figures of a month's groups, of which nothing else is added; `by_day` as of `add_rollup`."""
+        segment, first = np.array([self.number(key) for key in keys]), keys[0].period
+        self._spreads.append(figures.spread._replace(segment=segment))
+        self._counts.append((segment, figures.items))
+        self._seen += [(segment, figures.first_day + (first - 1)), (segment, figures.last_day + (first - 1))]
+        self._days_seen.update((np.flatnonzero(by_day) + first).tolist())
+        self._channels.append((segment.take(figures.place), figures.channel, figures.n))
+        self._cuts.append((segment, figures.discounts))
+
     def end_month(self) -> None:
         """Condense what the month, or several months of rollups, brought to what the answer needs.
 
@@ -202,8 +215,11 @@ class Collector:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
         by_channel = ByChannel(*summed_pairs(*joined(self._channels or [(np.empty(0, "i8"),) * 3])))
-        days_seen = set(join([days for _, days in self._seen]).tolist()) if self._seen else set()
+        days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
         cuts = discounts(count, *joined(self._list_prices or [(np.empty(0, "i8"),) * 4]))
+        for positions, finished in self._cuts:
+            for column, of_groups in zip(cuts, finished, strict=True):
+                column[positions] = of_groups
         return GroupedSeries(
             list(self._numbers), Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen
         )

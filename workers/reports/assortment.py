@@ -8,11 +8,11 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.errors import JobRefused
 from workers.reports.aggregator import Key
-from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, number
 from workers.reports.query import rollups_with_entries, wanted_entries
 from workers.rollups.codec import Array, counted, ranges
+from workers.rollups.columns import joined
 
 _PAIRS_MAX = 5_000_000
 """Pairs of period and unpriced item: some 200 MB. More than any question that can be read needs."""

@@ -28,9 +28,9 @@ from workers.reports.rendering import (
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
-from workers.reports.statistics import METHOD as EXACT
-from workers.reports.statistics import PERCENTS, Spread, millionths
 from workers.reports.whole_months import Cohort, read_whole_months
+from workers.rollups.statistics import METHOD as EXACT
+from workers.rollups.statistics import PERCENTS, Spread, millionths
 
 _FIGURES = [
     ("currency", pa.string()),

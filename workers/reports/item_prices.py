@@ -8,11 +8,11 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.price_index.panel import Panel, PriceTable, cell_prices
-from workers.reports.columns import joined
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of, number
 from workers.reports.query import ReportProgress, rollups_with_entries, wanted_entries
 from workers.rollups.codec import Array, order_by, starts_of
+from workers.rollups.columns import joined
 from workers.rollups.item_prices import ItemPrices, unpacked
 
 CELLS_MAX = 60_000_000

@@ -14,6 +14,7 @@ from workers.reports.aggregator import Collector, GroupedSeries, Key
 from workers.reports.filters import KINDS, SQL, Filter, Tree
 from workers.reports.periods import Range, number
 from workers.rollups.codec import Array, is_empty, unpack
+from workers.rollups.group_figures import unpack_figures
 
 ReportProgress = Callable[[str, int, int | None], None]
 _NONE: Array = np.empty(0, "i8")
@@ -96,10 +97,12 @@ def gather(
     """Collect the segments of a filter. `report_progress` is called before each month and may raise to stop."""
     collector = Collector(days, mixed=len(chosen.strata) > 1)
     months = list(days.months())
-    rollups = _rollups_that_answer(chosen)
-    whole = [month for month in months if rollups and days.holds_month(month)]
+    rollups, finished_by = _rollups_that_answer(chosen), _finished_by(chosen, tree)
+    whole = [month for month in months if (rollups or finished_by) and days.holds_month(month)]
     if rollups and whole:
         _add_rollups(connection, collector, chosen, rollups, whole)
+    elif whole and finished_by:
+        whole = _add_figures(connection, collector, chosen, tree, finished_by, whole)
     for done, month in enumerate(months):
         report_progress("reading", done, len(months))
         if month not in whole:
@@ -147,6 +150,38 @@ def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, groupe
         key = Key(currency, number(month), group_id if grouped else 0, 0)
         collector.add_rollup(key, (price, times), listed, unpack(days)[0], (channel, observations), items)
     collector.end_month()
+
+
+def _finished_by(chosen: Filter, tree: Tree) -> str | None:
+    """Return by what rollups with entries may keep finished figures that are the answer; None: entries must be read."""
+    if len(chosen.strata) > 1 or chosen.channels is not None or None not in (chosen.brands, chosen.categories):
+        return None
+    scope, ids, _ = rollups_with_entries(chosen, tree)
+    own, kept = ("brand", ("channel", "category")) if scope == "b" else ("category", ("channel",))
+    others = [name for name in chosen.group_by if name != own]
+    # Figures of two rollups do not add up, so each group must lie in one of them.
+    alone = len(ids) == 1 or own in chosen.group_by
+    return others[0] if alone and len(others) == 1 and others[0] in kept else None
+
+
+def _add_figures(
+    connection: Connection, collector: Collector, chosen: Filter, tree: Tree, finished_by: str, whole: list[date]
+) -> list[date]:
+    """Add finished figures; return the months that they answer: those of which no rollup lacks them."""
+    scope, ids, _ = rollups_with_entries(chosen, tree)
+    values = (scope, whole, ids, chosen.currency, list(chosen.strata), finished_by)
+    rows = connection.cursor(binary=True).execute(SQL.figures, values).fetchall()
+    by_first = chosen.group_by[0] == finished_by
+    unfinished = {month for _, month, *_, packed in rows if packed is None}
+    for own_id, month, currency, days, packed in rows:
+        if month in unfinished:
+            continue
+        figures = unpack_figures(packed)
+        own = own_id if len(chosen.group_by) > 1 else 0
+        groups = [(one, own) if by_first else (own, one) for one in figures.group.tolist()]
+        keys = [Key(currency, number(month), *group) for group in groups]
+        collector.add_figures(keys, figures, unpack(days)[0])
+    return [month for month in whole if month not in unfinished]
 
 
 def _add_entries(

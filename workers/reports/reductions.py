@@ -14,7 +14,6 @@ from shared.db.connect import Connection
 from shared.prior_price.model import WINDOW_DAYS, Moment, Reason, Reference
 from shared.prior_price.reduction import reference
 from shared.results.rounding import SIX_DECIMALS
-from workers.reports.columns import joined
 from workers.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.reports.periods import Range, day_of, number
 from workers.reports.query import ReportProgress, rollups_with_entries, snapshot, wanted_entries
@@ -23,6 +22,7 @@ from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 from workers.rollups.codec import Array, starts_of
+from workers.rollups.columns import joined
 
 VERDICTS = ("holding", "overstated", "not_below", "undecided")
 SCHEMA = pa.schema(

@@ -10,7 +10,7 @@ from workers.reports.aggregator import ByChannel, Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of
 from workers.reports.result import Coverage
-from workers.reports.statistics import SCALE
+from workers.rollups.statistics import SCALE
 
 MONEY = pa.decimal128(38, SCALE)
 _CHANNEL = [pa.field("channel", pa.string()), pa.field("observations", pa.int64()), pa.field("share", pa.float64())]

@@ -68,6 +68,13 @@ WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($
   AND kind = ANY ($5::text[]::"char"[])
 ORDER BY currency, id;
 
+-- name: figures
+-- Finished figures of whole months by channel or by category; where a rollup lacks them, its entries must be read.
+SELECT id, month, currency, days, CASE WHEN $6::text = 'channel' THEN by_channel ELSE by_category END FROM month_cells
+WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
+  AND kind = ANY ($5::text[]::"char"[])
+ORDER BY month, currency, id;
+
 -- name: units
 -- A month's entries with the items that they are of, which a rollup multiplies.
 SELECT id, entries, item_ids FROM month_cells

@@ -4,7 +4,7 @@ from shared.db.connect import Connection
 from workers.rollups.refresh import ReportProgress, rebuild
 from workers.rollups.rows import SQL
 
-LAYOUT = 4
+LAYOUT = 5
 """Raise it whenever the columns of a rollup or the meaning of what is packed in them change."""
 
 

@@ -11,6 +11,7 @@ from shared.db.copy_binary import HEADER, TRAILER, RowLayout
 from shared.db.queries import beside
 from workers.rollups import aggregates
 from workers.rollups.codec import Array, Entries, Stratum, narrow, pack_each, unpack
+from workers.rollups.group_figures import each_packed
 from workers.rollups.item_groups import Ancestors
 from workers.rollups.item_prices import ItemPrices
 from workers.rollups.ordered import SortedEntries
@@ -19,10 +20,11 @@ from workers.rollups.strata import ByStratum
 SQL = beside(__file__, "rollups.sql")
 _COLUMNS = (
     "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids, "
-    "item_prices"
+    "item_prices, by_channel, by_category"
 )
 _FIXED = ("S1", "i4", "i4", "S3", "S1", "i8", "i8", "i8")
 _ROW = RowLayout(_FIXED, values=_COLUMNS.count(",") + 1 - len(_FIXED))
+_OF_ENTRIES = 5  # columns that only rollups with entries have: the last ones
 _EPOCH = date(2000, 1, 1)
 _PIECE_BYTES = 128 * 1024
 Row = tuple[Any, ...]
@@ -51,17 +53,28 @@ def with_entries(
     )
     distinct = ordered.items[items].astype("<i8")
     of_items = prices.packed(items, lows)
-    packs = pack_each(columns, np.r_[0, np.cumsum(sums.n)])
+    bounds = np.r_[0, np.cumsum(sums.n)]
+    packs, (by_channel, by_category) = pack_each(columns, bounds), _grouped(scope, columns, bounds)
     spans = zip(lows[:-1].tolist(), lows[1:].tolist(), strict=True)
-    parts = zip(_heads(sums), sums.packed(prices=scope == "b"), packs, spans, of_items, strict=True)
-    for (group, *figures), sums_packed, packed, (low, high), priced in parts:
-        yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes(), priced)
+    heads, packed_sums = _heads(sums), sums.packed(prices=scope == "b")
+    parts = zip(heads, packed_sums, packs, spans, of_items, by_channel, by_category, strict=True)
+    for (group, *figures), sums_packed, packed, (low, high), *others in parts:
+        yield (scope, group, month, *stratum, *figures, *sums_packed, packed, distinct[low:high].tobytes(), *others)
+
+
+def _grouped(scope: str, columns: tuple[Array, ...], bounds: Array) -> tuple[list[bytes | None], ...]:
+    """Return the figures of each rollup by channel, and of brands those by category."""
+    price, item, other, day, channel, _, list_price = columns
+    of_entries = (item, day, channel, price, list_price)
+    none: list[bytes | None] = [None] * (len(bounds) - 1)
+    by_category = each_packed(other, of_entries, bounds) if scope == "b" else none
+    return each_packed(channel, of_entries, bounds), by_category
 
 
 def with_prices(scope: str, month: date, stratum: Stratum, sums: aggregates.Aggregates) -> Iterator[Row]:
     """Make the rollups of larger groups, which have no entries of their own."""
     for (group, *figures), packed in zip(_heads(sums), sums.packed(), strict=True):
-        yield (scope, group, month, *stratum, *figures, *packed, None, None, None)
+        yield (scope, group, month, *stratum, *figures, *packed, *(None,) * _OF_ENTRIES)
 
 
 def _heads(sums: aggregates.Aggregates) -> Iterator[tuple[int, ...]]:

@@ -11,7 +11,7 @@ from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
-from workers.rollups import layout
+from workers.rollups import group_figures, layout
 from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack
 from workers.rollups.item_prices import unpacked
 from workers.rollups.ordered import SortedEntries
@@ -28,7 +28,7 @@ def rollups(settings: Settings) -> list[tuple[Any, ...]]:
     with connect(settings.database_url, application="tests") as connection:
         return connection.execute(
             "SELECT scope::text, id, month, currency, n, items, units, days, channels, prices, entries, item_ids, "
-            "kind::text, list_prices, item_prices FROM month_cells ORDER BY 1, 2, 3, 4, kind"
+            "kind::text, list_prices, item_prices, by_channel, by_category FROM month_cells ORDER BY 1, 2, 3, 4, kind"
         ).fetchall()
 
 
@@ -65,7 +65,11 @@ def some_rows(chance: random.Random, count: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_loads_the_rollups_equal_a_rebuild(settings: Settings, tmp_path: Path, seed: int) -> None:
+def test_after_any_loads_the_rollups_equal_a_rebuild(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(group_figures, "ENTRIES_MIN", 3)
+    monkeypatch.setattr(group_figures, "ENTRIES_A_GROUP_MIN", 1)
     chance = random.Random(seed)
     for number in range(6):
         text = SALES if chance.random() < 0.5 else STATES
@@ -82,6 +86,7 @@ def test_after_any_loads_the_rollups_equal_a_rebuild(settings: Settings, tmp_pat
         assert now == rebuilt(settings)
         assert marked == marks(settings)
     assert {row[0] for row in now} >= {"b", "c", "h", "a"}
+    assert any(row[15] for row in now)
     assert {"l", "s"} <= {row[12] for row in now} <= {"l", "s", "L", "S"}
 
 

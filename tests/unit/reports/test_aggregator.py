@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workers.reports import columns
 from workers.reports.aggregator import Collector, GroupedSeries, Key
 from workers.reports.periods import Range, number
+from workers.rollups import columns
 
 MONTHS = (date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1))
 RANGE = Range(MONTHS[0], date(2026, 3, 31), "month")

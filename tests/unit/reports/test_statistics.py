@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workers.reports.aggregator import ByChannel
 from workers.reports.rendering import MONEY, money, shares
-from workers.reports.statistics import PERCENTS, amount, millionths, spread
+from workers.rollups.statistics import PERCENTS, amount, millionths, spread
 
 EMPTY = np.empty(0, "i8")
 EXACT = Context(prec=60)

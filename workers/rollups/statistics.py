@@ -130,7 +130,7 @@ class Discounts(NamedTuple):
 def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:
     """Make the discounts of `count` segments from pairs of price and list price, and how often each comes."""
     if not len(segment):
-        return Discounts(*(np.zeros(count, "i8"),) * 2, *(np.full(count, np.nan),) * 2)
+        return Discounts(*np.zeros((2, count), "i8"), *np.full((2, count), np.nan))
     listed = np.bincount(segment, weights=times, minlength=count).astype("i8")
     below = np.flatnonzero(list_price > price)
     segment, times = segment.take(below), times.take(below)
