@@ -30,23 +30,28 @@ _EPOCH_DAYS = np.timedelta64(10_957, "D")
 # A batch that touches more months than these is not in the order of days: its rows of a month are kept for more.
 _MONTHS_IN_ORDER_MAX = 3
 _NUMBER_MAX = 0xFFFF
+_WRITTEN_BYTES = 128 * 1024
 _KEY_BITS = 48  # 32 of the item, 5 of the day, 11 of the mark
 
 
 @dataclass
 class Chunk:
-    """Rows of one month, and the same as COPY takes them, without channels: `channel` counts into `Months.channels`.
+    """Rows of one month; `channel` counts into `Months.channels` until numbers of the index are put in its place.
 
     `superseded` says how many rows a later one replaced; `begins` is true for the first chunk of a sorted run,
     `passed` for the last one of a month when the file has gone on to the next.
     """
 
     month: date
-    observed: Any
     rows: Any
+    layout: "_Layout"
     superseded: int
     begins: bool
     passed: bool = False
+
+    def written(self) -> Iterator[Any]:
+        """Yield the rows as COPY takes them, in tables of 128 KiB at most; each is gone when the next is requested."""
+        return self.layout.written(self.rows)
 
 
 class Months:
@@ -54,7 +59,7 @@ class Months:
 
     def __init__(self, constants: dict[str, object], *, events: bool, buffers: LoadBuffers) -> None:
         self.columns = [name for name, _, _ in COLUMNS if name not in constants]
-        self._layouts = [_Layout(self.columns, buffers.chunk_rows, without_list=absent) for absent in (False, True)]
+        self._layouts = [_Layout(self.columns, without_list=absent) for absent in (False, True)]
         self._events = events
         self._buffers = buffers
         self._kept: dict[int, list[Any]] = {}
@@ -102,8 +107,7 @@ class Months:
         kinds, size = zip(self._layouts, _by_list_price(ordered), strict=True), self._buffers.chunk_rows
         pieces = [(layout, kind[n : n + size]) for layout, kind in kinds for n in range(0, len(kind), size)]
         for left, (layout, piece) in zip(range(len(pieces) - 1, -1, -1), pieces, strict=True):
-            rows = layout.written(piece)
-            yield Chunk(first, piece, rows, superseded, begins, passed=passed and not left)
+            yield Chunk(first, piece, layout, superseded, begins, passed=passed and not left)
             superseded, begins = 0, False
 
 
@@ -151,21 +155,24 @@ def _settled(rows: Any, order: Any, keys: Any, at: Any, *, events: bool) -> Any:
 
 
 class _Layout:
-    """Observations as tables of binary COPY; `written` fills one from the rows of a load."""
+    """Observations as tables of binary COPY."""
 
-    def __init__(self, columns: list[str], chunk_rows: int, *, without_list: bool) -> None:
+    def __init__(self, columns: list[str], *, without_list: bool) -> None:
         chosen = [(name, kind) for name, kind, _ in COLUMNS if name in columns]
         layout = TableLayout(chosen, nulls=("list_minor",) if without_list else ())
-        # A value of every row is written once and copied: a copy is cheaper than filling field by field.
-        self._blank = layout.blank(chunk_rows)
+        # One table for all rows, so small that it stays in the processor's cache: new memory costs four times as much
+        # as filling it.
+        self._table = layout.blank(_WRITTEN_BYTES // layout.dtype.itemsize)
         self._pairs = [(name, own) for name, _, own in COLUMNS if name in layout.names]
 
-    def written(self, rows: Any) -> Any:
-        """Return the rows in this layout."""
-        table = self._blank[: len(rows)].copy()
-        for name, own in self._pairs:
-            table[name] = rows[own]
-        return table
+    def written(self, rows: Any) -> Iterator[Any]:
+        """Yield the rows in this layout, table by table: the same table, filled anew."""
+        for start in range(0, len(rows), len(self._table)):
+            piece = rows[start : start + len(self._table)]
+            table = self._table[: len(piece)]
+            for name, own in self._pairs:
+                table[name] = piece[own]
+            yield table
 
 
 def _months(days: Any) -> Any:

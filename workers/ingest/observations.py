@@ -155,20 +155,22 @@ class Observer:
         spec = self._spec
         mixed = np.zeros(batch.rows, "u8")
         for kind in ("listing", "sale"):
-            here = rows["kind"] == kind[:1].encode()
             if spec.kind.constant in (None, kind):
                 by_channel = np.array([hash64(f"{self._source}\0{kind}\0{code}") for code in codes] or [0], "u8")
-                of_kind = by_channel[rows["channel"]]
-                mixed = of_kind if spec.kind.constant else np.where(here, of_kind, mixed)
+                of_kind = by_channel.take(rows["channel"])
+                mixed = of_kind if spec.kind.constant else np.where(rows["kind"] == kind[:1].encode(), of_kind, mixed)
+        # What is the same in all rows is mixed once.
         if spec.identity == "event":
-            mixed = mix(mixed ^ rows["price"].astype("u8")) ^ mix(rows["list"].astype("u8") + np.uint64(1))
+            lists = rows["list"] if spec.list_price is not None else rows["list"][:1]
+            mixed = mix(mixed ^ rows["price"].astype("u8")) ^ mix(lists.astype("u8") + np.uint64(1))
             mixed ^= rows["units"].astype("u8")
         for key in spec.event_key:
             encoded = pc.dictionary_encode(pc.fill_null(clean.texts(key, batch, path), ""))
             hashes = np.array([hash64(text) for text in encoded.dictionary.to_pylist()], "u8")
             mixed = mix(mixed + hashes[np.asarray(encoded.indices)])
         # The low 16 bits count equal events; the high bit stays free, because a mark is a signed integer.
-        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8") ^ currency_bits(rows["currency"])
+        currencies = rows["currency"] if spec.currency.constant is None else rows["currency"][:1]
+        return (mixed & np.uint64(0x7FFFFFFFFFFF0000)).astype("i8") ^ currency_bits(currencies)
 
 
 def check_bounds(field: Field, read: Read, bad: Faults, *, among: Any = None) -> Any:

@@ -96,6 +96,8 @@ class Partitions:
 
     def _build(self, table: str) -> None:
         self._connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
+        if self._in_order:  # of sorted rows helpers are no sooner done, and the loader needs their core
+            self._connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         build = sql.SQL("CREATE UNIQUE INDEX {} ON {} (item_id, day, mark)")
         self._connection.execute(build.format(sql.Identifier(_index_of(table)), sql.Identifier(table)))
 

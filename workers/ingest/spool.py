@@ -36,11 +36,12 @@ class Spool:
 
     def read(self, month: date) -> Any:
         """Return a month's rows as the table has them when it is indexed: of states stated in several runs the last."""
-        parts = []
-        for offset, count in self._pieces[month]:
+        pieces = self._pieces[month]
+        rows, begin = np.empty(sum(count for _, count in pieces), OBSERVATION), 0
+        for offset, count in pieces:
             self._file.seek(offset)
-            parts.append(np.fromfile(self._file, OBSERVATION, count))
-        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            self._file.readinto(rows[begin : begin + count].data)
+            begin += count
         # A price without a list price has -1; the table says so by NULL, and the rollups by 0.
         np.maximum(rows["list"], 0, out=rows["list"])
         return rows if self._events or self._runs[month] == 1 else in_order(rows, events=False)

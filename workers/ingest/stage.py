@@ -80,19 +80,19 @@ class Stage:
         new = self.partitions.table_for(chunk)
         self.runs += chunk.begins and new is None
         self._channels += [self._channel(code) for code in self._months.channels[len(self._channels) :]]
-        chunk.observed["channel"] = np.array(self._channels, "i4").take(chunk.observed["channel"])
-        chunk.rows["channel_id"] = chunk.observed["channel"]
+        chunk.rows["channel"] = np.array(self._channels, "i4").take(chunk.rows["channel"])
         columns = sql.SQL(", ").join(map(sql.Identifier, self._months.columns))
         command = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
             sql.Identifier(new or "stage_observations"), columns
         )
         with self._connection.cursor().copy(command) as copy:
             copy.write(HEADER)
-            self._send(copy, memoryview(chunk.rows.view("u1")))
+            for table in chunk.written():
+                copy.write(memoryview(table.view("u1")))
             copy.write(TRAILER)
         if new is None:
             return
-        self.spool.add(chunk.month, chunk.observed, begins=chunk.begins)
+        self.spool.add(chunk.month, chunk.rows, begins=chunk.begins)
         if chunk.passed:
             self.partitions.index(new)
 

@@ -12,6 +12,11 @@ from workers.ingest.observations import OBSERVATION
 CONSTANTS: dict[str, object] = {"source_id": 1, "kind": "s"}
 
 
+def _written(chunk: Chunk) -> Any:
+    """Return all that COPY is given of a chunk: each table is gone when the next is requested."""
+    return np.concatenate([table.copy() for table in chunk.written()])
+
+
 def _rows(count: int, *, seed: int = 1, days: int = 31, items: int = 5) -> Any:
     """Few items, days and marks, so that equal ones are frequent; the price tells in which place a row came."""
     random = np.random.default_rng(seed)
@@ -74,7 +79,7 @@ def test_rows_in_no_order_are_all_written_and_few_are_kept(days: int) -> None:
     chunks += gathered.rest()
     assert sum(len(chunk.rows) for chunk in chunks) == 10_000
     assert max(len(chunk.rows) for chunk in chunks) <= 100
-    prices = np.concatenate([chunk.rows["price_minor"] for chunk in chunks])
+    prices = np.concatenate([_written(chunk)["price_minor"] for chunk in chunks])
     assert np.bincount(prices.astype("i8")).tolist() == [10] * 1_000
 
 
@@ -87,7 +92,18 @@ def test_a_row_is_as_long_as_it_has_values() -> None:
     )
     for gathered, fields in ((with_list, 6), (without, 8)):
         [*_], chunks = list(gathered.take(rows.copy(), ["NORTH"])), list(gathered.rest())
-        lists = [chunk.rows.dtype.names.count("list_minor") for chunk in chunks]
-        assert lists == [1, 0]
-        assert {int(chunk.rows["fields"][0]) for chunk in chunks} == {fields} == {len(gathered.columns)}
-        assert [chunk.rows["list_minor_bytes"].tolist() for chunk in chunks] == [[8, 8], [-1, -1]]
+        tables = [_written(chunk) for chunk in chunks]
+        assert [table.dtype.names.count("list_minor") for table in tables] == [1, 0]
+        assert {int(table["fields"][0]) for table in tables} == {fields} == {len(gathered.columns)}
+        assert [table["list_minor_bytes"].tolist() for table in tables] == [[8, 8], [-1, -1]]
+
+
+def test_many_rows_are_written_table_by_table_as_they_are() -> None:
+    rows = _rows(10_000)
+    gathered = Months(CONSTANTS, events=True, buffers=DEFAULT_BUFFERS)
+    [*_], [chunk] = list(gathered.take(rows, ["NORTH"])), list(gathered.rest())
+    assert all(table.nbytes <= 128 * 1024 for table in chunk.written())
+    written = _written(chunk)
+    assert len(list(chunk.written())) > 1
+    for name, own in (("item_id", "item"), ("mark", "mark"), ("price_minor", "price"), ("day", "day")):
+        assert written[name].astype("i8").tolist() == chunk.rows[own].tolist()

@@ -21,7 +21,7 @@ def _rows(marks: list[int], prices: list[int], *, listed: bool, month: date = MA
     rows["units"], rows["currency"] = 2, b"USD"
     months = Months({}, events=True, buffers=DEFAULT_BUFFERS)
     chunks = [*months.take(rows, ["NORTH"]), *months.rest()]
-    return np.concatenate([chunk.observed for chunk in chunks])
+    return np.concatenate([chunk.rows for chunk in chunks])
 
 
 def test_of_a_state_in_several_runs_the_last_stays() -> None:
