@@ -14,6 +14,17 @@ _kept_words = lru_cache(4_096)(indexed_words)
 MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
 
 
+class _Asked(dict[str, bool]):
+    """Which words of texts a query asks for, each found out once: hits share most of their words."""
+
+    def __init__(self, stems: set[str], beginnings: tuple[str, ...]) -> None:
+        self._stems, self._beginnings = stems, beginnings
+
+    def __missing__(self, word: str) -> bool:
+        asked = self[word] = stem(word) in self._stems or word.startswith(self._beginnings)
+        return asked
+
+
 def iid_only(item: Item, alt_names: list[str]) -> list[MatchedOn]:
     """Report a match by IID."""
     return ["iid_prefix"]
@@ -28,9 +39,10 @@ def matcher(words: list[Word]) -> MatchedOnRule:
     quantities = {variant.terms[0] for variant in variants if variant.field == layout.QUANTITIES}
     joint = [set(terms) for terms in whole if len(terms) > 1]
 
+    asked = _Asked(single, begun).__getitem__
+
     def met(text: str, words: list[str]) -> bool:
-        # Both stop at the first word that matches.
-        if not single.isdisjoint(map(stem, words)) or (begun and any(word.startswith(begun) for word in words)):
+        if any(map(asked, words)):
             return True
         if quantities and any(not quantities.isdisjoint(indexed_quantities(line)) for line in text.splitlines()):
             return True
@@ -41,13 +53,17 @@ def matcher(words: list[Word]) -> MatchedOnRule:
         return met(text, _kept_words(text))
 
     def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
-        parts: list[tuple[MatchedOn, str]] = [
-            ("brand", item.brand.name if item.brand else ""),
-            ("product_type", item.product_type or ""),
-            ("category", " ".join(item.category.path) if item.category else ""),
-        ]
+        brand, kind, category = item.brand, item.product_type, item.category
+        matched: list[MatchedOn] = []
+        if brand is not None and shared(brand.name):
+            matched.append("brand")
+        if kind and shared(kind):
+            matched.append("product_type")
+        if category is not None and shared(" ".join(category.path)):
+            matched.append("category")
         named = "\n".join([item.name, *alt_names]) if alt_names else item.name
-        matched = [part for part, text in parts if text and shared(text)]
-        return [*matched, "name"] if met(named, indexed_words(named)) else matched
+        if met(named, indexed_words(named)):
+            matched.append("name")
+        return matched
 
     return matched_on
