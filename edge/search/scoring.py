@@ -11,7 +11,7 @@ from edge.search import bitmaps
 from edge.search.index import SHARE_MAX, Filter, SearchIndex
 from edge.search.matches import Matches, Scores, top
 from edge.search.query_words import TermVariant, Weights, Word, description_field
-from edge.search.segment import LiveSegment, Postings, distinct, merged, positions_in_both
+from edge.search.segment import LiveSegment, Postings, distinct, merged, positions_in_both, union
 from shared.search import layout
 from shared.search.segment import Numbers, Row
 
@@ -57,8 +57,10 @@ class Scorer:
     def with_all(self, words: Sequence[Word], common: Sequence[bool]) -> Matches:
         """Return the documents that have every word and pass the filters. Some word or filter is not common."""
         documents = self.filtered(self._rarest(words, common))
+        if len(documents) > _FEW:  # only those that have all words are scored
+            documents = self._with_every(words, common, documents)
         scores: dict[int, Scores] = {}
-        for position in sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position]))):
+        for position in self._rarest_first(words, common):
             met, scores[position] = self._word(words[position], documents)
             if np.count_nonzero(met) < len(met):
                 documents = documents[met]
@@ -79,10 +81,17 @@ class Scorer:
 
     def count_all(self, words: Sequence[Word], common: Sequence[bool]) -> int:
         """Return how many documents `with_all` would return."""
-        documents = self.filtered(self._rarest(words, common))
-        for position in sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position]))):
+        return len(self._with_every(words, common, self.filtered(self._rarest(words, common))))
+
+    def _with_every(self, words: Sequence[Word], common: Sequence[bool], documents: Numbers) -> Numbers:
+        """Return those of the rarest documents that have every word."""
+        # Without a filter they are the first word's.
+        for position in self._rarest_first(words, common)[0 if self._filters else 1 :]:
             documents = documents[self._has(words[position], documents)]
-        return len(documents)
+        return documents
+
+    def _rarest_first(self, words: Sequence[Word], common: Sequence[bool]) -> list[int]:
+        return sorted(range(len(words)), key=lambda position: (common[position], self._size(words[position])))
 
     def with_any(self, words: Sequence[Word], count: int) -> Found:
         """Find the documents that have some of the words, also in descriptions, and pass the filters."""
@@ -187,7 +196,7 @@ class Scorer:
         return min(choices, key=lambda choice: choice[0])[1]()
 
     def _documents(self, word: Word) -> Numbers:
-        return _union([self._variant_documents(variant, variant.field) for variant in word.variants])
+        return union([self._variant_documents(variant, variant.field) for variant in word.variants])
 
     def _variant_documents(self, variant: TermVariant, field: str) -> Numbers:
         documents = self._read(field, variant.terms[0]).documents
@@ -287,8 +296,3 @@ class Scorer:
         if row is None:
             row = self._rows[field, term] = self._segment.row(field, term)
         return row
-
-
-def _union(lists: Sequence[Numbers]) -> Numbers:
-    some = [documents for documents in lists if len(documents)]
-    return some[0] if len(some) == 1 else distinct(merged(some))

@@ -173,6 +173,12 @@ def distinct(ordered: Numbers) -> Numbers:
     return ordered[first]
 
 
+def union(lists: Sequence[Numbers]) -> Numbers:
+    """Return the numbers of lists in ascending order, each once."""
+    some = [numbers for numbers in lists if len(numbers)]
+    return some[0] if len(some) == 1 else distinct(merged(some))
+
+
 def positions_in_both(mine: Numbers, other: Numbers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return where two ascending lists have the same numbers: the positions in the one and in the other."""
     if len(mine) > len(other):
