@@ -1,7 +1,8 @@
 """A route carries its rule as data. `Route` is the only way to register a handler, so each handler has a rule."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Set
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -108,30 +109,33 @@ def register(app: web.Application, routes: Iterable[Route]) -> None:
     """Add the routes; GET also answers HEAD. Raises RuntimeError where a handler has two rules."""
     rules: dict[Handler, Rule] = {}
     routes = tuple(routes)
-    paths = {route.path for route in routes}
+    literals = _literals({route.path for route in routes})
     for route in routes:
         if rules.setdefault(route.handler, route.rule) != route.rule:
             raise RuntimeError(f"{route.path}: one handler, two rules")
-        path = _PARAMETER.sub(partial(_parameter, path=route.path, paths=paths), route.path)
+        path = _PARAMETER.sub(partial(_parameter, path=route.path, literals=literals), route.path)
         app.router.add_route(route.method, path, route.handler, expect_handler=expected)
         if route.method == "GET":
             app.router.add_route("HEAD", path, route.handler, expect_handler=expected)
     app[RULE] = rules
 
 
-def _parameter(match: re.Match[str], path: str, paths: Set[str]) -> str:
+def _literals(paths: Set[str]) -> Mapping[tuple[str, str], Set[str]]:
+    """Return the literal segments of all paths, each below what stands before it and after it in its path."""
+    literals: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for path in paths:
+        for segment in re.finditer(r"[^/{}]+", path):
+            literals[path[: segment.start()], path[segment.end() :]].add(segment[0])
+    return literals
+
+
+def _parameter(match: re.Match[str], path: str, literals: Mapping[tuple[str, str], Set[str]]) -> str:
     """Return a parameter's pattern without the literal names that stand in its place on other paths.
 
     Else `PATCH /watches/events` would be the change of a watch with the id `events`, and no 405.
     """
-    before, after = path[: match.start()], path[match.end() :]
-    literals = {
-        name
-        for other in paths
-        if other.startswith(before) and other.endswith(after) and len(other) > len(before) + len(after)
-        if (name := other[len(before) : len(other) - len(after)]).isascii() and "/" not in name and "{" not in name
-    }
-    others = f"(?!(?:{'|'.join(map(re.escape, sorted(literals)))})(?:/|$))" if literals else ""
+    names = literals.get((path[: match.start()], path[match.end() :]), ())
+    others = f"(?!(?:{'|'.join(map(re.escape, sorted(names)))})(?:/|$))" if names else ""
     return f"{{{match[1]}:{others}[^/]+}}"
 
 

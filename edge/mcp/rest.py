@@ -39,11 +39,7 @@ class RestCalls:
     """Runs calls as the caller of a request that came otherwise."""
 
     def __init__(self, routes: Iterable[Route], authentication: Authentication, billing: Billing) -> None:
-        # A client of MCP may have no other place for a key than a bearer token.
-        self._routes = {
-            (one.method, one.path): replace(one, rule=replace(one.rule, key_as_bearer=bool(one.rule.accepts)))
-            for one in routes
-        }
+        self._routes = {(one.method, one.path): one for one in routes}
         self._authentication = authentication
         self._billing = billing
 
@@ -53,7 +49,8 @@ class RestCalls:
         Raises what its middlewares and its handler raise.
         """
         route = self._routes[call.method, call.route]
-        await self._authentication.admit(request, route.rule)
+        # A client of MCP may have no other place for a key than a bearer token.
+        await self._authentication.admit(request, replace(route.rule, key_as_bearer=bool(route.rule.accepts)))
         inner = request.clone(
             method=call.method,
             rel_url=URL.build(path="/", query=_as_query(call.query)),

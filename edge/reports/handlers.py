@@ -1,9 +1,11 @@
 """One handler for all reports: it is built for each declared endpoint."""
 
+from functools import cache
 from typing import Any
 
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+from marshmallow import Schema
 
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
@@ -49,13 +51,21 @@ class ReportEndpoint:
         return {name: request.get(PATH, {}).get(name), **parameters} if name else parameters
 
 
+@cache
+def _made(schema: type[Schema]) -> Schema:
+    """Return the one instance of a schema: making it takes longer than all else of a route."""
+    return schema()
+
+
 def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
     """Attach an endpoint's parameters and answers to its handler."""
-    handler = querystring_schema(endpoint.query())(handler)
+    handler = querystring_schema(_made(endpoint.query))(handler)
     if endpoint.path_schema is not None:
-        handler = match_info_schema(endpoint.path_schema())(handler)
-    handler = response_schema(Job(), 202, description="The job that computes it; `Location` is its address")(handler)
-    handler = response_schema(report.reply(), 200, description="The report, or with `dry_run` its price")(handler)
+        handler = match_info_schema(_made(endpoint.path_schema))(handler)
+    handler = response_schema(_made(Job), 202, description="The job that computes it; `Location` is its address")(
+        handler
+    )
+    handler = response_schema(_made(report.reply), 200, description="The report, or with `dry_run` its price")(handler)
     declared: Handler = docs(
         operationId=endpoint.operation,
         summary=endpoint.summary,
