@@ -75,6 +75,12 @@ WHERE scope = $1::text::"char" AND month = ANY($2::date[]) AND id = ANY($3::inte
   AND kind = ANY ($5::text[]::"char"[])
 ORDER BY month, currency, id;
 
+-- name: counts
+-- How many observations whole months have, and what says of which channel or category each is.
+SELECT id, month, currency, n, CASE $7::text WHEN 'channel' THEN channels WHEN 'category' THEN entries END FROM month_cells
+WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 AND $4
+  AND ($5::text IS NULL OR currency = $5) AND kind = ANY ($6::text[]::"char"[]);
+
 -- name: units
 -- A month's entries with the items that they are of, which a rollup multiplies.
 SELECT id, entries, item_ids FROM month_cells
