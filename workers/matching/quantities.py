@@ -21,6 +21,8 @@ _UNITS: dict[str, tuple[str, float]] = {
     "sheets": ("sheet", 1.0), "page": ("page", 1.0), "pages": ("page", 1.0), "btu": ("btu", 1.0),
 }  # fmt: skip
 _NUMBER = r"(\d{1,9}(?:[.,]\d{1,4})?)"
+# Letters of other spellings that a pattern without case takes for those of a unit, as in the Turkish `LİTRE`.
+_PLAIN = str.maketrans("İıſ", "iis")
 _NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
 _MEASURE = re.compile(rf"(?<![\w.]){_NUMBER}\s*-?\s*(fl\.?\s?oz|{_NAMES})(?![\w])", re.IGNORECASE)
 _PACK = re.compile(
@@ -49,8 +51,9 @@ class Amounts:
 def amounts(text: str) -> Amounts:
     """Read every pack count, measure and colour that a text states; a count of one is not stated."""
     measures: dict[str, set[float]] = {}
-    for number, unit in _MEASURE.findall(text):
-        base, factor = _UNITS["floz" if unit[:2].lower() == "fl" else unit.lower()]
+    for number, written in _MEASURE.findall(text):
+        unit = written.translate(_PLAIN).lower()
+        base, factor = _UNITS["floz" if unit.startswith("fl") else unit]
         measures.setdefault(base, set()).add(round(float(number.replace(",", ".")) * factor, 4))
     packs = {int(next(filter(None, groups))) for groups in _PACK.findall(text)}
     words = {"grey" if word == "gray" else word for word in _WORDS.findall(text.lower())}

@@ -1,5 +1,7 @@
 """The identifier rule and its guards."""
 
+import pytest
+
 from workers.matching.identifiers import identifier_keys, identifier_links
 from workers.matching.records import Decision, Kind, Link, Record
 
@@ -25,6 +27,17 @@ def test_a_different_pack_size_waits_for_a_person() -> None:
     (link,) = _links(_pen("a", "Stabilo pen 88, pack of 10"), _pen("b", "Stabilo pen 88, 20 pcs"))
     assert link.decision is Decision.REVIEW
     assert [one.field for one in link.evidence if not one.agrees] == ["pack"]
+
+
+@pytest.mark.parametrize(("written", "decision"), [("5 LİTRE", Decision.LINK), ("6 lıtre", Decision.REVIEW)])
+def test_a_unit_in_turkish_letters_is_that_unit(written: str, decision: Decision) -> None:
+    (link,) = _links(_pen("a", f"Hayat su {written}"), _pen("b", "Hayat su 5 l"))
+    assert link.decision is decision
+
+
+def test_a_unit_with_a_long_s_is_that_unit() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen, 12 pageſ"), _pen("b", "Stabilo pen, 14 pages"))
+    assert link.decision is Decision.REVIEW
 
 
 def test_a_size_or_colour_that_only_one_side_states_contradicts_nothing() -> None:
