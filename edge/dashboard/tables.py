@@ -36,7 +36,7 @@ def figure(value: Any) -> str:
     """Return a figure for people: thousands apart, six significant digits at most; text of amounts stays as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if abs(value) < 999_999.5 else f"{value:,.0f}"
 
 
 def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
@@ -44,7 +44,7 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     requested = {
         name: value
         for name, value in parameters.items()
-        if value not in (None, "", [], {}, False) and value != defaults.get(name)
+        if value not in (None, "", [], {}) and value is not False and value != defaults.get(name)
     }
     subject = ", ".join(_listed(requested.pop(name)) for name in _SUBJECTS if name in requested)
     first, last = requested.pop("from", None), requested.pop("to", None)
@@ -97,7 +97,7 @@ def _cell(name: str, value: Any) -> str:
         joint = " › " if name == "path" else ", "
         return joint.join(_member(one) for one in value) or "–"
     if isinstance(value, str) and _LONG.fullmatch(value):
-        return str(round(Decimal(value), 4))  # the file has all of its digits
+        return f"{Decimal(value):.4f}"  # the file has all of its digits
     return _member(value) if isinstance(value, Mapping) else figure(value)
 
 
