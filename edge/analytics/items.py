@@ -12,6 +12,14 @@ from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
 DEFAULT_DAYS = 90
 
 
+class MovedToSurvivor(web.HTTPMovedPermanently):
+    """The redirection of a read of a merged item, with the IID of its survivor for pages that have another address."""
+
+    def __init__(self, survivor: str, location: str) -> None:
+        super().__init__(location)
+        self.survivor = survivor
+
+
 def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "", query_string: str = "") -> Any:
     """Return the row of an active item. Raises the domain error of any other item, and of unknown channels.
 
@@ -23,7 +31,7 @@ def require_active_item(row: Any, url: str, channels: Sequence[str], below: str 
         raise ItemWithdrawn
     if row["status"] == "merged":
         query = f"?{query_string}" if query_string else ""
-        raise web.HTTPMovedPermanently(f"{url}/{row['survivor_iid']}{below}{query}")
+        raise MovedToSurvivor(row["survivor_iid"], f"{url}/{row['survivor_iid']}{below}{query}")
     if row["unknown_channels"]:
         raise InvalidParameter("channel", "names no channel; a record's `channels` lists those of its item")
     return row

@@ -8,11 +8,12 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import LIGHT_UNITS
+from edge.analytics.items import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import item_charts
 from edge.dashboard.billing import PageBilling
-from edge.dashboard.session_guard import PageError, SignedIn, is_part, render
+from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
 from edge.http.cursors import CursorSigner
 from edge.index.records import RecordCache
@@ -84,7 +85,7 @@ class ExplorerPages:
         try:
             stored = (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
-            return web.Response(status=301, headers={"Location": f"/dashboard/explorer/{merged.survivor}"})
+            return moved(request, f"/dashboard/explorer/{merged.survivor}")
         record = msgspec.json.decode(stored.body)
         more = (await self._billing.plan(visitor)).rank >= BRAND
         return render(
@@ -107,8 +108,11 @@ class ExplorerPages:
         return await charge.settle(self._history(request, visitor, iid))
 
     async def _history(self, request: web.Request, visitor: SignedIn, iid: str) -> web.StreamResponse:
-        history = await self._prices.read(iid, None, None, [], None)
-        figures, _ = await self._footprint.figures(iid, None, None, [])
+        try:
+            history = await self._prices.read(iid, None, None, [], None)
+            figures, _ = await self._footprint.figures(iid, None, None, [])
+        except MovedToSurvivor as merged:
+            return moved(request, f"/dashboard/explorer/{merged.survivor}/history")
         rows = [row for row in figures.to_pylist() if {row["per_unit"], row["cumulative"]} != {None}]
         titles = {one.code: one.title for one in INDICATORS}
         return render(

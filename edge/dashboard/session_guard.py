@@ -150,9 +150,11 @@ async def form_of(request: web.Request) -> dict[str, str]:
         raise PageError(415, "Send the form as a browser does.")
     try:
         fields = await request.post()
+        text = "".join(f"{name}{value}" for name, value in fields.items())
+        text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
         raise PageError(400, "The form cannot be read.") from None
-    if len(fields) > _FORM_FIELDS_MAX or any("\0" in str(value) for value in fields.values()):
+    if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
         raise PageError(400, "The form cannot be read.")
     return {name: str(value) for name, value in fields.items()}
 
@@ -182,13 +184,26 @@ def to_sign_in(request: web.Request) -> web.Response:
         return see(f"/dashboard/sign-in?next={quote(request.path_qs, safe='')}")
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
     back = f"{page.path}?{page.query}" if page.query else page.path
-    location = f"/dashboard/sign-in?next={quote(back, safe='')}"
-    return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
+    return _whole_page(f"/dashboard/sign-in?next={quote(back, safe='')}")
+
+
+def moved(request: web.Request, location: str) -> web.Response:
+    """Redirect to the page of an item's survivor (301); a part of a page redirects the whole page.
+
+    A merge can be undone, so no browser may keep it.
+    """
+    if is_part(request):
+        return _whole_page(location)
+    return web.Response(status=301, headers={"Location": location, "Cache-Control": "no-store"})
 
 
 def is_part(request: web.Request) -> bool:
     """Return whether a script requests a part of its page."""
     return request.headers.get("HX-Request") == "true"
+
+
+def _whole_page(location: str) -> web.Response:
+    return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
 
 
 def _shown(request: web.Request, error: Exception, visitor: SignedIn | None) -> web.Response:

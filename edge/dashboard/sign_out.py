@@ -90,7 +90,10 @@ class SignOutPages:
         """End the sessions that a logout token of the provider names. Answers 200 without a body, or a problem."""
         if request.content_type != "application/x-www-form-urlencoded":
             raise Problem("unsupported-media-type", "Send the logout token as a form field, `logout_token`.")
-        text = (await request.post()).get("logout_token")
+        try:
+            text = (await request.post()).get("logout_token")
+        except (ValueError, LookupError):  # a charset that is none, or not that of the body
+            text = None
         if not isinstance(text, str) or len(text) > TOKEN_BYTES_MAX:
             raise Problem("invalid-request", "There is no logout token in the form field `logout_token`.")
         try:

@@ -21,7 +21,7 @@ class Browser:
     last: Any = None
 
     async def ask(
-        self, method: str, path: str, form: dict[str, str] | None = None, head: dict[str, str] | None = None
+        self, method: str, path: str, form: dict[str, str] | str | None = None, head: dict[str, str] | None = None
     ) -> int:
         """Ask for a page and keep the answer; return its status."""
         fields = {"X-Real-IP": "192.0.2.9", "X-Charge-Id": "c" * 32, **(head or {})}

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from shared.config import Settings
+from shared.db.connect import connect
 from tests.service.dashboard.browser import Browser
-from tests.service.dashboard.test_billing import contents, member, used, visit
+from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, used, used_by, visit
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
 
@@ -78,3 +79,31 @@ async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(brows
     assert 'hx-trigger="load"' not in browser.text and "counts as 4 units" in browser.text
     plan = await browser.edge.resources.credentials.plan("brand")
     assert (await browser.edge.resources.limiter.usage(f"org:{organization}", plan)).used_day == 1
+
+
+async def test_the_history_of_an_item_that_is_merged_meanwhile_leads_to_that_of_the_survivor(
+    browser: Browser, settings: Settings
+) -> None:
+    organization = await member(browser)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    page, survivor = f"/dashboard/explorer/{MERGED}/history", f"/dashboard/explorer/{SOY}/history"
+    assert await visit(browser, page) == 301
+    assert browser.last.headers["Location"] == survivor
+    assert browser.last.headers["Cache-Control"] == "no-store"
+    assert await browser.ask("GET", page, head={**PART, "X-Charge-Id": "a" * 32}) == 204
+    assert browser.last.headers["HX-Redirect"] == survivor
+    assert await used_by(browser, organization) == 0
+    assert await visit(browser, survivor) == 200
+    assert SOY in browser.text
+
+
+async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
+    browser: Browser, settings: Settings
+) -> None:
+    await browser.sign_in()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
+    assert browser.last.headers["Location"] == f"/dashboard/explorer/{SOY}"
+    assert browser.last.headers["Cache-Control"] == "no-store"

@@ -4,6 +4,7 @@ import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -39,6 +40,15 @@ async def test_a_form_of_another_kind_is_refused(browser: Browser) -> None:
     await browser.sign_in()
     for kind in ("application/json", "multipart/form-data; boundary=x", "text/plain"):
         assert await browser.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
+
+
+@pytest.mark.parametrize(("page", "field"), [("token", "csrf"), ("reports", "brand")])
+async def test_a_form_with_half_a_character_is_refused(browser: Browser, page: str, field: str) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/token")
+    form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
+    kind = "application/x-www-form-urlencoded; charset=unicode_escape"
+    assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
 
 
 async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> None:

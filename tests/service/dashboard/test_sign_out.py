@@ -129,6 +129,9 @@ async def test_a_malformed_logout_token_ends_nothing(browser: Browser) -> None:
         "x" * 9_000,
     ):
         assert await _tell(browser, token) == 400
+    for charset in ("nonsense", "hex"):
+        kind = f"application/x-www-form-urlencoded; charset={charset}"
+        assert await _tell(browser, issuer.logout_token(), kind) == 400
     assert await _tell(browser, issuer.logout_token(), "text/plain") == 415
     assert await _is_in(visitor)
 
