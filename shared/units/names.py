@@ -11,7 +11,7 @@ from shared.units.reader import NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, Reader
 from shared.units.rows import ReadQuantity, read_range, read_row
 from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
 from shared.units.table import units
-from shared.units.tokens import NUMBER, WORD, Token
+from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token
 
 _HOLDS = frozenset("pack pk packs packet case set box bundle carton lot tray kit multipack crate".split())
 _PACKABLE = frozenset({"mass", "volume", "memory"})
@@ -45,6 +45,8 @@ class Reading:
 @lru_cache(maxsize=65_536)
 def read(text: str) -> Reading:
     """Return the quantities of a name, and what remains without them."""
+    if _states_none(text):
+        return Reading((), (), text, ends=False)
     reader = Reader(text)
     spans = list(_spans(reader))
     rest, end = "", 0
@@ -66,6 +68,14 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
             return False
         left.remove(equal)
     return not left
+
+
+def _states_none(text: str) -> bool:
+    """Return whether a text is plainly words alone with which no quantity begins, as most queries are."""
+    if not (text.isascii() and text.replace(" ", "").isalpha() and len(text) <= TEXT_CHARACTERS_MAX):
+        return False
+    words = text.lower().split()
+    return _BEGINNINGS.isdisjoint(words) and not any(word.startswith("x") for word in words)
 
 
 def _spans(reader: Reader) -> Iterator[Span]:

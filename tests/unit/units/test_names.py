@@ -124,6 +124,18 @@ def test_any_text_is_read_without_an_error_and_keeps_its_order_of_words(text: st
     assert compare(text, text).equal
 
 
+_SPELLED = sorted({*NUMBER_WORDS, *PACK_NUMBER_WORDS, *units(), "of", "dozen", "x", "XL", "tea"})
+
+
+@given(st.lists(st.sampled_from(_SPELLED) | st.text("abX \t'", max_size=4), max_size=5))
+def test_texts_of_words_alone_are_read_as_all_others(words: list[str]) -> None:
+    text = " ".join(words)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(names, "_states_none", lambda text: False)
+        expected = read.__wrapped__(text)
+    assert read.__wrapped__(text) == expected
+
+
 def test_no_quantity_begins_with_a_word_that_is_passed_over() -> None:
     names_read = [one for groups in FAMILIES.values() for group in groups for one in group]
     words = {token.text for one in names_read for token in tokens(one)} | set(units())
