@@ -55,4 +55,6 @@ def sigma_of_deviation(mean: float, standard_deviation: float) -> float:
     """Return the deviation of the logarithm from an arithmetic mean and standard deviation."""
     if mean <= 0 or standard_deviation < 0:
         raise ValueError("the mean must be positive and the deviation not negative")
-    return math.sqrt(math.log1p((standard_deviation / mean) ** 2))
+    ratio = standard_deviation / mean
+    # The square of a large ratio would leave a double; beside that of a small one 1 has no digit left.
+    return math.sqrt(2 * math.log(math.hypot(1, ratio)) if ratio > 1 else math.log1p(ratio * ratio))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shared.indicators import CODES
-from shared.uncertainty.sums import Moments, interval_of_many, shared_by, total_moments
+from shared.uncertainty.sums import Group, interval_of_many
 from workers.reports.impacts import OWN, Footprints
 from workers.rollups.codec import Array
 
@@ -79,9 +79,9 @@ def _by_segment(segment: Array, known: Array) -> Iterator[tuple[int, Any]]:
         yield from zip(numbers.tolist(), np.split(entries, starts[1:]), strict=True)
 
 
-def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> list[Moments]:
+def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> list[Group]:
     groups = []
     for number in np.unique(numbers).tolist():
         mine = numbers == number
-        groups.append(shared_by(total_moments(medians[mine], sigmas[mine]), float(common[number])))
+        groups.append(Group(medians[mine], sigmas[mine], float(common[number])))
     return groups

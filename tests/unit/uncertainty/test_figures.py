@@ -59,6 +59,11 @@ def test_mean_and_deviation_of_a_log_normal_give_its_sigma_back(median: float, s
     assert sigma_of_deviation(figure.mean, deviation) == pytest.approx(sigma, abs=1e-7)
 
 
+def test_a_deviation_far_above_or_below_its_mean_has_a_sigma() -> None:
+    assert sigma_of_deviation(1e-100, 1e100) == pytest.approx(math.sqrt(400 * math.log(10)), rel=1e-12)
+    assert sigma_of_deviation(1e100, 1e-60) == pytest.approx(1e-160, rel=1e-12)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (2.0, 1.0)])
 def test_bounds_that_are_none_are_refused(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="bounds"):

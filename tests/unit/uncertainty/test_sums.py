@@ -7,9 +7,10 @@ from numpy.random import default_rng
 from deploy.ctl.demo import DATA
 from shared.uncertainty import csv_file, pedigree
 from shared.uncertainty.lognormal import LogNormal
-from shared.uncertainty.sums import Moments, fitted, moments, shared_by, sum_interval, total_moments
+from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 
 DRAWS = 1_000_000
+NONE = np.empty(0)
 
 
 def drawn(medians: list[float], sigmas: list[float]) -> list[float]:
@@ -53,18 +54,47 @@ def test_sales_of_published_footprints_add_up_as_monte_carlo_says(basis: str) ->
     assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01)
 
 
-def test_figures_that_share_a_factor_do_not_average_its_error_out() -> None:
-    rng, items, own, common = default_rng(5), 40, 0.5, 0.4
-    total = np.zeros(DRAWS)
-    for _ in range(items):
-        total += np.exp(own * rng.standard_normal(DRAWS))
+@pytest.mark.parametrize(
+    ("medians", "own", "common"),
+    [
+        ([1.0] * 40, 0.5, 0.4),
+        ([1.0, 1.0], 0.9, 0.1),
+        ([1.0, 3.0], 1.1, 0.5),
+        ([1.0] * 5, 1.4, 0.6),
+        ([2.0**n for n in range(8)], 1.86, 0.44),
+        ([1.0 / n for n in range(1, 80)], 1.2, 0.5),
+    ],
+)
+def test_figures_that_share_a_factor_do_not_average_its_error_out(
+    medians: list[float], own: float, common: float
+) -> None:
+    rng = default_rng(5)
+    total = sum(median * np.exp(own * rng.standard_normal(DRAWS)) for median in medians)
     total *= np.exp(common * rng.standard_normal(DRAWS))
-    quantiles = [float(one) for one in np.quantile(total, [0.025, 0.5, 0.975])]
-    inner = total_moments(np.ones(items), np.full(items, own))
-    found = sum_interval([shared_by(inner, common)])
-    assert found == pytest.approx(quantiles, rel=0.01)
-    alone = sum_interval([inner])
+    others = np.array([2.0, 1.0]), np.array([0.8, 0.8])
+    besides = total + sum(median * np.exp(0.8 * rng.standard_normal(DRAWS)) for median in others[0])
+    listed, sigmas = np.array(medians), np.full(len(medians), own)
+    found = interval_of_many(NONE, NONE, [Group(listed, sigmas, common)])
+    assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
+    with_others = interval_of_many(*others, [Group(listed, sigmas, common)])
+    assert with_others == pytest.approx(np.quantile(besides, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
+
+
+def test_the_error_of_a_factor_widens_the_sum_of_many_items() -> None:
+    medians, sigmas = np.ones(40), np.full(40, 0.5)
+    alone = interval_of_many(medians, sigmas, [])
+    found = interval_of_many(NONE, NONE, [Group(medians, sigmas, 0.4)])
     assert found.high / found.low > 2 * alone.high / alone.low
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-110, 1.0, 1e120])
+@pytest.mark.parametrize("sigma", [0.0, 1e-150, 0.3, 1.4, 30.0])
+def test_no_size_and_no_width_of_figures_leaves_the_range_of_a_double(size: float, sigma: float) -> None:
+    medians, sigmas = np.array([size, size, 2 * size]), np.full(3, sigma)
+    low, central, high = interval_of_many(medians, sigmas, [Group(medians, sigmas, sigma / 2)])
+    assert 0 < low <= central <= high < np.inf
+    scaled = interval_of_many(medians / size, sigmas, [Group(medians / size, sigmas, sigma / 2)])
+    assert [low / size, central / size, high / size] == pytest.approx(list(scaled), rel=1e-9 if sigma < 2 else 1)
 
 
 def test_moments_of_many_terms_are_the_sums_of_each() -> None:
