@@ -128,9 +128,11 @@ def merged(classifiers: list[Any]) -> Model:
 def bound(probabilities: Array, labels: Array, precision: float = PRECISION) -> float:
     """Return the least probability from which on the pairs have a precision; 1.0 where there is none."""
     order = np.argsort(-probabilities, kind="stable")
+    falling = probabilities[order]
     share = np.cumsum(labels[order]) / np.arange(1, len(order) + 1)
-    enough = np.flatnonzero(share >= precision)
-    return float(probabilities[order][enough[-1]]) if len(enough) else 1.0
+    last_of_equals = np.append(falling[1:] < falling[:-1], True)[: len(order)]
+    enough = np.flatnonzero((share >= precision) & last_of_equals)
+    return float(falling[enough[-1]]) if len(enough) else 1.0
 
 
 def _tree(nodes: Any, share: float) -> Tree:

@@ -82,6 +82,13 @@ def test_the_bound_is_the_least_probability_with_the_precision() -> None:
     assert bound(probabilities, ~labels, 1.0) == 1.0
 
 
+def test_pairs_of_one_probability_are_above_a_bound_together() -> None:
+    assert bound(np.array([0.9, 0.9]), np.array([True, False]), 1.0) == 1.0
+    assert bound(np.array([0.95, 0.9, 0.9]), np.array([True, True, False]), 1.0) == 0.95
+    assert bound(np.array([0.95, 0.9, 0.9]), np.array([True, True, True]), 1.0) == 0.9
+    assert bound(np.zeros(0), np.zeros(0, bool)) == 1.0
+
+
 def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
     made = (
         "import hashlib; from workers.matching.synthetic import worlds; from workers.matching.training import "
