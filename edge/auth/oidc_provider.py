@@ -98,11 +98,13 @@ class OidcProvider:
             raise self._unavailable()  # the key may be new and the provider is unavailable: not the caller's fault
         return keys
 
-    async def fetch(self, method: str, url: str, form: dict[str, str] | None = None, **options: Any) -> Any:
+    async def fetch(
+        self, method: str, url: str, form: dict[str, str] | None = None, head: dict[str, str] | None = None
+    ) -> Any:
         """Ask the provider for a JSON document, bounded in time and size, following no redirect."""
         assert self._session is not None
         try:
-            async with self._session.request(method, url, data=form, allow_redirects=False, **options) as answer:
+            async with self._session.request(method, url, data=form, headers=head, allow_redirects=False) as answer:
                 body = await answer.content.read(_ANSWER_BYTES_MAX + 1)
                 while len(body) <= _ANSWER_BYTES_MAX and (more := await answer.content.read(_ANSWER_BYTES_MAX)):
                     body += more

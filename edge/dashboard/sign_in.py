@@ -1,6 +1,6 @@
 """Signing in with the provider: authorization code with PKCE, state and nonce.
 
-Sources: OpenID Connect Core 1.0, section 3.1; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700.
+Sources: OpenID Connect Core 1.0, section 3.1; RFC 6749; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700.
 """
 
 import base64
@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import aiohttp
 from aiohttp import web
@@ -126,11 +126,13 @@ class SignInPages:
             "code_verifier": sign_in.verifier,
             "client_id": self._settings.oidc_client_id,
         }
-        auth = None
+        head = {}
         if self._settings.oidc_client_secret:
-            auth = aiohttp.BasicAuth(self._settings.oidc_client_id, self._settings.oidc_client_secret)
+            # RFC 6749, 2.3.1: both are form-encoded before they become a header.
+            client, secret = map(quote_plus, (self._settings.oidc_client_id, self._settings.oidc_client_secret))
+            head["Authorization"] = aiohttp.encode_basic_auth(client, secret)
         endpoints = await provider.endpoints()
-        answer = await provider.fetch("POST", endpoints.token, form, auth=auth)
+        answer = await provider.fetch("POST", endpoints.token, form, head)
         token = answer.get("id_token") if isinstance(answer, dict) else None
         if not isinstance(token, str):
             raise self._refused("the provider did not redeem the code")

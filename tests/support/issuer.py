@@ -67,6 +67,7 @@ class Issuer:
     discoveries: int = 0
     codes: dict[str, dict[str, Any]] = field(default_factory=dict)
     redeemed: list[dict[str, str]] = field(default_factory=list)
+    authorizations: list[str | None] = field(default_factory=list)
 
     def claims(self, subject: str = "ada", **more: Any) -> dict[str, Any]:
         """Return good claims, changed as asked; a claim of None is left out."""
@@ -133,6 +134,7 @@ class Issuer:
         """Give the token for a code."""
         form = {name: str(value) for name, value in (await request.post()).items()}
         self.redeemed.append(form)
+        self.authorizations.append(request.headers.get("Authorization"))
         claims = self.codes.pop(form.get("code", ""), None)
         if self.down:
             return web.Response(status=503)

@@ -45,6 +45,16 @@ async def test_the_provider_gets_the_parameters_of_the_code_flow(browser: Browse
     assert form["redirect_uri"] == asked["redirect_uri"] == "http://testserver/dashboard/sign-in/callback"
 
 
+async def test_the_clients_secret_is_form_encoded_before_it_becomes_a_header(
+    settings: Settings, tmp_path: Path
+) -> None:
+    settings = replace(settings, oidc_client_secret="a+b/c%41:ü")
+    async with running_issuer() as issuer, running_edge(replace(settings, oidc_issuer=issuer.url), tmp_path) as edge:
+        assert await Browser(edge, issuer).sign_in() == 303
+        sent = base64.b64encode(b"item-index:a%2Bb%2Fc%2541%3A%C3%BC").decode()
+        assert issuer.authorizations == [f"Basic {sent}"]
+
+
 async def test_with_tls_the_cookies_are_secure(settings: Settings, tmp_path: Path) -> None:
     async with running_issuer() as issuer:
         secure = replace(settings, oidc_issuer=issuer.url, base_url="https://testserver/v1")
