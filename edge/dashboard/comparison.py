@@ -27,13 +27,15 @@ class Line(NamedTuple):
 def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Line]:
     """Return the fields of two items, each with its words: name, brand, category, identifiers, attributes."""
     ours, theirs = _fields(left), _fields(right)
-    return [_line(field, ours.get(field, ""), theirs.get(field, "")) for field in dict.fromkeys([*ours, *theirs])]
+    return [_line(key[1], ours.get(key, ""), theirs.get(key, "")) for key in dict.fromkeys([*ours, *theirs])]
 
 
-def _fields(item: Mapping[str, Any]) -> dict[str, str]:
-    plain = {"name": item["name"] or "", "brand": item["brand"] or "", "category": item["category"] or ""}
-    identifiers = {one["scheme"]: one["value"] for one in item["identifiers"]}
-    return {**plain, **identifiers, **{name: str(value) for name, value in sorted(item["attributes"].items())}}
+def _fields(item: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return the text of each field by its kind and name: an attribute may be called as a field of its own is."""
+    plain = {("field", name): item[name] or "" for name in ("name", "brand", "category")}
+    identifiers = {("identifier", one["scheme"]): one["value"] for one in item["identifiers"]}
+    attributes = {("attribute", name): str(value) for name, value in sorted(item["attributes"].items())}
+    return {**plain, **identifiers, **attributes}
 
 
 def _line(field: str, left: str, right: str) -> Line:

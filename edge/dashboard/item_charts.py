@@ -28,7 +28,8 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
         first, last = min(p.day for p in chosen), max(p.day for p in chosen)
         days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
         series: list[dict[str, Any]] = []
-        for colour, channel in enumerate(sorted({price.channel for price in chosen})[:SERIES_MAX]):
+        channels = sorted({price.channel for price in chosen})
+        for colour, channel in enumerate(channels[:SERIES_MAX]):
             here = [price for price in chosen if price.channel == channel]
             values = _by_day([price for price in here if price.outlier is None], days, currency)
             series.append({"label": channel, "values": values, "colour": colour})
@@ -39,6 +40,8 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
                 series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})
         scale = _scale(series)
         title = f"Median price per day, {currency}, {KINDS[kind]}s{', logarithmic scale' if scale == 'log' else ''}"
+        if len(channels) > SERIES_MAX:
+            title += f" (the first {SERIES_MAX} of {len(channels)} channels)"
         listed = [day.isoformat() for day in days]
         made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})
     return made

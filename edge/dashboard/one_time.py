@@ -58,8 +58,8 @@ class OneTimeSecrets:
                 await self._sessions.put_flash(visitor.cookie, page, text)
             return Outcome(200)
 
-        fields = "\0".join(f"{name}={value}" for name, value in sorted(form.items()) if name != "csrf")
-        digest = hashlib.sha256(f"{request.path}\0{fields}".encode(errors="replace")).digest()
+        sent = sorted(f"{name}={value}" for name, value in (await request.post()).items() if name != "csrf")
+        digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
         try:
             sending = IdempotentRequest(Scope(person=visitor.person.id), f"form {form_id}", digest)
             await self._idempotent.run(sending, act, wait=True)

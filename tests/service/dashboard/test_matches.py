@@ -90,3 +90,14 @@ def test_a_comparison_distinguishes_words_and_fields() -> None:
         "size": "agree",
     }
     assert [(word.text, word.shared) for word in lines["name"].left] == [("Café", True), ("1L", False)]
+
+
+def test_an_attribute_that_is_called_like_a_field_has_a_line_of_its_own() -> None:
+    left = {"name": "Pen", "brand": None, "category": None, "identifiers": [{"scheme": "mpn", "value": "A1"}]}
+    lines = compare({**left, "attributes": {"name": "felt", "mpn": "B2"}}, {**left, "attributes": {}})
+    assert [(line.field, line.left[0].text, line.state) for line in lines if line.left] == [
+        ("name", "Pen", "agree"),
+        ("mpn", "A1", "agree"),
+        ("mpn", "B2", "alone"),
+        ("name", "felt", "alone"),
+    ]

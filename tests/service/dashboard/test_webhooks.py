@@ -3,6 +3,7 @@
 import asyncio
 import re
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -82,6 +83,18 @@ async def test_a_webhook_from_its_form_to_its_attempts_and_a_replay(browser: Bro
             assert fault(browser, "after")
     assert await browser.ask("POST", f"{page}/removal", csrf) == 303
     assert await browser.ask("GET", page) == 404
+
+
+async def test_a_form_that_is_sent_again_with_other_types_is_not_taken_for_the_same(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", PAGE)
+    form = {"csrf": browser.csrf(), "once": browser.once(), "url": "https://example.org/", "types": "watch.fired"}
+    head = {"Content-Type": "application/x-www-form-urlencoded"}
+    statuses = [
+        await browser.ask("POST", PAGE, f"types={first}&{urlencode(form)}", head)
+        for first in ("key.rotated", "key.rotated", "job.ended")
+    ]
+    assert statuses == [303, 303, 409]
 
 
 async def test_a_replaced_secret_is_shown_once_on_the_webhooks_page(browser: Browser) -> None:
