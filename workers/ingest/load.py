@@ -28,7 +28,7 @@ from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
-from workers.ingest.read_ahead import ahead
+from workers.ingest.read_ahead import ahead, alternating
 from workers.ingest.spool import Spool
 from workers.ingest.stage import Stage
 from workers.ingest.transform import Transformed, Transformer
@@ -191,13 +191,17 @@ class _Load:
         return stage
 
     def _shaped(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
-        """Shape batch after batch. Observations go first, so that the server writes them while items are cleaned."""
+        """Shape batch after batch. A batch's items are cleaned among the observations of the next.
+
+        The server writes these meanwhile; it would wait if all items of a batch were cleaned at once.
+        """
+        items: Iterator[_Ready] = iter(())
         for path, batch in self._batches():
             observed, finish = shaper.begin(batch, path)
-            yield from months.take(observed.observations, observed.channels)
-            shaped = finish()
-            yield shaped, as_csv(shaped.items)
-        yield from months.rest()
+            yield from alternating(months.take(observed.observations, observed.channels), items)
+            yield observed, b""
+            items = ((part, as_csv(part.items)) for part in finish())
+        yield from alternating(months.rest(), items)
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
         return set(self._lookup.execute(SQL.owners, (self._mapping.source, iids, ids)).fetchall())

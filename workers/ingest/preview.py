@@ -49,12 +49,11 @@ class Previewer:
     def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
         """Return what a mapping of items gives."""
         for path, batch in self._batches(files):
-            observed, finish = transformer.begin(batch, path)
-            shaped = finish()
+            shaped = transformer.shape(batch, path)
             self._preview.counts["rows"] += shaped.rows
             self._preview.counts.update(shaped.counts)
             self._keep_rejects(shaped.rejects)
-            self._keep(shaped, observed)
+            self._keep(shaped)
         self._preview.counts["items_read"] = len(transformer.registry)
         return self._preview
 
@@ -84,7 +83,7 @@ class Previewer:
         for reject in rejects[: self._shown - len(preview.rejects)]:
             preview.rejects.append(reject._asdict())
 
-    def _keep(self, shaped: Transformed, observed: Transformed) -> None:
+    def _keep(self, shaped: Transformed) -> None:
         preview = self._preview
         if len(self._names) < self._shown:
             self._names |= {item.key: item.name or item.iid for item in shaped.items[: 10 * self._shown]}
@@ -101,10 +100,10 @@ class Previewer:
         for figure in shaped.stage_figures[: self._shown - len(preview.impacts)]:
             named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}
             preview.impacts.append({**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage})
-        if observed.observations is not None:
-            preview.counts["observations_read"] += len(observed.observations)
-            for row in observed.observations[: self._shown - len(preview.observations)]:
-                preview.observations.append(self._observation(row, observed.channels))
+        if shaped.observations is not None:
+            preview.counts["observations_read"] += len(shaped.observations)
+            for row in shaped.observations[: self._shown - len(preview.observations)]:
+                preview.observations.append(self._observation(row, shaped.channels))
 
     def _observation(self, row: Any, channels: list[str]) -> dict[str, Any]:
         currency = row["currency"].decode()

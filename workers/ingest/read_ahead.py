@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -13,6 +14,14 @@ _STOP_SECONDS = 0.1
 # The thread that sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer
 # than it sends.
 _SWITCH_SECONDS = 0.0005
+
+
+def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
+    """Yield what is made of two kinds in turn, the first of the first kind, and then the rest of the longer one."""
+    for one in first:
+        yield one
+        yield from islice(second, 1)
+    yield from second
 
 
 def ahead(made: Iterator[T]) -> Generator[T, None, None]:

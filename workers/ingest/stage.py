@@ -47,8 +47,10 @@ class Stage:
 
     def take_items(self, shaped: Transformed, items: Any) -> None:
         """Stage the items of one batch, given as item_rows writes them."""
-        with self._connection.cursor().copy(f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)".encode()) as copy:
-            self._send(copy, memoryview(items))
+        if shaped.items:
+            command = f"COPY stage_items ({COLUMNS}) FROM STDIN (FORMAT csv)"
+            with self._connection.cursor().copy(command.encode()) as copy:
+                self._send(copy, memoryview(items))
         self._impacts(shaped)
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:

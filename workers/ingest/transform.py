@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -33,6 +33,7 @@ from workers.ingest.row_errors import Faults
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
 IID_OF_ANOTHER = "has an IID that another id of this load has"
 ANOTHER_IID = "has another IID than a former row of its id"
+_ITEMS_AT_ONCE = 2_048
 
 
 class ItemRow(NamedTuple):
@@ -99,14 +100,18 @@ class Transformer:
     def shape(self, batch: Batch, path: Path) -> Transformed:
         """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
         result, finish = self.begin(batch, path)
-        finish()
+        for part in finish():
+            result.items += part.items
+            result.rejects += part.rejects
         return result
 
-    def begin(self, batch: Batch, path: Path) -> tuple[Transformed, Callable[[], Transformed]]:
-        """Shape a batch's observations; the items follow when what is returned beside them is called."""
+    def begin(self, batch: Batch, path: Path) -> tuple[Transformed, Callable[[], Iterator[Transformed]]]:
+        """Shape a batch's observations; what is returned beside them gives its items, some thousand at a time.
+
+        It is to be called before the next batch is begun; its items may be taken later.
+        """
         if batch.rows == 0:
-            empty = Transformed(rejects=batch.rejects, rows=len(batch.rejects))
-            return empty, lambda: empty
+            return Transformed(rejects=batch.rejects, rows=len(batch.rejects)), lambda: iter(())
         bad = Faults(batch.rows)
         ids, first_seen, iids = check_items(self._item, batch, path, bad)
         figures = FigureColumns(self._mapping.impacts, batch, path, bad)
@@ -122,7 +127,7 @@ class Transformer:
         result.counts["rows_used"] = len(good)
         figures.count(good, result.counts)
         if not len(good):
-            return result, lambda: result
+            return result, lambda: iter(())
         rows, positions, result.channels = observed = together(shaped, good, batch.rows)
         met = distinct(ids, good, batch.rows, row_days(observed, first_seen, good))
         numbers = self.registry.number(met.ids)
@@ -135,7 +140,7 @@ class Transformer:
         result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:
             met.extend_spans(first_seen.take(good), met.codes)
-        return result, lambda: self._finish(batch, path, met, numbers, result)
+        return result, lambda: self._finish(batch, path, met, numbers)
 
     def _keep_observations(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
         rows["item"] = self.registry.keys(numbers).take(codes)
@@ -173,7 +178,7 @@ class Transformer:
             mask[rows] = True
             bad.where(mask, reason, field)
 
-    def _finish(self, batch: Batch, path: Path, met: BatchItems, numbers: Any, result: Transformed) -> Transformed:
+    def _finish(self, batch: Batch, path: Path, met: BatchItems, numbers: Any) -> Iterator[Transformed]:
         self.registry.extend_spans(numbers, met.first, met.last)
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)
@@ -181,10 +186,13 @@ class Transformer:
         fresh = at[self.registry.changed(numbers[at], self._contents(batch, met.chosen[at]))]
         days = np.where(met.newest[fresh] == NO_DAY, calendar_days.today(), met.newest[fresh])
         if self._item.join_by and not self._mapping.impacts:
-            return result  # observations alone say nothing of the item itself
+            return iter(())  # observations alone say nothing of the item itself
         ids = [met.ids[n] for n in fresh]
-        result.items = self._items(batch, path, met.chosen[fresh], numbers[fresh], ids, days, result.rejects)
-        return result
+        parts = (slice(n, n + _ITEMS_AT_ONCE) for n in range(0, len(fresh), _ITEMS_AT_ONCE))
+        return (
+            self._items(batch, path, met.chosen[fresh[part]], numbers[fresh[part]], ids[part], days[part])
+            for part in parts
+        )
 
     def _contents(self, batch: Batch, firsts: Any) -> Any:
         chosen = pa.array(firsts)
@@ -202,8 +210,7 @@ class Transformer:
         numbers: Any,
         ids: list[str],
         days: Any,
-        rejects: list[Reject],
-    ) -> list[ItemRow]:
+    ) -> Transformed:
         chosen = pa.array(firsts, pa.int64())
         small = Batch({n: pc.take(c, chosen) for n, c in batch.columns.items()}, list(firsts))
         registry = self.registry
@@ -220,7 +227,7 @@ class Transformer:
         levels = list(zip(*(listed(spec) for spec in item.category), strict=True)) or [()] * len(ids)
         splits = tuple(spec.split for spec in item.category)
         identifiers = [(scheme, listed(spec)) for scheme, spec in item.identifiers]
-        rejects += wrong_identifiers(item, [values for _, values in identifiers], firsts.tolist(), batch, path)
+        rejects = list(wrong_identifiers(item, [values for _, values in identifiers], firsts.tolist(), batch, path))
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
         figures = totals(self._mapping.impacts, small, path)
         rows = []
@@ -239,7 +246,7 @@ class Transformer:
             own, wide = figures[n]
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
             rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, wide, digest))
-        return rows
+        return Transformed(items=rows, rejects=rejects)
 
 
 def _plain(column: Any) -> Any:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from workers.ingest.read_ahead import ahead
+from workers.ingest.read_ahead import ahead, alternating
 
 
 def _threads() -> list[str]:
@@ -35,3 +35,8 @@ def test_an_error_of_the_maker_reaches_the_consumer() -> None:
     with pytest.raises(ValueError, match="broken"):
         next(values)
     assert _threads() == []
+
+
+def test_two_kinds_alternate_and_the_longer_one_ends() -> None:
+    assert list(alternating(iter("abc"), iter("12345"))) == ["a", "1", "b", "2", "c", "3", "4", "5"]
+    assert list(alternating(iter("abc"), iter("1"))) == ["a", "1", "b", "c"]

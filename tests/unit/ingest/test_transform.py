@@ -1,0 +1,45 @@
+"""A batch's items come some thousand at a time, and are those of the whole batch, newest rows last."""
+
+from pathlib import Path
+
+from workers.generate.market import MAPPING
+from workers.ingest.mapping import Mapping, read
+from workers.ingest.readers import read as batches
+from workers.ingest.transform import Transformer
+
+PATH = Path("prices.csv")
+
+
+def _mapping(folder: Path) -> Mapping:
+    (folder / "mapping.toml").write_text(MAPPING)
+    return read(folder / "mapping.toml")
+
+
+def _file(folder: Path, names: list[str]) -> Path:
+    path = folder / PATH
+    rows = [f"A{n},{name},Acme,Food,Milk,Milk,North,1.50,2026-07-01\n" for n, name in enumerate(names)]
+    path.write_text("id,name,brand,group,type,product_type,channel,price,day\n" + "".join(rows))
+    return path
+
+
+def test_parts_are_the_items_of_the_batch_in_their_order(tmp_path: Path) -> None:
+    mapping = _mapping(tmp_path)
+    [batch] = batches(_file(tmp_path, [f"Milk {n}" for n in range(5_000)]), mapping, batch_rows=10_000)
+    whole = Transformer(mapping, {}).shape(batch, PATH)
+    observed, finish = Transformer(mapping, {}).begin(batch, PATH)
+    parts = list(finish())
+    assert [len(part.items) for part in parts] == [2_048, 2_048, 904]
+    assert [item for part in parts for item in part.items] == whole.items
+    assert (observed.rows, len(observed.items), len(whole.items)) == (5_000, 0, 5_000)
+
+
+def test_parts_may_be_taken_when_the_next_batch_has_begun(tmp_path: Path) -> None:
+    mapping, taken = _mapping(tmp_path), []
+    transformer, finish = Transformer(mapping, {}), iter(())
+    for names in (["Milk", "Oats"], ["Milk", "Rolled oats"]):
+        [batch] = batches(_file(tmp_path, names), mapping, batch_rows=10)
+        _, begun = transformer.begin(batch, PATH)
+        taken += [item.name for part in finish for item in part.items]
+        finish = begun()
+    taken += [item.name for part in finish for item in part.items]
+    assert taken == ["Milk", "Oats", "Rolled oats"]
