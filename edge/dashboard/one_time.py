@@ -58,7 +58,7 @@ class OneTimeSecrets:
                 await self._sessions.put_flash(visitor.cookie, page, text)
             return Outcome(200)
 
-        sent = sorted(f"{name}={value}" for name, value in (await request.post()).items() if name != "csrf")
+        sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
         digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
         try:
             sending = IdempotentRequest(Scope(person=visitor.person.id), f"form {form_id}", digest)

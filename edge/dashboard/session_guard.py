@@ -149,14 +149,14 @@ async def form_of(request: web.Request) -> dict[str, str]:
     if request.content_type != "application/x-www-form-urlencoded":
         raise PageError(415, "Send the form as a browser does.")
     try:
-        fields = await request.post()
-        text = "".join(f"{name}{value}" for name, value in fields.items())
+        fields = [(name, str(value)) for name, value in (await request.post()).items()]
+        text = "".join(name + value for name, value in fields)
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
         raise PageError(400, "The form cannot be read.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
         raise PageError(400, "The form cannot be read.")
-    return {name: str(value) for name, value in fields.items()}
+    return dict(fields)
 
 
 def id_in(request: web.Request, name: str) -> str | None:
