@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from edge.search.index import SearchIndex
 from edge.search.paging import find
+from edge.search.threads import AnsweringThreads
 from shared.errors import StoreUnavailable
 from shared.search import layout
 from shared.search.model import Page, SearchQuery
@@ -45,7 +46,7 @@ class SearchEngine:
         `fetch` brings the newest index into the directory, where that is not written by the workers themselves.
         """
         self._fetch = fetch
-        self._fetches = ThreadPoolExecutor(1, "search-fetch")
+        self._beside = ThreadPoolExecutor(1, "search-index")
         self._fetch_waits = False
         self._next_fetch_at = 0.0
         self._check_seconds, self._pending_max = check_seconds, pending_max
@@ -57,7 +58,7 @@ class SearchEngine:
         self._swapping = Lock()
         self._next_check_at = 0.0
         self._pending = 0
-        self._threads = ThreadPoolExecutor(_THREADS, "search")
+        self._threads = AnsweringThreads(_THREADS, "search")
 
     @property
     def data_version(self) -> int:
@@ -69,14 +70,14 @@ class SearchEngine:
         """Open the newest index in a thread; running searches finish in the index they started with."""
         self._loop = asyncio.get_running_loop()
         if self._fetch is None:
-            self._threads.submit(self._swap)
+            self._beside.submit(self._swap)
         else:
             self._begin_fetch()
 
     def close(self) -> None:
         """Finish running searches and start no others."""
-        self._fetches.shutdown(wait=False, cancel_futures=True)
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._beside.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     async def find(self, search: SearchQuery) -> Page:
         """Return a page of hits. Raises as `ask`."""
@@ -91,7 +92,7 @@ class SearchEngine:
             raise StoreUnavailable("search", retry_after_seconds=1)
         self._pending += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, question)
+            return await self._threads.ask(lambda: self._ask(question))
         finally:
             self._pending -= 1
 
@@ -107,12 +108,12 @@ class SearchEngine:
         return question(index)
 
     def _begin_fetch(self) -> None:
-        """Fetch in a thread of its own: searches do not wait for it. One that was not begun yet serves all callers."""
+        """Fetch beside the searches, which do not wait for it. One that was not begun yet serves all callers."""
         if self._fetch is None or self._fetch_waits:
             return
         self._fetch_waits = True
         with suppress(RuntimeError):  # the process is stopping
-            self._fetches.submit(self._fetch_newest, self._fetch)
+            self._beside.submit(self._fetch_newest, self._fetch)
 
     def _fetch_newest(self, fetch: Callable[[], object]) -> None:
         self._fetch_waits = False
@@ -139,7 +140,7 @@ class SearchEngine:
                 return
             self._log.info("search-index", version=newest[1].data_version, items=newest[1].items)
             with suppress(RuntimeError):  # the process is stopping
-                self._threads.submit(self._index.touch)
+                self._beside.submit(self._index.touch)
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop has ended: no answers are left
                     self._loop.call_soon_threadsafe(self._changed)
