@@ -86,7 +86,6 @@ def create_app(resources: Resources) -> web.Application:
     )
     app.on_response_prepare.append(_hide_server)
     app.on_shutdown.append(_close_streams(resources))
-    dashboard.prepare(app)
     document = Document(settings)
     listed = routes(services, document)
     listed += mcp.routes(listed, services, authentication)

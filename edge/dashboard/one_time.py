@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import secrets
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -18,11 +17,6 @@ from edge.storage.idempotency import IdempotentActs, IdempotentRequest
 Make = Callable[[OrganizationService], Awaitable[str]]
 MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
 _FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
-
-
-def new_form_id() -> str:
-    """Return a new id for one form on a page: 22 characters, 128 random bits."""
-    return secrets.token_urlsafe(16)
 
 
 class OneTimeSecrets:

@@ -1,11 +1,5 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
-from pathlib import Path
-
-import aiohttp_jinja2
-from aiohttp import web
-from jinja2 import FileSystemLoader, StrictUndefined
-
 from edge.container import Services
 from edge.dashboard.acting import PlanRights
 from edge.dashboard.billing import PageBilling
@@ -15,7 +9,7 @@ from edge.dashboard.events import EventPages
 from edge.dashboard.explorer import ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
-from edge.dashboard.one_time import OneTimeSecrets, new_form_id
+from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.organization import OrganizationPages
 from edge.dashboard.person import PersonPages
 from edge.dashboard.reports import ReportPages
@@ -23,21 +17,10 @@ from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.sign_out import SignOutPages
-from edge.dashboard.tables import figure
-from edge.dashboard.text import code_spans
 from edge.dashboard.usage import UsagePages
 from edge.dashboard.watches import WatchPages
 from edge.dashboard.webhooks import WebhookPages
 from edge.http.routing import Handler, Route, Rule
-
-
-def prepare(app: web.Application) -> None:
-    """Give the application its templates: everything escaped, an unknown name raises."""
-    loader = FileSystemLoader(Path(__file__).with_name("templates"))
-    aiohttp_jinja2.setup(
-        app, loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    aiohttp_jinja2.get_env(app).globals.update(form_id=new_form_id, figure=figure, code_spans=code_spans)
 
 
 def routes(services: Services) -> tuple[Route, ...]:

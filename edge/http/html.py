@@ -15,11 +15,20 @@ _FIELDS = {**PAGE_FIELDS, "Cache-Control": "public, max-age=300"}
 
 
 class Templates:
-    """The templates of one folder."""
+    """The templates of one folder, each compiled at its first use: make them once for a process.
 
-    def __init__(self, folder: Path) -> None:
-        loader = FileSystemLoader(folder)
-        self._environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    Everything is escaped, an unknown name raises, and every template may use `names`.
+    """
+
+    def __init__(self, folder: Path, *, lstrip_blocks: bool = False, **names: object) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(folder),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=lstrip_blocks,
+        )
+        self._environment.globals.update(names)
 
     def page(self, name: str, **values: object) -> web.Response:
         """Return a filled-in page; an unknown variable in it raises."""
@@ -28,6 +37,9 @@ class Templates:
     def text(self, name: str, **values: object) -> str:
         """Return a filled-in page's text."""
         return self._environment.get_template(name).render(**values)
+
+
+PAGES = Templates(Path(__file__).parents[1] / "meta" / "templates")
 
 
 def page_of(text: str) -> web.Response:

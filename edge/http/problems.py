@@ -1,7 +1,6 @@
 """From errors to problem documents (RFC 9457), the bodies of all responses that are not successes."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,7 +9,7 @@ from aiohttp.typedefs import Handler
 
 from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
-from edge.http.html import Templates, wants_html
+from edge.http.html import PAGES, wants_html
 from shared.errors import (
     IdentifierNotFound,
     InvalidCursor,
@@ -30,7 +29,6 @@ from shared.errors import (
 from shared.telemetry.log import Log, trace_of
 
 CONTENT_TYPE = "application/problem+json"
-_PAGES = Templates(Path(__file__).parents[1] / "meta" / "templates")
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -182,7 +180,7 @@ class ProblemDetails:
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser has followed a wrong link."""
         context.problem_slug = problem.type.slug
-        answer = _PAGES.page(
+        answer = PAGES.page(
             "problem.html",
             title=problem.type.title,
             detail="There is nothing at this address.",

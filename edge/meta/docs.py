@@ -12,7 +12,7 @@ from aiohttp_apispec import docs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
-from edge.http.html import HTML, PAGE_FIELDS, POLICY, Templates
+from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.prefer import best_format
 from edge.http.representation import Representation, accepts_gzip
 from edge.http.routing import API_PATH
@@ -50,9 +50,8 @@ class Docs:
         self._document = document
         self._credentials = credentials
         self._guides = guides
-        self._templates = Templates(_TEMPLATES)
         self._page: tuple[tuple[Any, ...], asyncio.Task[_Page]] | None = None
-        self._reference = Representation.of(self._templates.text("reference.html", version=SCALAR_VERSION), HTML)
+        self._reference = Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION), HTML)
         compressed = _SCALAR.read_bytes()
         etag = f'W/"scalar-{SCALAR_VERSION}"'
         self._script = Representation(b"", compressed, "text/javascript; charset=utf-8", etag)
@@ -110,7 +109,7 @@ class Docs:
             prices=prices_of(self._document.as_dict()),
             guides=guides,
         )
-        page = self._templates.text(
+        page = PAGES.text(
             "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
         )
         return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))

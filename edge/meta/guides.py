@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from edge.http.html import HTML, PAGE_FIELDS, Templates
+from edge.http.html import HTML, PAGE_FIELDS, PAGES
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
@@ -35,7 +35,6 @@ class Guides:
     """The handlers. All guides are rendered once, in a thread, when one is first asked for."""
 
     def __init__(self) -> None:
-        self._templates = Templates(Path(__file__).with_name("templates"))
         self._made = MadeOnce(self._make)
 
     async def all(self) -> dict[str, Guide]:
@@ -45,7 +44,7 @@ class Guides:
     async def index(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page that lists the guides."""
         guides = (await self.all()).values()
-        return self._templates.page("guides.html", guides=guides)
+        return PAGES.page("guides.html", guides=guides)
 
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one guide: Markdown where it is preferred or its name ends in .md, else a page."""
@@ -64,7 +63,7 @@ class Guides:
         return {name: self._guide(name, texts[name], one, titles) for name, one in rendered.items()}
 
     def _guide(self, name: str, text: str, rendered: Rendered, titles: list[tuple[str, str]]) -> Guide:
-        page = self._templates.text("guide.html", here=name, guide=rendered, titles=titles)
+        page = PAGES.text("guide.html", here=name, guide=rendered, titles=titles)
         return Guide(name, rendered.title, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 

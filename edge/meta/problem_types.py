@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,7 +10,7 @@ from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.catalogue import CATALOGUE, ProblemType
-from edge.http.html import HTML, PAGE_FIELDS, Templates, wants_html
+from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
@@ -62,7 +61,6 @@ class Errors:
 
     def __init__(self, settings: Settings) -> None:
         self._base = settings.problem_base_url
-        self._templates = Templates(Path(__file__).with_name("templates"))
         self._list, self._entries = MadeOnce(self._make_list), MadeOnce(self._make_entries)
 
     @docs(
@@ -100,7 +98,7 @@ class Errors:
         return {slug: self._page(entry, [entry], slug, _section(entry)) for slug, entry in entries.items()}
 
     def _page(self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str) -> _Page:
-        page = self._templates.text("errors.html", entries=[*map(_shown, entries)], one=one)
+        page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one)
         return _Page(
             Representation.of(msgspec.json.encode(document), "application/json"),
             Representation.of(page, HTML),

@@ -164,9 +164,9 @@ FAULTS = (
     # Text of others.
     fault(
         "pages show names as markup",
-        "edge/dashboard/routes.py",
-        "autoescape=True",
-        "autoescape=False",
+        "edge/http/html.py",
+        "autoescape=True,",
+        "autoescape=False,",
         f"{_SESSIONS}::test_a_name_is_text_on_every_page",
     ),
     fault(
