@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.analytics.envelope import CurrencyCode
-from edge.http.parameters import Parameters
+from edge.http.parameters import CurrencyCode, Parameters
 from edge.storage.database import Database
 from shared.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
 from shared.results.formats import money

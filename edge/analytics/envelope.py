@@ -47,16 +47,6 @@ class Day(fields.Date):
         return day
 
 
-class CurrencyCode(fields.String):
-    """A currency's three letters (ISO 4217)."""
-
-    def __init__(self, sentence: str = "Only this currency (ISO 4217)") -> None:
-        # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
-        description = {"description": sentence, "example": "HKD", "pattern": "^[A-Z]{3}$"}
-        form = validate.Regexp(r"\A[A-Z]{3}\Z", error="must be a currency's three letters, like HKD")
-        super().__init__(load_default=None, validate=form, metadata=description)
-
-
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
     description = "Whether outliers count in the statistics; these are observations that their neighbours contradict"

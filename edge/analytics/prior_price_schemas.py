@@ -4,8 +4,8 @@ from marshmallow import Schema, fields, validate
 
 from edge.analytics.amount_fields import original_currency
 from edge.analytics.conversion import ConvertQuery, conversion_meta
-from edge.analytics.envelope import CurrencyCode, Day, Estimate, LightFormat, Meta, outliers_field
-from edge.http.parameters import Flag, Utf8, WholeNumber
+from edge.analytics.envelope import Day, Estimate, LightFormat, Meta, outliers_field
+from edge.http.parameters import CurrencyCode, Flag, Utf8, WholeNumber
 from shared.prior_price.model import Reason
 
 _MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}

@@ -5,9 +5,10 @@ from marshmallow import Schema, fields, validate
 from edge.analytics.amount_fields import original_currency
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.displacement import DisplacementMeta, DisplacementQuery
-from edge.analytics.envelope import CurrencyCode, Estimate, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import Estimate, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.prior_price_schemas import ReductionSummary
 from edge.analytics.unit_prices import UnitPrice
+from edge.http.parameters import CurrencyCode
 from shared.footprint import BASES
 from shared.indicators import CODES
 from shared.uncertainty.stated import ORIGINS

@@ -15,9 +15,11 @@ from edge.http.json_body import decode_json
 from edge.http.problems import Problem, invalid_parameters, missing_parameters
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
+from shared.iso4217 import CODES
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
+_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _NAME_SHOWN_MAX = 40
 _OF_OBJECT = "_schema"
 """Where marshmallow puts what is wrong with an object as a whole."""
@@ -140,6 +142,16 @@ class CursorText(fields.String):
         super().__init__(load_default=None, validate=validate.Length(least or None, 800), metadata=metadata)
 
 
+class CurrencyCode(fields.String):
+    """A currency's three letters (ISO 4217), current or withdrawn; loads take no other, so another is a mistake."""
+
+    def __init__(self, sentence: str | None = "Only this currency (ISO 4217)") -> None:
+        # The document's own pattern: JSON Schema has no \A and \Z, and Python's $ would let a newline in.
+        described = {"description": sentence} if sentence else {}
+        metadata = {**described, "example": "HKD", "pattern": "^[A-Z]{3}$"}
+        super().__init__(load_default=None, validate=_check_currency, metadata=metadata)
+
+
 class LinkQuery(Parameters):
     """The query of a signed URL."""
 
@@ -182,6 +194,13 @@ class StrictParser(AIOHTTPParser):
     def handle_error(self, error: ValidationError, req: web.Request, schema: Schema, **options: Any) -> Any:
         """Name every parameter that is wrong."""
         raise problem_of_validation(error, schema)
+
+
+def _check_currency(text: str) -> None:
+    if not _CURRENCY.fullmatch(text):
+        raise ValidationError("must be a currency's three letters, like HKD")
+    if text not in CODES:
+        raise ValidationError("names no currency of ISO 4217")
 
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:

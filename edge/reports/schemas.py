@@ -8,8 +8,8 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta
-from edge.analytics.envelope import CurrencyCode, Day, Estimate, Meta, OutlierMeta, outliers_field
-from edge.http.parameters import CursorText, Flag, Parameters, Utf8, WholeNumber
+from edge.analytics.envelope import Day, Estimate, Meta, OutlierMeta, outliers_field
+from edge.http.parameters import CurrencyCode, CursorText, Flag, Parameters, Utf8, WholeNumber
 from edge.reports.rows import KINDS, BrandRow, CategoryRow, CohortRow, PriceIndexRow
 from shared.footprint import BASES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method

@@ -7,11 +7,19 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.events.schemas import FeedQuery
 from edge.http.envelope import ListEnvelope
-from edge.http.parameters import CursorText, JsonFlag, JsonInteger, JsonNumber, Parameters, Utf8, WholeNumber
+from edge.http.parameters import (
+    CurrencyCode,
+    CursorText,
+    JsonFlag,
+    JsonInteger,
+    JsonNumber,
+    Parameters,
+    Utf8,
+    WholeNumber,
+)
 from shared.money import to_minor
 from shared.watches import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS
 
-_CURRENCY = r"\A[A-Z]{3}\Z"
 # The required and the optional fields of each condition.
 MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "below": (("amount", "currency"), ()),
@@ -45,9 +53,7 @@ class NewWatch(Parameters):
         validate=validate.Regexp(r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z"),
         metadata={"pattern": r"^(?!0+(\.0+)?$)[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
     )
-    currency = fields.Str(
-        load_default=None, validate=validate.Regexp(_CURRENCY), metadata={"pattern": "^[A-Z]{3}$", "example": "HKD"}
-    )
+    currency = CurrencyCode(None)
     days = JsonInteger(
         1,
         3_650,

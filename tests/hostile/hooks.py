@@ -36,6 +36,7 @@ UNSAYABLE = {
     "must be one of 30": "each condition of a watch has members of its own",
     "one article has no index": "two members depend on each other",
     "name either `event` or `after`": "one of two members is needed",
+    "names no currency of ISO 4217": "the codes are a table, which a pattern would only repeat",
     "names no table of exchange rates": "which tables there are is data",
     "cannot be given together with": "one of two parameters is too much",
     "of the index": "which articles, brands and categories there are is data",

@@ -197,6 +197,7 @@ BAD_PARAMETERS = [
     ("from=2026-07-03&to=2026-07-01", "from"),
     ("channel=MOON", "channel"),
     ("currency=hkd", "currency"),
+    ("currency=XXX", "currency"),
     ("format=xml", "format"),
     ("dry_run=1", "dry_run"),
     ("chanel=NORTH", "chanel"),

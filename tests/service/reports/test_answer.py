@@ -169,6 +169,8 @@ BAD_PARAMETERS = [
     ("?category=nothing", "category"),
     ("?brand=vita&channel=EAST", "channel"),
     ("?brand=vita&currency=hkd", "currency"),
+    ("?brand=vita&currency=XXX", "currency"),
+    ("?brand=vita&convert=HKG&rates=ecb", "convert"),
     ("?brand=vita&dry_run=1", "dry_run"),
     ("?brand=vita&to=2026-07-01&to=2026-07-02", "to"),
 ]

@@ -208,6 +208,7 @@ async def test_another_organization_sees_neither_watch_nor_event(shop: Shop) -> 
         ({"target": "brand", "code": "vita", "condition": "below", "amount": "0", "currency": "HKD"}, "amount"),
         ({"target": "brand", "code": "vita", "condition": "below", "amount": "1.001", "currency": "HKD"}, "amount"),
         ({"target": "brand", "code": "vita", "condition": "new-low", "days": 31, "currency": "HKD"}, "days"),
+        ({"target": "brand", "code": "vita", "condition": "new-low", "days": 30, "currency": "XXX"}, "currency"),
         ({"target": "brand", "code": "vita", "condition": "returned", "currency": "HKD"}, "currency"),
         ({"target": "article", "code": "x", "condition": "index-moved", "percent": 1, "currency": "HKD"}, "target"),
     ],
