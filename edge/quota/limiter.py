@@ -140,7 +140,7 @@ class RateLimiter:
 
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
-        await self._store.command("EVAL", *refunds.call(account, charge_id, day, units))
+        await self._store.command("EVAL", *refunds.call(account, charge_id, day, units, "edge"))
         self._refusals.forget(account)
 
     def _decide(

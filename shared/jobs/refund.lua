@@ -2,18 +2,22 @@
 --
 -- KEYS[1]  the account's counters of the day on which it was charged
 -- KEYS[2]  marker of this refund
--- ARGV     units, seconds that the marker lives (longer than the counters)
--- RETURNS  1 where units were given back, else 0
+-- ARGV     units, seconds that the marker lives (longer than the counters), who refunds
+-- RETURNS  1 where this refunder gave the units back, now or when it asked before, else 0
 -- WHY      The caller records the refund only afterwards and may die in between, so it asks
---          again: the marker makes the second asking harmless. Counters that have expired need no refund.
+--          again: the marker makes the second asking harmless, and tells it what it had done.
+--          Counters that have expired need no refund.
 
 local units = tonumber(ARGV[1])
-if not redis.call('SET', KEYS[2], units, 'NX', 'EX', ARGV[2]) then
-    return 0
+local gave = redis.call('GET', KEYS[2])
+if gave then
+    return gave == ARGV[3] and 1 or 0
 end
 local used = tonumber(redis.call('HGET', KEYS[1], 'n') or '0')
 if used < units then
+    redis.call('SET', KEYS[2], 'nothing', 'EX', ARGV[2])
     return 0
 end
+redis.call('SET', KEYS[2], ARGV[3], 'EX', ARGV[2])
 redis.call('HINCRBY', KEYS[1], 'n', -units)
 return 1

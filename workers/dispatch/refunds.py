@@ -25,19 +25,20 @@ class Refunds:
     def settle(self, connection: Connection) -> int:
         """Make the due refunds; return how many orders were settled. A refund that fails stays due."""
         settled: list[str] = []
-        given: list[str] = []
+        given: dict[str, int] = {}
         try:
             self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
             for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
-                if self._store.eval(*refunds.call(account, charge_id, day, units)):
-                    given.append(order)
-                    metrics.jobs_refunded.inc(units)
-                    self._log.info("job-refunded", job=order, units=units)
+                if self._store.eval(*refunds.call(account, charge_id, day, units, "dispatcher")):
+                    given[order] = units
                 settled.append(order)
         except redis.RedisError:
             metrics.store_errors.labels("state").inc()
         if settled:
-            connection.execute(SQL.refunded, (settled, given))
+            connection.execute(SQL.refunded, (settled, list(given)))
+        for order, units in given.items():
+            metrics.jobs_refunded.inc(units)
+            self._log.info("job-refunded", job=order, units=units)
         return len(settled)
 
     def close(self) -> None:

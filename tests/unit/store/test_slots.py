@@ -54,7 +54,7 @@ def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
         (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
         (("EVAL", REFUND.source, 2, "q:{a}:7", "c:{a}:1"), b"q:{a}:7"),
         (("EVAL", "return\r\n1", 1, "k"), b"k"),
-        (("EVAL", *refunds.call("a", "1", 7, 2)), b"q:{a}:7"),
+        (("EVAL", *refunds.call("a", "1", 7, 2, "edge")), b"q:{a}:7"),
         (("PING",), None),
         (("SCRIPT", "LOAD", "return 1"), None),
     ],
