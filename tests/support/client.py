@@ -6,13 +6,14 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import msgspec
 from aiohttp import web
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from yarl import URL
 
 from edge import server
@@ -103,7 +104,7 @@ class Edge:
         if kind in ("application/json", "application/problem+json"):
             schema = reported["content"][kind].get("schema")
             if schema:
-                Draft202012Validator({**schema, "components": self.document["components"]}).validate(answer.json)
+                _validator(self.settings.base_url, msgspec.json.encode(schema)).validate(answer.json)
 
     def _operation(self, method: str, path: str) -> Any:
         bare = "/v1" + path.partition("?")[0]
@@ -114,6 +115,12 @@ class Edge:
             ):
                 return operations.get(method.lower())
         return None
+
+
+@cache
+def _validator(base_url: str, schema: bytes) -> Draft202012Validator:
+    """Compile a schema of the document of this address."""
+    return Draft202012Validator({**msgspec.json.decode(schema), "components": _DOCUMENTS[base_url]["components"]})
 
 
 @asynccontextmanager
