@@ -1,6 +1,7 @@
 """`python -m tests.perf.ingest_bench`: a load beside a bare COPY of the same observations, interleaved, on one server."""
 
 import argparse
+import gc
 import statistics
 import tempfile
 import threading
@@ -26,6 +27,7 @@ def main() -> None:
     parser.add_argument("--observations", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    gc.freeze()  # as the command does with what it imports
     copied, unlogged, loaded, peaks = list[float](), list[float](), list[float](), list[float]()
     with tempfile.TemporaryDirectory(prefix="itemindex-bench-") as name, Servers.running(Path(name)) as servers:
         folder = Path(name)
