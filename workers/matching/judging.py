@@ -3,11 +3,14 @@
 import gc
 import multiprocessing
 import os
+import pickle
+import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -67,29 +70,33 @@ def judged(judge: Judge, blocks: Iterable[Block]) -> Iterator[Link]:
             yield from judge.links(block)
         return
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, spawn, initializer=_begin, initargs=(judge,)) as pool:
-        # No more blocks wait than keep the processes busy, so that memory does not follow the size of a load.
-        running: deque[Future[list[Link]]] = deque()
-        for block in chain(first, waiting):
-            running.append(pool.submit(_links, block))
-            if len(running) > 2 * processes:
-                yield from running.popleft().result()
-        for one in running:
-            yield from one.result()
+    with tempfile.NamedTemporaryFile() as kept:
+        # By a file and not by the pipe of each process: the writer of a pipe waits for ever where its reader dies.
+        pickle.dump(judge, kept)
+        kept.flush()
+        with ProcessPoolExecutor(processes, spawn, initializer=_begin, initargs=(kept.name,)) as pool:
+            # No more blocks wait than keep the processes busy, so that memory does not follow the size of a load.
+            running: deque[Future[list[Link]]] = deque()
+            for block in chain(first, waiting):
+                running.append(pool.submit(_links, block))
+                if len(running) > 2 * processes:
+                    yield from running.popleft().result()
+            for one in running:
+                yield from one.result()
 
 
 _judge: Judge
 
 
-def _begin(judge: Judge) -> None:
-    """Keep the judge of this process, which frees everything by counting references.
+def _begin(kept: str) -> None:
+    """Read the judge of this process, which frees everything by counting references.
 
     What is judged has no cycles, and the collector would look for them in all profiles of a block again and again: it
     took two fifths of the time.
     """
     global _judge
     gc.disable()
-    _judge = judge
+    _judge = pickle.loads(Path(kept).read_bytes())  # noqa: S301 - written by the process that began this one
 
 
 def _links(block: Block) -> list[Link]:

@@ -1,5 +1,9 @@
 """Blocks of pairs are judged alike in one process and in several."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -36,6 +40,25 @@ def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(inde
     assert len(expected) > 20
     assert list(judged(judge, [whole])) == expected
     assert list(judged(judge, blocks_of(index, 7))) == expected
+
+
+_ENDING = """
+import numpy as np, os
+from workers.matching import judging
+from workers.matching.model import Model
+from workers.matching.vocabulary import Vocabulary
+nothing = judging.Block((), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 14)))
+os.sched_getaffinity = lambda process: {0, 1}
+list(judging.judged(judging.Judge(Model.shipped(), Vocabulary()), [nothing] * 3))
+"""
+
+
+def test_processes_that_die_at_their_start_fail_the_judging_and_do_not_hold_it(tmp_path: Path) -> None:
+    # Without `if __name__ == "__main__"` each process that is started ends with an error before it has read anything.
+    program = tmp_path / "ending.py"
+    program.write_text(_ENDING)
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode != 0 and "BrokenProcessPool" in run.stderr
 
 
 def test_no_blocks_give_no_links(index: MatchIndex) -> None:
