@@ -39,12 +39,10 @@ def normalize(text: str) -> str:
 
 def words(normalized: str) -> list[str]:
     """Return the words of a normalized text, without a plural's `s`; of scripts without blanks each two characters."""
-    stems = [_stem(word) for word in _WORD.findall(normalized)]
-    if normalized.isascii() or not _UNSPACED.search(normalized):
-        return stems
-    kept = [word for word in stems if not _UNSPACED.search(word)]
-    runs = _UNSPACED.findall(normalized)
-    return kept + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
+    runs = [] if normalized.isascii() else _UNSPACED.findall(normalized)
+    spaced = _UNSPACED.sub(" ", normalized) if runs else normalized
+    stems = [_stem(word) for word in _WORD.findall(spaced)]
+    return stems + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
 def trigrams(normalized: str) -> frozenset[tuple[str, str, str]]:

@@ -7,6 +7,7 @@ import pytest
 
 from workers.matching.index import MatchIndex
 from workers.matching.records import Record
+from workers.matching.text import normalize, words
 
 _WORDS = ("lamp", "chair", "table", "kettle", "mirror", "carpet", "vase", "clock")
 
@@ -76,3 +77,10 @@ def test_chinese_names_without_blanks_find_each_other() -> None:
         [Record("a/1", "a", "維他奶低糖豆奶"), Record("b/x", "b", "維他奶 低糖豆奶 1公升"), *others]
     )
     assert _nearest_keys(index, "a/1")[0] == "b/x"
+
+
+def test_a_model_number_within_a_chinese_name_is_a_word_of_its_own() -> None:
+    assert words(normalize("索尼WH1000XM5耳机")) == ["wh1000xm5", "索尼", "耳机"]
+    siblings = [Record(f"b/{number}", "b", f"新款索尼WH100{number}耳机黑色") for number in range(9)]
+    index = MatchIndex.build([Record("a/1", "a", "索尼WH1004耳机"), *siblings])
+    assert _nearest_keys(index, "a/1")[0] == "b/4"
