@@ -4,12 +4,13 @@ Such a report would sort all entries of the month to show a few rows. Groups of 
 the whole month, need the entries: percentiles do not add up.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from workers.rollups.codec import Array, in_order, numbered, order_by, pack, starts_of, unpack
+from workers.rollups.codec import Array, in_order, numbered, order_by, pack_each, starts_of, unpack
 from workers.rollups.columns import summed_pairs
 from workers.rollups.statistics import Discounts, Spread, discounts, spread
 
@@ -58,18 +59,30 @@ def of_entries(group: Array, item: Array, day: Array, channel: Array, price: Arr
     )
 
 
-def pack_figures(figures: GroupFigures) -> bytes | None:
-    """Pack figures; None where a sum leaves 63 bits."""
+def pack_figures(each: Sequence[GroupFigures]) -> Iterator[bytes]:
+    """Pack the figures of several rollups, of which no sum may leave 63 bits: together, as each has few rows."""
+    if not each:
+        return
+    rows = _packed_together([_columns(figures) for figures in each])
+    pairs = _packed_together([figures[-3:] for figures in each])
+    for row, pair in zip(rows, pairs, strict=True):
+        yield len(row).to_bytes(_LENGTH_BYTES, "little") + row + pair
+
+
+def _columns(figures: GroupFigures) -> tuple[Array, ...]:
     prices, cuts = figures.spread, figures.discounts
-    if max(prices.squares) >= _INTEGER_MAX:
-        return None
-    rows = pack(
+    sums = (np.array(sums, "i8") for sums in (prices.total, prices.squares))
+    shares = (np.nan_to_num(share).view("i8") for share in (cuts.mean, cuts.median))
+    return (
         *figures[:4],
         *(prices.n, prices.least, prices.most, *prices.hundredths.T),
-        *(np.array(sums, "i8") for sums in (prices.total, prices.squares)),
-        *(cuts.listed, cuts.promoted, *(np.nan_to_num(share).view("i8") for share in (cuts.mean, cuts.median))),
+        *(*sums, cuts.listed, cuts.promoted, *shares),
     )
-    return len(rows).to_bytes(_LENGTH_BYTES, "little") + rows + pack(*figures[-3:])
+
+
+def _packed_together(each: list[tuple[Array, ...]]) -> Iterator[bytes]:
+    bounds = np.cumsum([0, *(len(columns[0]) for columns in each)])
+    return pack_each(tuple(np.concatenate(column) for column in zip(*each, strict=True)), bounds)
 
 
 def unpack_figures(packed: bytes) -> GroupFigures:
@@ -92,14 +105,20 @@ def each_packed(group: Array, columns: tuple[Array, Array, Array, Array, Array],
 
     `columns` are item, day, channel, price and list price.
     """
-    return [
-        _packed(group[start:stop], *(column[start:stop] for column in columns))
+    made = [
+        _of_large(group[start:stop], *(column[start:stop] for column in columns))
         for start, stop in pairwise(bounds.tolist())
     ]
+    packed = pack_figures([figures for figures in made if figures is not None])
+    return [None if figures is None else next(packed) for figures in made]
 
 
-def _packed(group: Array, *columns: Array) -> bytes | None:
+def _of_large(group: Array, *columns: Array) -> GroupFigures | None:
+    """Return the figures of a large rollup; None where a sum leaves 63 bits."""
     if len(group) < ENTRIES_MIN:
         return None
     groups = np.count_nonzero(np.bincount(group))
-    return pack_figures(of_entries(group, *columns)) if groups * ENTRIES_A_GROUP_MIN <= len(group) else None
+    if groups * ENTRIES_A_GROUP_MIN > len(group):
+        return None
+    figures = of_entries(group, *columns)
+    return figures if max(figures.spread.squares) < _INTEGER_MAX else None

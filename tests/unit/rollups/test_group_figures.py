@@ -35,8 +35,7 @@ def test_they_are_those_of_plain_python() -> None:
     groups: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for group, *others in zip(*(column.tolist() for column in entries), strict=True):
         groups[group].append(tuple(others))
-    packed = pack_figures(of_entries(*entries))
-    assert packed is not None
+    [packed] = pack_figures([of_entries(*entries)])
     found = unpack_figures(packed)
     assert found.group.tolist() == sorted(groups)
     for place, group in enumerate(found.group.tolist()):
@@ -63,8 +62,7 @@ def test_they_are_those_of_plain_python() -> None:
 
 def test_groups_without_list_prices_have_no_discount() -> None:
     *others, list_price = _entries(60)
-    packed = pack_figures(of_entries(*others, list_price * 0))
-    assert packed is not None
+    [packed] = pack_figures([of_entries(*others, list_price * 0)])
     row = unpack_figures(packed).discounts.row(0)
     assert row == {"list_price_n": 0, "promotion_share": None, "discount_mean": None, "discount_median": None}
 
