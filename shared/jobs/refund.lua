@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  the account's counters of the day on which it was charged
 -- KEYS[2]  marker of this refund
--- ARGV     units, seconds that the marker lives (longer than the counters), who refunds
+-- ARGV     units, seconds that the marker lives (longer than the counters), the tier that refunds
 -- RETURNS  1 where this refunder gave the units back, now or when it asked before, else 0
 -- WHY      The caller records the refund only afterwards and may die in between, so it asks
 --          again: the marker makes the second asking harmless, and tells it what it had done.
