@@ -5,7 +5,7 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from edge.http.problems import Problem
+from edge.http.problems import Problem, problem_of
 from edge.mcp import protocol
 from edge.mcp.calls import Result, ToolCalls
 from edge.mcp.jobs import Tasks, rpc_error_of
@@ -52,9 +52,12 @@ class McpEndpoint:
             return _refusal(403, None, RpcError(INVALID_REQUEST, "This origin may not call; see MCP_ORIGINS."))
         try:
             response = await self._answer(request)
-        except Problem as problem:  # a page must be able to read why it was refused
-            problem.fields.update(self._origins.fields(origin))
-            raise
+        except (ItemIndexError, Problem, web.HTTPException) as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            problem.fields.update(self._origins.fields(origin))  # a page must be able to read why it was refused
+            raise problem from None
         response.headers.update(self._origins.fields(origin))
         return response
 

@@ -133,7 +133,7 @@ class MatchIndex:
 
     def row(self, key: str) -> int | None:
         """Return the row of a key."""
-        rows = (row for start, segment in self._parts() for row in _shifted(segment.rows_of_key(key), start))
+        rows = (start + row for start, segment in self._parts() for row in segment.rows_of_key(key))
         return next((row for row in rows if row not in self._removed), None)
 
     def record(self, row: int) -> Record:
@@ -284,7 +284,3 @@ def position_in_group(*keys: Array) -> Array:
 def _everything(record: Record) -> str:
     values = (value for _, value in record.attributes)
     return " ".join((record.name, record.brand, record.mpn, record.category, record.description, *values))
-
-
-def _shifted(rows: list[int], start: int) -> list[int]:
-    return [row + start for row in rows]

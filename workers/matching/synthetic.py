@@ -95,7 +95,7 @@ def _world(chance: random.Random, articles: int) -> World:
     both, twice = chance.uniform(0.25, 0.8), chance.choice((0.02, 0.06, 0.25))
     for number, article in enumerate(made):
         seen = chance.random()
-        if seen < both or seen < (1 + both) / 2:
+        if seen < (1 + both) / 2:
             left.append(_record(chance, article, styles[0], "left", number))
         if seen < both or seen >= (1 + both) / 2:
             right.append(_record(chance, article, styles[1], "right", number))

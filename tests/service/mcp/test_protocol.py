@@ -190,6 +190,8 @@ async def test_a_page_of_another_origin_is_refused_and_the_services_own_is_not(n
     call = {"name": "get_item", "arguments": {"iid": SOY}}
     refused = await nameless.ask("tools/call", call, Origin="http://testserver")
     assert refused.status == 401 and refused.head["Access-Control-Allow-Origin"] == "http://testserver"
+    large = await nameless.post(b"x" * 1_000_000, Origin="http://testserver")
+    assert large.status == 413 and large.head["Access-Control-Allow-Origin"] == "http://testserver"
 
 
 async def test_a_preflight_allows_the_protocols_headers_to_accepted_origins_only(edge: Edge) -> None:
