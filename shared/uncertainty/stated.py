@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from shared.uncertainty import pedigree
-from shared.uncertainty.category import SAMPLES_MIN, student_975
+from shared.uncertainty.category import RELATED_DEGREES, SAMPLES_MIN, student_975
 from shared.uncertainty.lognormal import Z95, Interval, LogNormal, sigma_of_bounds, sigma_of_deviation
 from shared.uncertainty.pedigree import Scores
 
@@ -63,13 +63,18 @@ def of_item(figure: float, basis: str, spread: Spread) -> Stated:
 def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None) -> Stated:
     """Return a factor as the distribution of one item: its samples' spread, and the error of their mean.
 
-    Without a spread the pedigree matrix is used, with the scores of related products.
+    Without a spread the pedigree matrix is used, with the scores of related products. Of fewer samples than are enough
+    its variance counts as RELATED_DEGREES more of them, as between categories: Student's quantile of two is 12.7.
     """
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
     if log_mean is None or log_deviation is None or samples < 2:
         return Stated(mean, 0.0, PEDIGREE, pedigree.sigma(_FACTOR_WITHOUT_SPREAD))
-    wide = log_deviation * student_975(samples - 1) / Z95
+    degrees, variance = samples - 1, log_deviation**2
+    if not enough(samples):
+        related = RELATED_DEGREES * pedigree.sigma(_FACTOR_WITHOUT_SPREAD) ** 2
+        degrees, variance = degrees + RELATED_DEGREES, (degrees * variance + related) / (degrees + RELATED_DEGREES)
+    wide = math.sqrt(variance) * student_975(degrees) / Z95
     return Stated(math.exp(log_mean), wide, SAMPLES, wide / math.sqrt(samples))
 
 

@@ -11,6 +11,7 @@ from shared.uncertainty import pedigree
 from shared.uncertainty.category import student_975
 from shared.uncertainty.lognormal import Z95, LogNormal, sigma_of_bounds, sigma_of_deviation
 from shared.uncertainty.pedigree import Scores
+from shared.uncertainty.stated import of_factor
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,24 @@ def test_a_deviation_far_above_or_below_its_mean_has_a_sigma() -> None:
 def test_bounds_that_are_none_are_refused(bounds: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="bounds"):
         sigma_of_bounds(*bounds)
+
+
+@pytest.mark.parametrize(("samples", "student"), [(2, 3.182446), (4, 2.570582)])
+def test_a_factor_of_few_samples_borrows_the_spread_of_related_products(samples: int, student: float) -> None:
+    related = pedigree.sigma(Scores(3, 3, 3, 3, 4))
+    variance = ((samples - 1) * 0.3**2 + 2 * related**2) / (samples + 1)
+    reach = student * math.sqrt(variance * (1 + 1 / samples))
+    low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3).interval
+    assert (low, central, high) == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3)
+    apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
+    low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
+    assert high / low < 20_000
+
+
+def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
+    reach = 2.776445 * 0.3 * math.sqrt(1 + 1 / 5)
+    low, _, high = of_factor(2.0, 5, math.log(1.9), 0.3).interval
+    assert math.log(high / low) == pytest.approx(2 * reach, rel=1e-6)
 
 
 def test_z95_is_the_normal_quantile() -> None:
