@@ -18,7 +18,8 @@ Window = Callable[[int, int], Floats]
 def spliced(index: Window, periods: int, window: int, splice: str) -> Floats:
     """Return the index of all periods from windows of `window` periods (two or more), the first period at 1.
 
-    Values once published do not change when a period is added.
+    Values once published do not change when a period is added. A period that no matched item connects with its window
+    is NaN and links nothing; where a splice would link there alone, all periods that both windows have do.
     """
     window = min(window, periods)
     old = index(0, window)
@@ -28,17 +29,39 @@ def spliced(index: Window, periods: int, window: int, splice: str) -> Floats:
         if splice in ("fbew", "fbmw"):
             published[end - 1] = _from_base(index, published, end, window, expanding=splice == "fbew")
             continue
-        new = index(end - window, end)
-        kept = published[end - window : end - 1] if splice.endswith("-published") else _kept(published, old, end)
-        positions = _link_positions(splice.removesuffix("-published"), window)
-        published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[positions] * kept[positions])))
-        old = new
+        new = _to_last(index, end - window, end)
+        earlier = published[end - window : end - 1]
+        kept = earlier if splice.endswith("-published") else _kept(earlier, old)
+        steps = new[-1] / new[:-1] * kept
+        linked = _mean(steps[_link_positions(splice.removesuffix("-published"), window)])
+        published[end - 1] = _mean(steps) if np.isnan(linked) else linked
+        old = np.append(old[1:], np.nan) if np.isnan(new[-1]) else new
     return published
 
 
-def _kept(published: Floats, old: Floats, end: int) -> Floats:
+def _to_last(index: Window, start: int, end: int) -> Floats:
+    """Return the index of a window's periods that matched items connect with its last one, NaN for the others."""
+    new = index(start, end)
+    first = start
+    while np.isnan(new[-1]) and first < end - 2:
+        first += 1
+        new = index(first, end)
+    return np.append(np.full(first - start, np.nan), new)
+
+
+def _mean(steps: Floats) -> float:
+    """Return the geometric mean of those that are defined, NaN where none is."""
+    known = steps[~np.isnan(steps)]
+    return float(np.exp(np.mean(np.log(known)))) if len(known) else float("nan")
+
+
+def _kept(published: Floats, old: Floats) -> Floats:
     """Return what the window before says of the periods that both windows have, on the published scale at its last."""
-    kept: Floats = old[1:] / old[-1] * published[end - 2]
+    known = np.flatnonzero(~np.isnan(old[1:] * published))
+    if not len(known):
+        return np.full(len(published), np.nan)
+    last = known[-1]
+    kept: Floats = old[1:] / old[1 + last] * published[last]
     return kept
 
 
@@ -64,4 +87,8 @@ def _from_base(index: Window, published: Floats, end: int, window: int, *, expan
     base = (end - 2) // (window - 1) * (window - 1)
     start = base if expanding else end - window
     new = index(start, end)
-    return float(published[base] * new[-1] / new[base - start])
+    linked = float(published[base] * new[-1] / new[base - start])
+    if not np.isnan(linked):
+        return linked
+    new = _to_last(index, end - window, end)
+    return _mean(new[-1] / new[:-1] * published[end - window : end - 1])

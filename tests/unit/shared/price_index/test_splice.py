@@ -57,6 +57,23 @@ def test_splice_of_proportional_prices_is_exact(method: str) -> None:
         assert series(method, panel, window=3, splice=splice) == pytest.approx(levels, rel=1e-13)
 
 
+@pytest.mark.parametrize("method", ["geks-jevons", "geks-fisher", "tpd", "gk"])
+@pytest.mark.parametrize("length", [3, 4])
+@pytest.mark.parametrize("odd", [[2], [1, 2], [3], [4, 5], [7]])
+def test_a_period_that_no_item_connects_breaks_no_later_link(method: str, length: int, odd: list[int]) -> None:
+    levels = np.array([1.0, 1.5, 0.7, 2.0, 3.0, 2.5, 2.2, 1.9])
+    prices = np.outer(levels, [1.0, 5.0, 9.0, 4.0])
+    prices[:, 3] = np.nan
+    for period in odd:
+        prices[period] = [np.nan, np.nan, np.nan, 4.0 + period] if period == odd[0] else np.nan
+    panel = Panel(prices, np.where(np.isnan(prices), 0.0, 2.0))
+    levels[odd] = np.nan
+    for splice in ("movement", "window", "half", "mean", "window-published", "mean-published", "fbew", "fbmw"):
+        found = series(method, panel, window=length, splice=splice)
+        if len(odd) < length - 1:  # else no window reaches over them
+            assert found == pytest.approx(levels, rel=1e-12, nan_ok=True), splice
+
+
 def test_splice_on_a_period_outside_the_window_is_refused() -> None:
     with pytest.raises(IndexNotDefined, match="1 to 2"):
         spliced(window, 5, 3, "3")
