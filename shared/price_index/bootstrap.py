@@ -52,6 +52,13 @@ def comparisons(panel: Panel, question: Question, replicates: int) -> int:
     return windows * window * panel.items * (replicates + 1)
 
 
+def logarithms(panel: Panel, question: Question, replicates: int) -> int:
+    """Return how many numbers of 8 bytes an interval keeps at once."""
+    if of_pairs(question) and question.method.formula in FORMULAE:
+        return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * replicates
+    return 0
+
+
 def _by_sums(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
     groups = min(panel.items, GROUPS_MAX)
     group = np.arange(panel.items) if groups == panel.items else random.permutation(panel.items) % groups
@@ -59,8 +66,13 @@ def _by_sums(panel: Panel, question: Question, replicates: int, random: np.rando
     counts = np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype("f8")
     compared = compared_with(panel, question)
     pairs = wanted_pairs(panel.periods, question, compared)
-    samples = Pairs(panel, question).resampled_logs(pairs, group, counts)
-    return np.array([based(assembled(logs, question, compared), question) for logs in samples])
+    starts, ends = np.array(pairs, dtype=int).reshape(-1, 2).T
+    logs = np.full((panel.periods, panel.periods), np.nan)
+    series = []
+    for sample in Pairs(panel, question).resampled_logs(pairs, group, counts):
+        logs[starts, ends] = sample
+        series.append(based(assembled(logs, question, compared), question))
+    return np.array(series)
 
 
 def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:

@@ -34,20 +34,20 @@ class Pairs:
         return logs
 
     def resampled_logs(self, pairs: PeriodPairs, group: Ints, counts: Floats) -> Floats:
-        """Return a matrix of ln indices for each row of `counts`, of shape (replicates, periods, periods).
+        """Return the ln index between each pair for each row of `counts`, of shape (replicates, pairs).
 
         `group` is each item's group, `counts` how often a replicate has each group. Only for formulae of sums.
         """
         formula = FORMULAE[self._question.method.formula]
         replicates, groups = counts.shape
-        logs = np.full((replicates, self._panel.periods, self._panel.periods), np.nan)
-        for start, end in pairs:
+        logs = np.full((replicates, len(pairs)), np.nan)
+        for place, (start, end) in enumerate(pairs):
             positions = self._positions(start, end)
-            terms = formula.terms(self._of(start, end, positions))
             of_items = group.take(positions)
-            sums = np.array([counts @ np.bincount(of_items, term, minlength=groups) for term in terms])
             with np.errstate(divide="ignore", invalid="ignore"):
-                logs[:, start, end] = _log(formula.combine(sums, self._question.sigma))
+                terms = formula.terms(self._of(start, end, positions))
+                sums = np.array([counts @ np.bincount(of_items, term, minlength=groups) for term in terms])
+                logs[:, place] = _log(formula.combine(sums, self._question.sigma))
         return logs
 
     def matched(self, start: int, end: int) -> Matched:

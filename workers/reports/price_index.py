@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
-from shared.price_index.bootstrap import comparisons
+from shared.price_index.bootstrap import comparisons, logarithms
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
 from shared.price_index.panel import IndexNotDefined, PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
@@ -29,6 +29,8 @@ from workers.reports.set_aside import SetAside
 FIRST = 100.0
 COMPARISONS_MAX = 4_000_000_000
 """With more, an index takes minutes: longer than a job of its kind may."""
+LOGARITHMS_MAX = 100_000_000
+"""With more, an interval takes over 800 MB of a worker's memory: over a thousand periods that are all compared."""
 SCHEMA = pa.schema(
     [
         ("period", pa.date32()),
@@ -133,7 +135,8 @@ def _sold(chosen: Filter, question: Question) -> Filter:
 
 
 def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow]:
-    if comparisons(table.panel, question, REPLICATES) > COMPARISONS_MAX:
+    many = comparisons(table.panel, question, REPLICATES) > COMPARISONS_MAX
+    if many or logarithms(table.panel, question, REPLICATES) > LOGARITHMS_MAX:
         raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
     try:
         return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))

@@ -1,9 +1,11 @@
 """The bootstrap interval: deterministic, and as wide as theory says where theory knows it."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from shared.price_index.bootstrap import GROUPS_MAX, bootstrap, comparisons
+from shared.price_index.bootstrap import GROUPS_MAX, bootstrap, comparisons, logarithms
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
 from shared.price_index.series import index_series
@@ -91,3 +93,22 @@ def test_comparisons_grow_with_pairs_or_with_windows_and_replicates() -> None:
     assert comparisons(panel, every_pair, 200) == (7 * 3 + 2 + 1) * 7
     assert comparisons(panel, windows, 200) == 7 * 4 * 7 * 201
     assert comparisons(panel, Question(method_named("jevons")), 200) == 10 * 7
+
+
+def test_the_memory_of_an_interval_grows_with_the_pairs_that_are_compared() -> None:
+    panel = Panel(np.exp(np.random.default_rng(3).normal(0, 0.1, (1_000, 3))))
+    assert logarithms(panel, Question(method_named("dutot")), 200) == 1_000 * 200
+    assert logarithms(panel, Question(method_named("geks-dutot")), 200) == 1_000 * 999 // 2 * 200
+    assert logarithms(panel, Question(method_named("tpd")), 200) == 0
+    tracemalloc.start()
+    interval = bootstrap(panel, Question(method_named("dutot")), 200, seed=1)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.isfinite(interval.low).all()
+    assert most < 50_000_000  # one matrix of periods by periods has 8 MB; of each sample it would be 1.6 GB
+
+
+@pytest.mark.parametrize("method", ["geks-jevons", "jevons", "tpd"])
+def test_one_period_has_an_interval_of_no_width(method: str) -> None:
+    interval = bootstrap(Panel(np.array([[1.0, 2.0]])), Question(method_named(method)), 20, seed=1)
+    assert (interval.low.tolist(), interval.high.tolist()) == ([1.0], [1.0])
