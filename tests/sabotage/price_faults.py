@@ -20,8 +20,8 @@ PRICE_FAULTS = (
     fault(
         "a later period changes published index numbers",
         "shared/price_index/splice.py",
-        "        published[end - 1] = np.exp(np.mean(np.log(new[-1] / new[positions] * kept[positions])))",
-        "        published[end - window : end] = new / new[positions[0]] * kept[positions[0]]",
+        "        published[end - 1] = _mean(steps) if np.isnan(linked) else linked",
+        "        published[end - window : end] = linked * new / new[-1]",
         "tests/unit/shared/price_index/test_splice.py::test_adding_a_period_changes_no_earlier_value",
     ),
     fault(
