@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,8 @@ ORIGINAL = "original_currency"
 """The column that says in which currency the prices of a converted row were."""
 ROUNDING = "half-even to 6 decimals after conversion"
 _ONE = Decimal(1)
+# The usual context would round an amount of more than 22 digits before the point once more.
+_EXACT = Context(prec=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Rate:
     def convert(self, amount: Decimal) -> Decimal:
         """Return an amount in the other currency, with six decimals."""
         exact = Fraction(amount) * Fraction(self.to_per_euro) / Fraction(self.from_per_euro)
-        return Decimal(round(exact * 10**DIGITS)).scaleb(-DIGITS)
+        return Decimal(round(exact * 10**DIGITS)).scaleb(-DIGITS, _EXACT)
 
     def described(self) -> dict[str, str]:
         """Return the rate as the meta of an answer states it."""

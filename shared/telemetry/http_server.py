@@ -10,6 +10,7 @@ from shared.errors import ConfigurationError
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 _SOCKET_SECONDS = 5.0
+_PORT_MAX = 65_535
 
 
 class MetricsServer(ThreadingHTTPServer):
@@ -67,6 +68,6 @@ def serve_metrics(settings: Settings, healthy: Callable[[], bool] = lambda: True
 
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not port.isascii() or not port.isdigit():
+    if not port.isascii() or not port.isdigit() or int(port) > _PORT_MAX:
         raise ConfigurationError("METRICS_LISTEN must be host:port")
     return host.strip("[]"), int(port)

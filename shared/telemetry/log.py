@@ -104,7 +104,15 @@ class LibraryLines(logging.Handler):
             getattr(self._log, level)("library", logger=record.name, text=str(record.msg), trace=where)
             return
         trace = self.format(record) if record.exc_info else None
-        getattr(self._log, level)("library", logger=record.name, text=record.getMessage(), trace=trace)
+        getattr(self._log, level)("library", logger=record.name, text=_text_of(record), trace=trace)
+
+
+def _text_of(record: logging.LogRecord) -> str:
+    """Return a line's text; without its values where these do not fit, for which no caller of a library may fail."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return str(record.msg)
 
 
 def adopt_libraries(log: Log) -> None:

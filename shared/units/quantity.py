@@ -73,15 +73,14 @@ class Quantity:
 
 def decimal_text(value: Fraction) -> str:
     """Return a value in decimal digits, or as a fraction where decimals would not end."""
-    rest = value.denominator
+    rest, decimals = value.denominator, 0
     for prime in (2, 5):
+        times = 0
         while rest % prime == 0:
-            rest //= prime
+            rest, times = rest // prime, times + 1
+        decimals = max(decimals, times)
     if rest != 1:
         return f"{value.numerator}/{value.denominator}"
-    decimals = 0
-    while (value * 10**decimals).denominator != 1:
-        decimals += 1
     digits = str(abs(int(value * 10**decimals))).rjust(decimals + 1, "0")
     text = f"{digits[:-decimals]}.{digits[-decimals:]}" if decimals else digits
     return f"-{text}" if value < 0 else text

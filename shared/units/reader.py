@@ -51,6 +51,7 @@ class Reader:
         self.text = plain(text)
         self.tokens = tokens(self.text)
         self.words = frozenset(token.text for token in self.tokens if token.kind == WORD)
+        self._atoms: dict[int, Atom | None] = {}
 
     def at(self, position: int) -> Token | None:
         """Return the token at a position."""
@@ -125,6 +126,11 @@ class Reader:
 
     def atom(self, position: int) -> Atom | None:
         """Return a number and its unit, if any; both parts of `6 ft 6 in`; a sign only of temperatures."""
+        if position not in self._atoms:  # a long row that means nothing is read again from each of its parts
+            self._atoms[position] = self._read_atom(position)
+        return self._atoms[position]
+
+    def _read_atom(self, position: int) -> Atom | None:
         sign = self._sign(position)
         number = self.number(position + 1 if sign else position)
         if number is None:

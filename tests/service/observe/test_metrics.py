@@ -82,7 +82,7 @@ def test_a_metrics_server_answers_with_metrics_and_health(post: MetricsServer) -
     assert ask(post, "/elsewhere")[0] == 404
 
 
-@pytest.mark.parametrize("listen", ["nowhere", "127.0.0.1:port", "192.0.2.1:9100"])
+@pytest.mark.parametrize("listen", ["nowhere", "127.0.0.1:port", "192.0.2.1:9100", "127.0.0.1:65536"])
 def test_a_metrics_server_without_a_usable_address_stops_the_start(settings: Settings, listen: str) -> None:
     with pytest.raises(ConfigurationError, match="METRICS_LISTEN"):
         serve_metrics(replace(settings, metrics_listen=listen))

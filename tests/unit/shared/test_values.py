@@ -1,6 +1,7 @@
 """Money, networks, settings, queries: small values that everything stands on."""
 
 from dataclasses import fields
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from shared.config import Settings
 from shared.config_aliases import RENAMED
 from shared.db.migrate import available
 from shared.errors import ConfigurationError
+from shared.exchange import Rate
 from shared.money import to_minor, to_text
 
 
@@ -29,6 +31,13 @@ def test_amounts_are_exact(text: str, currency: str, minor: int) -> None:
 def test_a_text_that_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         to_minor(text, "HKD")
+
+
+def test_a_converted_amount_is_rounded_once_however_large_it_is() -> None:
+    day = date(2026, 7, 1)
+    rate = Rate("HKD", day, day, Decimal("0.5"), Decimal(1))
+    assert rate.convert(Decimal("12345678901234567890123.4567895")) == Decimal("24691357802469135780246.913579")
+    assert Rate("EUR", day, day, Decimal(1), Decimal(1)).convert(Decimal("-0.0000015")) == Decimal("-0.000002")
 
 
 def test_half_a_cent_of_a_median_stays_exact() -> None:

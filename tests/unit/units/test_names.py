@@ -18,6 +18,7 @@ from shared.units import names
 from shared.units.compare import compare
 from shared.units.content import contents
 from shared.units.names import read
+from shared.units.quantity import decimal_text
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
 from shared.units.table import units
 from shared.units.tokens import plain, tokens
@@ -218,3 +219,26 @@ def test_prices_per_unit_are_exact_and_rounded_once() -> None:
     ]
     assert [found["piece"][name] for name in ("content", "low", "high")] == ["6", "1.650000", "3.333333"]
     assert list(unit_prices(statistics, contents("Cola", {}))) == []
+
+
+def test_a_long_row_that_means_nothing_reads_each_of_its_parts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read_number = Reader.number
+
+    def counted(reader: Reader, position: int) -> object:
+        asked.append(position)
+        return read_number(reader, position)
+
+    monkeypatch.setattr(Reader, "number", counted)
+    reading = names.read.__wrapped__("1 g x " * 600)
+    assert len(reading.quantities) <= 1
+    assert len(asked) < 10 * len(Reader("1 g x " * 600).tokens)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0", "0"), ("-1/2", "-0.5"), ("1/1000", "0.001"), ("7/3", "7/3"), ("-12345/8", "-1543.125"), ("1/25", "0.04")],
+)
+def test_a_value_is_written_in_digits_where_these_end(value: str, text: str) -> None:
+    assert decimal_text(Fraction(value)) == text
+    assert decimal_text(Fraction(1, 10**3_000)) == f"0.{'0' * 2_999}1"
