@@ -21,7 +21,7 @@ PARTIAL = ".partial"
 
 
 class Reader(Protocol):
-    """An open object of `size` bytes; readable to its end even if it is deleted meanwhile."""
+    """An open object of `size` bytes. Deleted meanwhile, a file is readable to its end; one of S3 ends early."""
 
     @property
     def size(self) -> int:

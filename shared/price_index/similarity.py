@@ -80,7 +80,7 @@ _MEASURES: dict[Links, Callable[[Matched], float]] = {
 def measure_named(text: str) -> Links:
     """Return the measure of that name, `previous` for the period before; raise IndexNotDefined for another."""
     name = "".join(letter for letter in text.lower() if letter.isalpha())
-    name = {"pop": "previous", "plspread": "plspread", "mixscale": "absolute"}.get(name, name)
+    name = {"pop": "previous", "mixscale": "absolute"}.get(name, name)
     if name == "previous":
         return "previous"
     for measure in _MEASURES:

@@ -96,7 +96,11 @@ class Spans:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH_MAX, len(self._waiting)))]
                 try:
                     self._send(batch)
-                except (OSError, http.client.HTTPException):
+                except (
+                    OSError,
+                    http.client.HTTPException,
+                    ValueError,
+                ):  # the last of a header that HTTP does not allow
                     metrics.spans_lost.inc(len(batch))
                 else:
                     metrics.spans_sent.inc(len(batch))

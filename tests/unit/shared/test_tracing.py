@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.config import Settings
+from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from shared.telemetry.spans import Spans
 from shared.telemetry.trace_context import step_from
@@ -127,6 +128,17 @@ def test_a_collector_that_refuses_or_is_unavailable_costs_spans_and_nothing_else
     away = Spans(Settings(otel_exporter_otlp_endpoint=collector.endpoint), "edge")
     away.note(step_from(GOOD), "GET lookup", "server", 0.1, {})
     away.close()
+
+
+def test_a_header_that_http_does_not_allow_costs_spans_and_not_the_thread_that_sends() -> None:
+    with collecting() as collector:
+        settings = Settings(otel_exporter_otlp_endpoint=collector.endpoint, otel_exporter_otlp_headers="x=a\r\nb")
+        spans = Spans(settings, "edge")
+        before = metrics.spans_lost._value.get()
+        for name in ("first", "second"):
+            spans.note(step_from(None, share=1.0), name, "server", 0.001, {})
+            spans.close()
+        assert metrics.spans_lost._value.get() == before + 2
 
 
 def test_a_bound_log_writes_the_ids_in_every_line() -> None:
