@@ -129,6 +129,9 @@ def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window
     day, left, fault = began.day, options.window_days, None
     lowest = [_lowest(day, by_day.get(day, ()))]
     while left and by_day:
+        if day == date.min:
+            fault = Reason.FEWER_DAYS
+            break
         day -= timedelta(days=1)
         if start is not None and day < start:
             fault = fault or (None if options.new_arrivals and lowest != [None] else Reason.NEW_ARRIVAL)

@@ -175,3 +175,9 @@ def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(InvalidFile, match=says):
         csv_file.read(io.StringIO(text))
+
+
+def test_a_reduction_on_the_calendars_first_days_has_fewer_days_than_thirty() -> None:
+    first = [Moment(date(1, 1, 1), price=Decimal(3)), Moment(date(1, 1, 2), price=Decimal(2))]
+    judged = reference(first)
+    assert (judged.reason, judged.at_most) == (Reason.FEWER_DAYS, Decimal(3))
