@@ -19,6 +19,7 @@ from tests.support.client import Edge
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
+from workers.reports import price_index
 from workers.reports.price_index import make
 
 RAW = """
@@ -183,6 +184,17 @@ def test_a_question_that_cannot_be_answered_is_refused_with_its_reason(
 ) -> None:
     with pytest.raises(InvalidParameter, match=reason):
         make(connection, parameters, quiet)
+
+
+@pytest.mark.parametrize("bound", ["COMPARISONS_MAX", "LOGARITHMS_MAX"])
+def test_more_pairs_of_periods_than_a_worker_can_compare_are_refused(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    question = {"category": ["food"], "from": "2025-07-01", "to": "2026-06-30", "method": "geks-jevons"}
+    assert make(connection, question, quiet).table.num_rows
+    monkeypatch.setattr(price_index, bound, 100)
+    with pytest.raises(InvalidParameter, match="too many periods"):
+        make(connection, question, quiet)
 
 
 def test_unknown_category_is_named(connection: Connection) -> None:
