@@ -3,8 +3,8 @@ PYTHON ?= $(or $(firstword $(foreach v,3.11 3.12 3.13,$(shell python$(v) -c '' 2
 VENV := .venv
 JUDGES := .venv-judge
 BIN := $(VENV)/bin
-# One more than two cores: whole stacks wait about as much as they work.
-JOBS ?= 3
+# Two more than cores: whole stacks wait about as much as they work. No more than eight, as each may take 2 GB of memory.
+JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 6 ? cores + 2 : 8)))
 # A stack is a dozen processes: where no bytecode of the sources is kept, each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
