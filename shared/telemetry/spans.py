@@ -96,11 +96,8 @@ class Spans:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH_MAX, len(self._waiting)))]
                 try:
                     self._send(batch)
-                except (
-                    OSError,
-                    http.client.HTTPException,
-                    ValueError,
-                ):  # the last of a header that HTTP does not allow
+                # A ValueError comes of a header that HTTP does not allow, or of a port that is none.
+                except (OSError, http.client.HTTPException, ValueError):
                     metrics.spans_lost.inc(len(batch))
                 else:
                     metrics.spans_sent.inc(len(batch))
