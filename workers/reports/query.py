@@ -154,14 +154,24 @@ def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, groupe
 
 def _finished_by(chosen: Filter, tree: Tree) -> str | None:
     """Return by what rollups with entries may keep finished figures that are the answer; None: entries must be read."""
-    if len(chosen.strata) > 1 or chosen.channels is not None or None not in (chosen.brands, chosen.categories):
+    others = groups_within_rollups(chosen)
+    if len(chosen.strata) > 1 or others is None or len(others) != 1:
         return None
-    scope, ids, _ = rollups_with_entries(chosen, tree)
-    own, kept = ("brand", ("channel", "category")) if scope == "b" else ("category", ("channel",))
-    others = [name for name in chosen.group_by if name != own]
     # Figures of two rollups do not add up, so each group must lie in one of them.
-    alone = len(ids) == 1 or own in chosen.group_by
-    return others[0] if alone and len(others) == 1 and others[0] in kept else None
+    alone = len(chosen.group_by) > 1 or len(rollups_with_entries(chosen, tree)[1]) == 1
+    return others[0] if alone else None
+
+
+def groups_within_rollups(chosen: Filter) -> list[str] | None:
+    """Return by what a filter groups the observations of each rollup with entries; None: entries must be read.
+
+    A rollup is of one brand or category: to group by that divides none.
+    """
+    if chosen.channels is not None or None not in (chosen.brands, chosen.categories):
+        return None
+    own, within = ("brand", {"channel", "category"}) if chosen.brands is not None else ("category", {"channel"})
+    others = [name for name in chosen.group_by if name != own]
+    return others if within.issuperset(others) else None
 
 
 def _add_figures(

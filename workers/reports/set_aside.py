@@ -8,7 +8,7 @@ from shared.outliers import MODES
 from workers.reports.aggregator import Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, number
-from workers.reports.query import ReportProgress, any_in_index, gather, rollups_with_entries
+from workers.reports.query import ReportProgress, any_in_index, gather, groups_within_rollups, rollups_with_entries
 from workers.reports.result import Outliers
 from workers.rollups.codec import unpack
 
@@ -33,8 +33,9 @@ class SetAside:
         """Return how many there are of each segment of a filter; a segment without any is left out."""
         if not self._any:
             return {}
-        if _by_rollups(chosen) and all(map(self._days.holds_month, self._days.months())):
-            counts = self._of_rollups(_only(chosen))
+        others = groups_within_rollups(chosen)
+        if others is not None and len(others) < 2 and all(map(self._days.holds_month, self._days.months())):
+            counts = self._of_rollups(_only(chosen), *others)
         else:
             gathered = gather(self._connection, self._tree, _only(chosen), self._days, report_progress)
             counts = {
@@ -44,32 +45,21 @@ class SetAside:
         self._total += sum(counts.values())
         return counts
 
-    def _of_rollups(self, chosen: Filter) -> dict[Key, int]:
-        """Count those of whole months, which add up, in one statement."""
+    def _of_rollups(self, chosen: Filter, other: str | None = None) -> dict[Key, int]:
+        """Count those of whole months, which add up, in one statement; `other` is the group within rollups."""
         scope, ids, _ = rollups_with_entries(chosen, self._tree)
-        own = "brand" if scope == "b" else "category"
-        other = next((name for name in chosen.group_by if name != own), None)
         first, last = self._days.first, self._days.last
         values = (scope, ids, first, last, chosen.currency, list(chosen.strata), other)
         counts: Counter[Key] = Counter()
         for own_id, month, currency, n, packed in self._connection.cursor(binary=True).execute(SQL.counts, values):
             for other_id, of_other in _counted(n, packed, other):
-                groups = [own_id if name == own else other_id for name in chosen.group_by] + [0, 0]
+                groups = [other_id if name == other else own_id for name in chosen.group_by] + [0, 0]
                 counts[Key(currency, number(month), groups[0], groups[1])] += of_other
         return dict(counts)
 
     def summary(self) -> Outliers:
         """Return what the meta of the answer says: the mode, and how many there were in all segments together."""
         return Outliers(MODES[self._include], self._total)
-
-
-def _by_rollups(chosen: Filter) -> bool:
-    """Return whether a filter asks for whole rollups with entries, in groups of one other kind at most."""
-    if chosen.channels is not None or None not in (chosen.brands, chosen.categories):
-        return False
-    own, others = ("brand", ("channel", "category")) if chosen.brands is not None else ("category", ("channel",))
-    grouped = [name for name in chosen.group_by if name != own]
-    return len(grouped) < 2 and all(name in others for name in grouped)
 
 
 def _counted(n: int, packed: bytes | None, by: str | None) -> list[tuple[int, int]]:

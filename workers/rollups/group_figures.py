@@ -100,7 +100,7 @@ def unpack_figures(packed: bytes) -> GroupFigures:
     )
 
 
-def each_packed(group: Array, columns: tuple[Array, Array, Array, Array, Array], bounds: Array) -> "list[bytes | None]":
+def each_packed(group: Array, columns: tuple[Array, Array, Array, Array, Array], bounds: Array) -> list[bytes | None]:
     """Pack the figures of each rollup that is large enough: rollup n is rows `bounds[n]` to `bounds[n + 1]`.
 
     `columns` are item, day, channel, price and list price.
