@@ -8,9 +8,11 @@ from shared.units.table import Unit, units
 
 _MEMORY = frozenset(
     "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive storage phone smartphone iphone "
-    "ipad tablet laptop galaxy pixel disk".split()
+    "ipad tablet laptop galaxy pixel disk 机 機 存 憶 忆 盘 盤 卡".split()
 )
-_NETWORK = frozenset("phone smartphone iphone galaxy mobile lte router modem wifi sim tablet network hotspot".split())
+_NETWORK = frozenset(
+    "phone smartphone iphone galaxy mobile lte router modem wifi sim tablet network hotspot 机 機 网 網".split()
+)
 _LIGHT = frozenset("laser infrared ir led uv wavelength process chip light lamp filter".split())
 _GEM = frozenset("diamond diamonds ring gemstone sapphire ruby emerald earrings moissanite".split())
 _KARATS = frozenset({9, 10, 14, 18, 20, 21, 22, 24})

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from shared.units.context import binary_multiples_as_decimal, resolve
 from shared.units.quantity import COUNT, Measure
 from shared.units.table import SPELLED_TOKENS_MAX, Unit, units
-from shared.units.tokens import NUMBER, SIGN, WORD, Token, plain, tokens, value_of
+from shared.units.tokens import NUMBER, SIGN, WORD, Token, plain, tokens, unspaced, value_of
 
 NUMBER_WORDS = {
     word: Fraction(value)
@@ -25,6 +25,8 @@ NUMBER_BEGINNINGS = NUMBER_WORDS.keys() | _FRACTION_WORDS.keys() | _SIGNS
 _SPELLED = re.compile(r"[\s.·\-]+")
 # Of `2 a day` and `3 in 1` the unit-like word is none.
 _NOT_AMPERE_BEFORE = frozenset("day week month year pack box piece".split())
+# Of `5A级` and `6S手机` they are a grade and a model.
+_NO_UNIT_BESIDE_UNSPACED = frozenset("acdfs")
 _NOT_INCH_BEFORE = frozenset("one a an the all".split())
 
 
@@ -105,7 +107,10 @@ class Reader:
         return Number(whole + fraction.value, fraction.end) if fraction else None
 
     def _grouped(self, position: int, value: Fraction) -> Number | None:
-        """Read `10 000 mAh`: groups of three digits that end in 00, before a unit that is not of data."""
+        """Read `10 000 mAh`: groups of three digits that end in 00, before a unit that is not of data.
+
+        `2 500 sheets` may be two of 500; `1 000 sheets` is a thousand, as no count begins with a zero.
+        """
         if not self.tokens[position].text.isdecimal() or not 0 < value < 1000 or self.word(position - 1) in {"in", "-"}:
             return None
         end = position + 1
@@ -115,7 +120,10 @@ class Reader:
         if end == position + 1 or value % 100:
             return None
         unit = self._unit(end, value, "")
-        return Number(value, end) if unit and unit[0].dimension not in {"memory", "data rate", COUNT} else None
+        if unit is None or unit[0].dimension in {"memory", "data rate"}:
+            return None
+        counts = unit[0].dimension == COUNT and not self.tokens[position + 1].text.startswith("0")
+        return None if counts else Number(value, end)
 
     def _grouped_by_point(self, position: int, value: Fraction) -> Number | None:
         """Read `1.000 g`: three digits that end in 0 behind a point are thousands where no name states thousandths."""
@@ -191,9 +199,12 @@ class Reader:
         following, last = self.at(end), self.tokens[end - 1]
         if following is None or following.spaced or following.kind == SIGN or last.kind == SIGN:
             return True
-        return not last.text.isascii() or (following.text == "x" and self.is_number(end + 1))
+        return not last.text.isascii() or unspaced(following) or (following.text == "x" and self.is_number(end + 1))
 
     def _only_looks_so(self, spelling: str, position: int, end: int) -> bool:
+        beside_unspaced = self.glued(end) and unspaced(self.at(end))
+        if beside_unspaced and (spelling in _NO_UNIT_BESIDE_UNSPACED or self._is_3m(position)):
+            return True
         if spelling == "in":
             following = end + (self.word(end) == "-")
             one = self.is_number(following) and self.tokens[following].text == "1"
@@ -202,4 +213,8 @@ class Reader:
             return not self.glued(position) and self.word(end) in _NOT_AMPERE_BEFORE
         if spelling in {"'", '"'}:
             return not self.glued(position) or (self.word(end) == "s" and self.glued(end))
-        return spelling == "m" and position == 1 and self.text[: self.tokens[1].end] == "3M"
+        return position == 1 and self._is_3m(position)
+
+    def _is_3m(self, position: int) -> bool:
+        """Return whether a unit and the number before it spell the brand 3M."""
+        return self.glued(position) and self.text[self.tokens[position].start - 1 : self.tokens[position].end] == "3M"

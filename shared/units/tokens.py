@@ -10,6 +10,7 @@ TEXT_CHARACTERS_MAX = 4_000
 """Longer texts are cut here: no name is as long, and reading must stay cheap."""
 
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
+_KANA = "\u3040-\u30ff"
 _TOKEN = re.compile(
     r"(?P<number>"
     r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)"  # 10 000, the space not for breaking
@@ -19,7 +20,8 @@ _TOKEN = re.compile(
     r"|\d+[.,]\d+"
     r"|(?<![\w.])\.\d+"
     r"|\d+)"
-    rf"|(?P<word>(?<=\d)(?:mm|cm|m|in|ft|g|kg|ml|cl|l|oz)(?=x\d)|[{_IDEOGRAPHS}]|[^\W\d_{_IDEOGRAPHS}]+)"
+    rf"|(?P<word>(?<=\d)(?:mm|cm|m|in|ft|g|kg|ml|cl|l|oz)(?=x\d)|[{_IDEOGRAPHS}]|[{_KANA}]+"
+    rf"|[^\W\d_{_IDEOGRAPHS}{_KANA}]+)"
     r"|(?P<sign>[^\s\w]|_)",
     re.IGNORECASE,
 )
@@ -42,6 +44,9 @@ _SAME = str.maketrans(
 )
 
 
+_UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]")
+
+
 class Token(NamedTuple):
     """A run of one kind with its position in the plain text; `spaced` where white space precedes it."""
 
@@ -50,6 +55,11 @@ class Token(NamedTuple):
     end: int
     kind: str
     spaced: bool
+
+
+def unspaced(token: Token | None) -> bool:
+    """Return whether a token is of Chinese or Japanese, whose names have no spaces beside a size."""
+    return token is not None and _UNSPACED.match(token.text) is not None
 
 
 def plain(text: str) -> str:

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from shared.units.tokens import value_of
+
 _UNITS: dict[str, tuple[str, float]] = {
     "kg": ("g", 1000.0), "g": ("g", 1.0), "gr": ("g", 1.0), "gram": ("g", 1.0), "grams": ("g", 1.0), "mg": ("g", 0.001),
     "lb": ("g", 453.59237), "lbs": ("g", 453.59237), "pound": ("g", 453.59237), "pounds": ("g", 453.59237),
@@ -18,18 +20,34 @@ _UNITS: dict[str, tuple[str, float]] = {
     "kw": ("w", 1000.0), "v": ("v", 1.0), "volt": ("v", 1.0), "volts": ("v", 1.0), "mah": ("mah", 1.0),
     "mp": ("mp", 1.0), "megapixel": ("mp", 1.0), "megapixels": ("mp", 1.0), "port": ("port", 1.0),
     "ports": ("port", 1.0), "user": ("user", 1.0), "users": ("user", 1.0), "sheet": ("sheet", 1.0),
-    "sheets": ("sheet", 1.0), "page": ("page", 1.0), "pages": ("page", 1.0), "btu": ("btu", 1.0),
+    "sheets": ("sheet", 1.0), "blatt": ("sheet", 1.0), "page": ("page", 1.0), "pages": ("page", 1.0),
+    "btu": ("btu", 1.0),
 }  # fmt: skip
-_NUMBER = r"(\d{1,9}(?:[.,]\d{1,4})?)"
+# Chinese and Japanese, whose names have no blanks beside a size: `洗发水500ml装`.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_BEGINS = rf"(?<![^\W{_UNSPACED}])(?<!\.)(?<!\d,(?=\d{{3}}))(?<!\d (?=000))"
+_ENDS = rf"(?![^\W{_UNSPACED}])"
+# 1,234.5, 1.000.000, 1.234,5 and 1 000.
+_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d{1,4})?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d{1,3}|(?: 000)+)"
+_NUMBER = rf"((?:{_GROUPED}|\d{{1,9}}(?:[.,]\d{{1,4}})?)(?!\d))"
+# Not of `1.250 ct`: carats have thousandths.
+_COUNT = r"([1-9]\d{0,2}(?:,\d{3}|\.\d\d0(?!\s*-?\s*ct))|\d{1,4})"
+# Three digits that end in 0 behind a point are thousands of these: no name states a thousandth of them.
+_WHOLE = frozenset(
+    "g gr gram grams ml w watt watts mah btu user users sheet sheets blatt page pages port ports".split()
+)
+_THOUSANDS_BY_POINT = re.compile(r"[1-9]\d{0,2}\.\d\d0")
+_IN_THOUSANDTHS = frozenset("kg l lt liter litre liters litres".split())
 # Letters of other spellings that a pattern without case takes for those of a unit, as in the Turkish `LİTRE`.
 _PLAIN = str.maketrans("İıſ", "iis")
 _NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
-_MEASURE = re.compile(rf"(?<![\w.]){_NUMBER}\s*-?\s*(fl\.?\s?oz|{_NAMES})(?![\w])", re.IGNORECASE)
+_MEASURE = re.compile(rf"{_BEGINS}{_NUMBER}\s*-?\s*(fl\.?\s?oz|{_NAMES}){_ENDS}", re.IGNORECASE)
+_PACKED = "packs?|pk|pcs?|pieces?|counts?|ct|rolls?|sachets?|bottles?|cans?|tablets?|bags?|stück|stk"
 _PACK = re.compile(
-    r"(?<![\w.])(\d{1,4})\s*-?\s*(?:x|×)\s*(?=\d)"
-    r"|(?<![\w.])(\d{1,4})\s*-?\s*(?:packs?|pk|pcs?|pieces?|counts?|ct|rolls?|sachets?|bottles?|cans?|tablets?|bags?)\b"
-    r"|\b(?:pack|set|box|case)\s+of\s+(\d{1,4})\b"
-    r"|\bx\s?(\d{1,3})\b",
+    rf"{_BEGINS}(\d{{1,4}})\s*-?\s*(?:x|×)\s*(?=\d)"
+    rf"|{_BEGINS}{_COUNT}\s*-?\s*(?:{_PACKED}){_ENDS}"
+    rf"|\b(?:pack|set|box|case)\s+of\s+{_COUNT}{_ENDS}"
+    rf"|(?<![^\W{_UNSPACED}])x\s?(\d{{1,3}}){_ENDS}(?![.,]\d)",
     re.IGNORECASE,
 )
 COLOURS = frozenset(
@@ -54,14 +72,25 @@ def amounts(text: str) -> Amounts:
     for number, written in _MEASURE.findall(text):
         unit = written.translate(_PLAIN).lower()
         base, factor = _UNITS["floz" if unit.startswith("fl") else unit]
-        measures.setdefault(base, set()).add(round(float(number.replace(",", ".")) * factor, 4))
-    packs = {int(next(filter(None, groups))) for groups in _PACK.findall(text)}
+        measures.setdefault(base, set()).update(round(value * factor, 4) for value in _values(number, unit))
+    packs = {int(re.sub(r"\D", "", next(filter(None, groups)))) for groups in _PACK.findall(text)}
     words = {"grey" if word == "gray" else word for word in _WORDS.findall(text.lower())}
     return Amounts(
         {base: frozenset(values) for base, values in measures.items()},
         frozenset(pack for pack in packs if pack > 1),
         frozenset(words & COLOURS),
     )
+
+
+def _values(number: str, unit: str) -> set[float]:
+    """Return the values that a number may mean; `1,250` of a unit whose thousandths are stated is one of two."""
+    decimal = float(number.replace(",", ".")) if number.count(",") + number.count(".") == 1 else None
+    if re.fullmatch(_GROUPED, number):
+        values = {float(value_of(number.replace(" ", "")))}
+        return values | {decimal} if decimal is not None and unit in _IN_THOUSANDTHS else values
+    if decimal is None:
+        return {float(number)}
+    return {1000 * decimal if unit in _WHOLE and _THOUSANDS_BY_POINT.fullmatch(number) else decimal}
 
 
 def contradictions(left: Amounts, right: Amounts) -> list[str]:
