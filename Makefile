@@ -9,8 +9,9 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 6 ? cores 
 unexport PYTHONDONTWRITEBYTECODE
 
 FAST := tests/unit tests/laws
-# The longest first, so that no worker ends with a long one while the others have nothing left.
-ALL := tests/hostile tests/system tests/browser tests/service $(FAST)
+# Workers take files from both ends (tests/support/scheduling.py): the short ones stand where they meet, so that none ends
+# with a long one while the others have nothing left.
+ALL := tests/hostile tests/system tests/browser $(FAST) tests/service
 
 .DEFAULT_GOAL := help
 .PHONY: help up down test check style truth sabotage bench load hostile judge lock schema clients clean

@@ -86,6 +86,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turns.get(groups.get(item, ""), len(turns)))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Distribute files and groups over the processes."""
+    from tests.support.scheduling import scheduler  # only now: a run in one process may be without pytest-xdist
+
+    return scheduler(config, log)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the random histories of loads and undos be longer than in everyday runs."""
     parser.addoption("--histories", default="20", help="How many random histories of loads, acts and undos to try.")

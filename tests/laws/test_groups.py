@@ -1,4 +1,4 @@
-"""Tests of one stack stay on one worker: two versions that do not go together have spread them without a word."""
+"""Tests of one stack, or of one file, stay on one worker: versions that do not go together have spread them silently."""
 
 import os
 import re
@@ -9,23 +9,32 @@ from pathlib import Path
 from tests.conftest import LONGEST_GROUPS
 
 _ROOT = Path(__file__).parents[1]
+_GROUP = 'pytestmark = pytest.mark.xdist_group("one")'
 _TESTS = """import pytest
-pytestmark = pytest.mark.xdist_group("one")
+{group}
 @pytest.mark.parametrize("number", range(6))
 def test_something(number):
     assert number >= 0
 """
+_CONFTEST = """from tests.support.scheduling import scheduler
+def pytest_xdist_make_scheduler(config, log):
+    return scheduler(config, log)
+"""
 
 
-def test_the_tests_of_a_group_run_on_one_worker(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / f"test_{name}.py").write_text(_TESTS)
+def test_the_tests_of_a_group_or_a_file_run_on_one_worker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(_CONFTEST)
+    for name, group in {"a": _GROUP, "b": _GROUP, "c": "", "d": "", "e": ""}.items():
+        (tmp_path / f"test_{name}.py").write_text(_TESTS.format(group=group))
     command = [sys.executable, "-m", "pytest", "-p", "xdist", "-v", "-n", "2", "--dist", "loadgroup", "."]
-    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(_ROOT.parent)}
     done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=True)
-    workers = re.findall(r"^\[(gw\d)\].* PASSED ", done.stdout, re.MULTILINE)
-    assert len(workers) == 12
-    assert len(set(workers)) == 1
+    ran = re.findall(r"^\[(gw\d)\].* PASSED (test_\w)\.py", done.stdout, re.MULTILINE)
+    assert len(ran) == 30
+    workers = {file: {worker for worker, where in ran if where == file} for _, file in ran}
+    assert [len(found) for found in workers.values()] == [1] * 5
+    assert workers["test_a"] == workers["test_b"]
+    assert len({worker for worker, _ in ran}) == 2
 
 
 def test_each_of_the_longest_groups_is_one() -> None:
