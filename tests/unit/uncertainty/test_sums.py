@@ -6,8 +6,9 @@ from numpy.random import default_rng
 
 from deploy.ctl.demo import DATA
 from shared.uncertainty import csv_file, pedigree
+from shared.uncertainty.fits import Moments, fitted, moments
 from shared.uncertainty.lognormal import LogNormal
-from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
+from shared.uncertainty.sums import Group, interval_of_many, sum_interval, total_moments
 
 DRAWS = 1_000_000
 NONE = np.empty(0)
@@ -78,6 +79,30 @@ def test_figures_that_share_a_factor_do_not_average_its_error_out(
     assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
     with_others = interval_of_many(*others, [Group(listed, sigmas, common)])
     assert with_others == pytest.approx(np.quantile(besides, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
+
+
+@pytest.mark.parametrize("common", [0.0, 0.6])
+@pytest.mark.parametrize(("items", "sigma"), [(2, 3.0), (5, 4.0), (20, 5.0), (60, 1.9), (300, 3.0)])
+def test_bounds_of_sums_of_very_wide_figures_agree_with_monte_carlo(items: int, sigma: float, common: float) -> None:
+    """Low bounds are far below a cell of the grid that holds the high one, and no few terms make such a sum."""
+    rng = default_rng(11)
+    draws = min(DRAWS, 60_000_000 // items)
+    medians, sigmas = 1.0 / (1 + np.arange(items) % 7), np.full(items, sigma)
+    total = sum(median * np.exp(sigma * rng.standard_normal(draws)) for median in medians)
+    total *= np.exp(common * rng.standard_normal(draws))
+    groups = [Group(medians, sigmas, common)] if common else []
+    found = interval_of_many(NONE if common else medians, NONE if common else sigmas, groups)
+    # The simulation's own error at the bounds is a hundredth and more.
+    assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035)
+
+
+def test_many_wide_groups_add_up_as_their_items_do() -> None:
+    rng = default_rng(12)
+    medians = 1.0 / (1 + np.arange(90) % 5)
+    total = sum(median * np.exp(2.5 * rng.standard_normal(DRAWS // 2)) for median in medians)
+    groups = [Group(np.array([median]), np.array([2.0]), 1.5) for median in medians]
+    expected = np.quantile(total, [0.025, 0.5, 0.975]).tolist()
+    assert interval_of_many(NONE, NONE, groups) == pytest.approx(expected, rel=0.025)
 
 
 def test_the_error_of_a_factor_widens_the_sum_of_many_items() -> None:
