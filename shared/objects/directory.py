@@ -54,7 +54,7 @@ class Listed(NamedTuple):
 class ResultStore(Protocol):
     """All calls block; the edge makes them in a thread. Keys are of our making: relative, plain ASCII, no `..`.
 
-    Reading and listing raise StoreUnavailable if the store does not answer; writing raises that or OSError.
+    Reading, listing and deleting raise StoreUnavailable if the store does not answer; writing raises that or OSError.
     """
 
     def spool(self) -> AbstractContextManager[Spool]:
@@ -95,11 +95,13 @@ class _File:
     @property
     def size(self) -> int:
         """Ask the open file, which a later one of its name does not change."""
-        return os.fstat(self._fd).st_size
+        with _answered():
+            return os.fstat(self._fd).st_size
 
     def read(self, offset: int, length: int) -> bytes:
         """Read at an offset, without moving anything that another reader would see."""
-        return os.pread(self._fd, length, offset)
+        with _answered():
+            return os.pread(self._fd, length, offset)
 
     def close(self) -> None:
         """Close the file."""
@@ -176,23 +178,27 @@ class DirectoryStore:
     def _check_there(self) -> None:
         # Every store that was ever written to has this folder. Without it a volume is not mounted, and to call its
         # files gone would make the loss of a moment a loss for good: their rows would be marked as expired.
-        if not (self._root / PARTIAL).is_dir():
-            raise StoreUnavailable("results")
+        with _answered():
+            if not (self._root / PARTIAL).is_dir():
+                raise StoreUnavailable("results")
 
     def remove(self, key: str) -> None:
         """Delete a file."""
-        (self._root / key).unlink(missing_ok=True)
+        with _answered():
+            (self._root / key).unlink(missing_ok=True)
 
     def listed(self, prefix: str) -> Iterator[Listed]:
         """Walk the folder; a file that vanishes meanwhile is left out."""
         now = time.time()
-        for folder, _, names in os.walk(self._root / prefix):
+        for folder, _, names in os.walk(self._root / prefix, onerror=_refuse_unless_gone):
             for name in names:
                 path = Path(folder) / name
                 try:
                     status = path.stat()
                 except FileNotFoundError:
                     continue
+                except OSError as error:
+                    raise StoreUnavailable("results") from error
                 yield Listed(str(path.relative_to(self._root)), status.st_size, now - status.st_mtime)
 
     def sweep(self, age_seconds: float) -> int:
@@ -213,9 +219,34 @@ class DirectoryStore:
 
     def attempts(self) -> Iterator[tuple[str, int]]:
         """List the folders of all attempts."""
-        for folder in self._root.glob("*/*/"):
-            if folder.name.isdigit():
-                yield folder.parent.name, int(folder.name)
+        for job in _folders(self._root):
+            for attempt in _folders(self._root / job):
+                if attempt.isdigit():
+                    yield job, int(attempt)
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Make StoreUnavailable of any other error of the file system: a volume that is lost, a disk that fails."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable("results") from error
+
+
+def _refuse_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise StoreUnavailable("results") from error
+
+
+def _folders(folder: Path) -> list[str]:
+    """Name the folders in a folder; none where it is not there, or was deleted meanwhile."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except OSError as error:
+        _refuse_unless_gone(error)
+        return []
 
 
 def _close(file: BinaryIO) -> None:

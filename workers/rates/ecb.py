@@ -30,22 +30,27 @@ class Cell(NamedTuple):
 
 
 class RateFile(NamedTuple):
-    """A file's content: units of a currency for one euro, by currency and day, and the rows that cannot be used."""
+    """A file's rates (units of a currency for one euro, by currency and day), rows that cannot be used, and bytes."""
 
     rates: dict[tuple[str, date], Decimal]
     rejects: list[Reject]
+    content: bytes
 
 
 def read(path: Path) -> RateFile:
-    """Read a file in any of ECB's forms. Raises LoadRefused for one that is in none of them."""
+    """Read a file in any of ECB's forms. Raises LoadRefused for one that is in none of them.
+
+    The file is opened once: it may be a pipe, or be written again meanwhile.
+    """
     try:
-        if path.stat().st_size > BYTES_MAX:
-            raise LoadRefused(f"{path}: larger than {BYTES_MAX >> 20} MiB")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > BYTES_MAX:
+        raise LoadRefused(f"{path}: larger than {BYTES_MAX >> 20} MiB")
     cells = _xml(content, path) if content.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<") else _csv(content, path)
-    published = RateFile({}, [])
+    published = RateFile({}, [], content)
     for cell in cells:
         _take(published, cell, path.name)
     if not published.rates:

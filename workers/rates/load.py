@@ -65,8 +65,8 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
     if connection.execute(SQL.source_of_items, (terms.name,)).fetchone():
         raise LoadRefused(f"{terms.name} is a source of items; give the rates another --name")
     published = read(file)
-    content = file.read_bytes()
-    log.execute(LOADS.add_file, (load_id, file.name, len(content), hashlib.sha256(content).digest()))
+    digest = hashlib.sha256(published.content).digest()
+    log.execute(LOADS.add_file, (load_id, file.name, len(published.content), digest))
     write_rejects(log, load_id, published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     row = connection.execute(SQL.changed, (terms.name, *columns)).fetchone()

@@ -1,5 +1,8 @@
 """Loads of exchange rates: numbered events that are kept exactly and can be undone."""
 
+import hashlib
+import os
+import threading
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +16,7 @@ from tests.support.rates import HISTORY, load_rates
 from tests.support.shop import load_rows
 from workers.provenance import reindex
 from workers.provenance.undo import undo
+from workers.rates.load import Terms, load
 
 DAY = date(2026, 7, 3)
 
@@ -37,6 +41,20 @@ def test_rates_are_kept_with_all_their_digits_and_make_a_data_version(settings: 
     assert (loaded.state, loaded.rates, loaded.changed, loaded.data_version) == ("committed", 24, 24, 1)
     assert rate(settings) == Decimal("1.152000000001")
     assert rate(settings, "CYP") is None
+
+
+@pytest.mark.timeout(60)
+def test_rates_from_a_pipe_are_loaded_with_the_digest_of_what_was_read(settings: Settings, tmp_path: Path) -> None:
+    pipe = tmp_path / "rates.pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(HISTORY,), daemon=True)
+    writer.start()
+    assert load(settings, Terms("ecb"), pipe).state == "committed"
+    with connect(settings.database_url, application="tests") as connection:
+        files = connection.execute("SELECT bytes, sha256 FROM load_files").fetchall()
+    assert [(size, bytes(digest)) for size, digest in files] == [
+        (len(HISTORY), hashlib.sha256(HISTORY.encode()).digest())
+    ]
 
 
 def test_a_rate_with_a_nul_is_kept_among_the_rejects(settings: Settings, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,48 @@ def test_a_written_object_can_be_read_in_any_part(store: ResultStore) -> None:
     assert store.size("job/1/a.bin") is None and list(store.attempts()) == []
     with pytest.raises(ResultGone):
         store.open("job/1/a.bin")
+
+
+def _failing(*_: object, **__: object) -> Any:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize("call", ["fstat", "pread", "scandir", "stat", "unlink"])
+def test_a_directory_that_fails_is_unavailable_in_every_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    store = DirectoryStore(tmp_path)
+    with store.writing("job/1/a.bin") as file:
+        file.write(b"whole")
+    reader = store.open("job/1/a.bin")
+    calls: dict[str, list[Callable[[], object]]] = {
+        "fstat": [lambda: reader.size],
+        "pread": [lambda: reader.read(0, 1)],
+        "scandir": [lambda: list(store.listed("job/")), lambda: list(store.attempts()), lambda: store.sweep(1.0)],
+        "stat": [
+            lambda: store.size("job/1/a.bin"),
+            lambda: store.size("job/1/none"),
+            lambda: list(store.listed("job/")),
+        ],
+        "unlink": [lambda: store.remove("job/1/a.bin")],
+    }
+    with monkeypatch.context() as failing:
+        failing.setattr(os, call, _failing)
+        for one in calls[call]:
+            with pytest.raises(StoreUnavailable):
+                one()
+    reader.close()
+
+
+def test_a_missing_object_of_a_directory_that_fails_is_not_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = DirectoryStore(tmp_path)
+    monkeypatch.setattr(Path, "is_dir", _failing)
+    with pytest.raises(StoreUnavailable):
+        store.open("job/1/none")
+    with pytest.raises(StoreUnavailable):
+        store.size("job/1/none")
 
 
 def test_a_large_object_is_sent_in_parts_and_arrives_whole(store: ResultStore) -> None:

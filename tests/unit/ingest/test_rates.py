@@ -1,5 +1,7 @@
 """Files of exchange rates as the European Central Bank writes them, and what is refused of others."""
 
+import os
+import threading
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -37,6 +39,18 @@ def test_the_history_has_a_column_for_each_currency_and_not_available_is_no_faul
         ("JPY", SECOND): Decimal("169.9"),
         ("CYP", SECOND): Decimal("0.5842"),
     }
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_read_once_and_its_bytes_are_kept(tmp_path: Path) -> None:
+    pipe = tmp_path / "rates.pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(HISTORY,))
+    writer.start()
+    found = read(pipe)
+    writer.join()
+    assert len(found.rates) == 5
+    assert found.content == HISTORY.encode()
 
 
 def test_the_daily_file_writes_its_day_in_words(tmp_path: Path) -> None:
