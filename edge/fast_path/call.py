@@ -1,8 +1,10 @@
 """A request that the fast path answers, with its answer."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from time import perf_counter
-from typing import NamedTuple
+
+import msgspec
 
 from edge import rules
 from edge.fast_path.request import PlainRequest
@@ -13,7 +15,7 @@ from edge.http.routing import Rule
 from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record
 from edge.quota.policy import TAKEN, Decision
-from shared.accounts import Principal
+from shared.accounts import Principal, account_of
 from shared.errors import StoreUnavailable
 from shared.plans import Plan
 
@@ -40,16 +42,26 @@ question: the ordinary way says why.
 """
 
 
-class Call(NamedTuple):
-    """A request that the fast path answers as soon as it is charged. A document's has no principal and no account.
+class Caller(msgspec.Struct, frozen=True, eq=False):
+    """A principal at one network, and what is the same in all its calls. A document's has no principal and no account.
+
+    `members` of an access line identify the caller; they are JSON.
+    """
+
+    principal: Principal | None
+    network: str
+    account: str | None
+    members: bytes
+
+
+class Call(msgspec.Struct, frozen=True, eq=False):
+    """A request that the fast path answers as soon as it is charged.
 
     `read` reads the answer where memory does not have it.
     """
 
     request: PlainRequest
-    principal: Principal | None
-    network: str
-    account: str | None
+    caller: Caller
     answer: Answer
     unchanged: bool
     request_id: bytes
@@ -63,26 +75,24 @@ class Call(NamedTuple):
             return "record"
         return "identifier" if self.request.scheme is not None else "answer"
 
-    @property
-    def ids(self) -> tuple[str | None, str | None]:
-        """The organization and the credential, as far as there are any."""
-        principal = self.principal
-        return (principal.organization_id, principal.credential_id) if principal is not None else (None, None)
+
+@lru_cache(maxsize=8192)
+def caller_of(principal: Principal | None, network: str) -> Caller:
+    """Return the caller of a request; the same object while the principal is the same."""
+    account = organization = key = None
+    if principal is not None:
+        account, organization = account_of(principal, network), principal.organization_id
+        key = principal.credential_id
+    members = {"network": network, "account": account, "organization": organization, "key": key}
+    return Caller(principal, network, account, msgspec.json.encode(members)[1:-1])
 
 
-def call_of(
-    request: PlainRequest,
-    principal: Principal | None,
-    network: str,
-    account: str | None,
-    answer: Answer,
-    read: Read | None = None,
-) -> Call:
+def call_of(request: PlainRequest, caller: Caller, answer: Answer, read: Read | None = None) -> Call:
     """Make the call of a request that begins now."""
     condition = request.if_none_match
     unchanged = bool(condition and answer.etag and none_match(condition.decode(), answer.etag))
     request_id = request.request_id or request_id_from(None).encode()
-    return Call(request, principal, network, account, answer, unchanged, request_id, perf_counter(), read)
+    return Call(request, caller, answer, unchanged, request_id, perf_counter(), read)
 
 
 def of_record(record: Record, where: bytes, rule: Rule) -> Answer:

@@ -2,7 +2,8 @@
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from edge.http.answer_cache import representation_of
 from shared.accounts import counted_network
@@ -10,32 +11,32 @@ from shared.accounts import counted_network
 # Case, order and number of the lines are nginx.conf's, not the caller's. A line that is not named here has a meaning
 # that this module does not know: the request takes the ordinary way.
 _PLAIN = re.compile(
-    rb"GET (?P<target>/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})"
+    rb"GET (?P<target>/v1/index/lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}+){1,8})"
+    rb"|/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})"
     rb"|/static(?:/[0-9A-Za-z_.-]{1,60}){1,2}|/v1/index/(?:"
-    rb"lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}){1,8})"
-    rb"|resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})"
+    rb"resolve\?(?P<scheme>gtin|ean|upc|isbn)=(?P<number>[0-9Xx-]{8,17})"
     rb"|[0-9A-Za-z/_.-]{1,120}(?:\?[!-~]{0,1500})?)) HTTP/1\.1\r\n"
-    rb"Host: [^\r\n]{1,255}\r\n"
-    rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45})\r\n"
-    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64})\r\n)?"
+    rb"Host: [^\r\n]{1,255}+\r\n"
+    rb"X-Real-IP: (?P<address>[0-9a-fA-F.:]{2,45}+)\r\n"
+    rb"(?:X-Request-Id: (?P<request_id>[A-Za-z0-9_-]{8,64}+)\r\n)?"
     rb"X-Charge-Id: (?P<charge_id>[0-9a-f]{32})\r\n"
-    rb"(?:X-Began: (?P<began>[0-9]{1,12}\.[0-9]{3})\r\n)?"
-    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80})\r\n"
-    rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80})\r\n)?"
-    rb"(?:Accept: (?P<accept>[ -~]{1,300})\r\n)?"
+    rb"(?:X-Began: (?P<began>[0-9]{1,12}+\.[0-9]{3})\r\n)?"
+    rb"(?:X-Service-Public-Token: (?P<token>[0-9A-Za-z_]{1,80}+)\r\n"
+    rb"|Authorization: (?i:ApiKey) (?P<key>[0-9A-Za-z_]{1,80}+)\r\n)?"
+    rb"(?:Accept: (?P<accept>[ -~]{1,300}+)\r\n)?"
     rb"(?P<gzip>Accept-Encoding: gzip\r\n)?"
-    rb"(?:If-None-Match: (?P<if_none_match>[ -~]{1,600})\r\n)?"
-    rb"(?:Prefer: [ -~]{1,200}\r\n)?"
-    rb"(?:Origin: [ -~]{1,300}\r\n)?"
-    rb"(?:Content-Type: [ -~]{1,200}\r\n)?"
-    rb"(?:traceparent: (?P<traceparent>[ -~]{1,256})\r\n)?"
+    rb"(?:If-None-Match: (?P<if_none_match>[ -~]{1,600}+)\r\n)?"
+    rb"(?:Prefer: [ -~]{1,200}+\r\n)?"
+    rb"(?:Origin: [ -~]{1,300}+\r\n)?"
+    rb"(?:Content-Type: [ -~]{1,200}+\r\n)?"
+    rb"(?:traceparent: (?P<traceparent>[ -~]{1,256}+)\r\n)?"
     rb"\r\n"
 )
 LONGEST = 4_096
 """Bytes of the longest request worth the expression: a longer one cannot match."""
 
 
-class PlainRequest(NamedTuple):
+class PlainRequest(msgspec.Struct, frozen=True):
     """The parts of a recognized request. It has one of `token` and `key`, or none; `iid`, `scheme` name a record."""
 
     target: bytes

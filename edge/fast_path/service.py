@@ -1,7 +1,6 @@
 """The common parts of all connections on the fast path: the sources of answers, and how they are counted."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
@@ -11,7 +10,7 @@ import msgspec
 from edge import rules
 from edge.container import Services
 from edge.fast_path import answers
-from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, of_record
+from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, caller_of, of_record
 from edge.fast_path.counts import Counts
 from edge.fast_path.request import PlainRequest, network_of, representation
 from edge.fast_path.unread import Reader
@@ -23,12 +22,13 @@ from edge.index.identifiers import requested_identifier
 from edge.middleware.request_context import span_attributes
 from edge.quota.policy import Decision
 from edge.quota.unmetered import UnmeteredLimits
-from shared.accounts import Principal, account_of
+from shared.accounts import Principal
 from shared.errors import InvalidParameter, StoreUnavailable
 from shared.telemetry.trace_context import SpanContext, step_from
 
 _INDEX = b"/v1/index/"
-_TRACE_ID = re.compile(rb"[0-9a-f]{32}")
+_HEX_DIGITS = b"0123456789abcdef"
+_TRACE_ID_DIGITS = 32
 _RESOLVE = rules.free("resolve")
 _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
 
@@ -74,13 +74,15 @@ class FastPath:
             return None
         if not answer.units and principal.plan.counted_by != "organization":
             return None
-        return call_of(request, principal, network, account_of(principal, network), answer, read)
+        return call_of(request, caller_of(principal, network), answer, read)
 
     def _document(self, request: PlainRequest, network: str) -> Call | None:
         """Return the call of a document, which needs no credential, looks at none, and is not counted."""
         accept = request.accept.decode() if request.accept is not None else ""
         answer = self._answer(Key(request.target, accept, PUBLIC, request.gzip is not None))
-        return call_of(request, None, network, None, answer) if answer is not None and not answer.rule.accepts else None
+        if answer is None or answer.rule.accepts:
+            return None
+        return call_of(request, caller_of(None, network), answer)
 
     def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
         """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
@@ -95,22 +97,21 @@ class FastPath:
             else:
                 self._respond(call, decision, respond)
 
-        if call.principal is None or call.account is None:
+        account, principal = call.caller.account, call.caller.principal
+        if principal is None or account is None:
             decided(NOT_CHARGED)
             return
         began, charge_id = float(call.request.began or 0), call.request.charge_id.decode()
         if not call.answer.units:
-            self._unmetered.consume_then(call.account, call.principal.plan, charge_id, decided)
+            self._unmetered.consume_then(account, principal.plan, charge_id, decided)
             return
         charge = self._limiter.check_then if call.unchanged else self._limiter.consume_then
-        charge(call.account, call.principal.plan, call.answer.units, charge_id, decided, began)
+        charge(account, principal.plan, call.answer.units, charge_id, decided, began)
 
     def _respond(self, call: Call, decision: Decision, respond: Callable[[bytes], None], *, read: bool = False) -> None:
         status, slug, whole = self._response(call, decision)
         respond(whole)
-        if decision.allowed and not read:
-            self._counts.read(call.source)
-        self._count(call, decision, status, slug)
+        self._count(call, decision, status, slug, call.source if decision.allowed and not read else None)
 
     def _take(
         self,
@@ -128,7 +129,7 @@ class FastPath:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            self._respond(call._replace(answer=answer), decision, respond, read=True)
+            self._respond(msgspec.structs.replace(call, answer=answer), decision, respond, read=True)
 
     async def _give_up(
         self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
@@ -141,19 +142,19 @@ class FastPath:
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:
-            return answers.refused(call.answer, decision, call.network, call.request_id, self._problem_base_url)
+            return answers.refused(call.answer, decision, call.caller.network, call.request_id, self._problem_base_url)
         if call.unchanged:
             return 304, b"null", answers.unchanged(call.answer, decision, call.request_id)
         return 200, b"null", answers.ok(call.answer, decision, call.request_id)
 
-    def _count(self, call: Call, decision: Decision, status: int, slug: bytes) -> None:
+    def _count(self, call: Call, decision: Decision, status: int, slug: bytes, source: str | None = None) -> None:
         """Count one response and write its access line, its span and the account's use."""
-        seconds, principal, route = perf_counter() - call.started, call.principal, call.answer.rule.name
+        seconds, caller, route = perf_counter() - call.started, call.caller, call.answer.rule.name
         refunded = bool(call.unchanged and decision.allowed and call.answer.units)
-        self._counts.note(route, decision, status, seconds, refunded=refunded)
+        self._counts.note(route, decision, status, seconds, refunded=refunded, source=source)
         units = call.answer.units if status == 200 else 0
-        if principal is not None:
-            self._used(principal, call.network, route, status, units, seconds, call.request_id.decode())
+        if caller.principal is not None:
+            self._used(caller.principal, caller.network, route, status, units, seconds, call.request_id.decode())
         span = self._span(call.request.traceparent, call.request_id)
         self._access_log.append(
             _LINE
@@ -164,7 +165,7 @@ class FastPath:
                 call.request.target.partition(b"?")[0],
                 status,
                 int(seconds * 1_000_000),
-                _caller(call.network, call.account, *call.ids),
+                caller.members,
                 slug,
                 _trace(span, call.request_id.decode()) if span is not None else b"",
             )
@@ -174,14 +175,15 @@ class FastPath:
 
     def _span(self, traceparent: bytes | None, request_id: bytes) -> SpanContext | None:
         """Return the request's step in its trace; None where nothing would be written about it."""
-        if traceparent is None and not self._spans.share and _TRACE_ID.fullmatch(request_id):
+        if traceparent is None and not self._spans.share and _is_trace_id(request_id):
             return None
         given = traceparent.decode() if traceparent is not None else None
         return step_from(given, otherwise=request_id.decode(), share=self._spans.share)
 
     def _note_span(self, call: Call, span: SpanContext, status: int, slug: bytes, seconds: float) -> None:
         problem = None if slug == b"null" else slug.decode().strip('"')
-        organization, _ = call.ids
+        principal = call.caller.principal
+        organization = principal.organization_id if principal is not None else None
         name = call.answer.rule.name
         attributes = span_attributes("GET", name, status, call.request_id.decode(), organization, problem)
         self._spans.note(span, f"GET {name}", "server", seconds, attributes, failed=status >= 500)
@@ -221,11 +223,8 @@ def _key(scheme: bytes, number: bytes) -> str | None:
     return identifier.key if identifier.is_unique else None
 
 
-@lru_cache(maxsize=8192)
-def _caller(network: str, account: str | None, organization: str | None, key: str | None) -> bytes:
-    """Return the members of an access line that identify the caller, as JSON."""
-    members = {"network": network, "account": account, "organization": organization, "key": key}
-    return msgspec.json.encode(members)[1:-1]
+def _is_trace_id(request_id: bytes) -> bool:
+    return len(request_id) == _TRACE_ID_DIGITS and not request_id.strip(_HEX_DIGITS)
 
 
 def _trace(span: SpanContext, request_id: str) -> bytes:

@@ -95,7 +95,7 @@ class Reader:
 
     async def _read_offered(self, make: Callable[[], Awaitable[Offer]], call: Call, done: Done) -> None:
         request, generation, began = call.request, self._answers.generation, time()
-        ACCOUNT.set(call.account)
+        ACCOUNT.set(call.caller.account)
         try:
             offered = await make()
         except StoreUnavailable as error:

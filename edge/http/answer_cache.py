@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
 from aiohttp import web
 
 from edge.http.prefer import best_format
@@ -46,7 +47,7 @@ class Key(NamedTuple):
     gzip: bool = False
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """A complete answer but for what each request has of its own: limits, request id and date.
 
     `fields` are the header lines of a 200, `unchanged` those of a 304; without an `etag` there is no 304. `until` is

@@ -1,7 +1,8 @@
 """Records by IID: memory, then the cache store, then PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from edge.index.versioned_cache import EntryKind, VersionedCache
 from edge.storage.data_version import DataVersionWatcher
@@ -11,7 +12,7 @@ from shared.redis import keys
 from shared.telemetry import metrics
 
 
-class Record(NamedTuple):
+class Record(msgspec.Struct, frozen=True):
     """The resolution of one IID. `state`: `+` a record, `-` nothing, `x` withdrawn, `>` merged into `survivor`."""
 
     state: str

@@ -13,19 +13,13 @@ def limit_fields(decision: Decision) -> bytes:
     """Return both as header lines; empty if nothing was counted, because the numbers are then unknown."""
     if not decision.verified:
         return b""
-    daily, burst, policy = _named(decision.plan)
-    return b'%bRateLimit: "%b";r=%d;t=%d, "%b";r=%d;t=1\r\n' % (
-        policy,
-        daily,
-        decision.remaining_day,
-        decision.ends_in_seconds,
-        burst,
-        decision.remaining_second,
-    )
+    return _form(decision.plan) % (decision.remaining_day, decision.ends_in_seconds, decision.remaining_second)
 
 
 @lru_cache(maxsize=64)
-def _named(plan: Plan) -> tuple[bytes, bytes, bytes]:
-    daily, burst = plan.daily_policy, plan.burst_policy
-    policy = f'RateLimit-Policy: "{daily}";q={plan.daily_units};w=86400, "{burst}";q={plan.burst_units};w=1\r\n'
-    return daily.encode(), burst.encode(), policy.encode()
+def _form(plan: Plan) -> bytes:
+    """Return both lines of a plan, with places for the units left today, the seconds of it, the units left now."""
+    daily, burst = (name.replace("%", "%%") for name in (plan.daily_policy, plan.burst_policy))
+    policy = f'"{daily}";q={plan.daily_units};w=86400, "{burst}";q={plan.burst_units};w=1'
+    left = f'"{daily}";r=%d;t=%d, "{burst}";r=%d;t=1'
+    return f"RateLimit-Policy: {policy}\r\nRateLimit: {left}\r\n".encode()

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -167,14 +168,16 @@ class RateLimiter:
 
 
 def _packed_take(digest: str, account: str, plan: Plan, units: int, charge_id: str) -> bytes:
-    return pack(
-        "EVALSHA",
-        digest,
-        2,
-        keys.quota_prefix(account),
-        keys.charge_marker(account, charge_id),
-        units,
-        plan.daily_units,
-        plan.burst_units,
-        MARKER_SECONDS,
-    )
+    spelled = charge_id.encode()
+    before, after = _around(digest, account, plan, units, len(spelled))
+    return before + spelled + after
+
+
+@lru_cache(maxsize=8192)
+def _around(digest: str, account: str, plan: Plan, units: int, id_length: int) -> tuple[bytes, bytes]:
+    """Return the command of a charge on both sides of its id, which is the end of the marker's key."""
+    prefix, marker = keys.quota_prefix(account), keys.charge_marker(account, "_" * id_length)
+    limits = (plan.daily_units, plan.burst_units, MARKER_SECONDS)
+    packed = pack("EVALSHA", digest, 2, prefix, marker, units, *limits)
+    end = packed.rindex(marker.encode()) + len(marker.encode())
+    return packed[: end - id_length], packed[end:]

@@ -1,7 +1,9 @@
 """The decision on one charge, as a value. Pure."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from shared.plans import Plan
 
@@ -17,7 +19,7 @@ _NAMES = {
 }
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """The outcome of one charge. `verified` is False when the state store was not asked; its numbers then say nothing.
 
     `used_day` and `used_second` are units, after the charge; `day` counts from 1970-01-01; `ends_in_seconds` is how
@@ -38,9 +40,9 @@ class Decision(NamedTuple):
     def checked(self, units: int) -> "Decision":
         """Return, of a charge of 0, what a charge of `units` would decide now; by the same rules as take.lua."""
         if self.used_day + units > self.plan.daily_units:
-            return self._replace(outcome=REFUSED_DAY)
+            return msgspec.structs.replace(self, outcome=REFUSED_DAY)
         if self.used_second > 0 and self.used_second + units > self.plan.burst_units:
-            return self._replace(outcome=REFUSED_SECOND)
+            return msgspec.structs.replace(self, outcome=REFUSED_SECOND)
         return self
 
     @property
@@ -63,12 +65,14 @@ class Decision(NamedTuple):
     @property
     def remaining_day(self) -> int:
         """Units left today; never negative, also after a move to a smaller plan."""
-        return max(0, self.plan.daily_units - self.used_day)
+        left = self.plan.daily_units - self.used_day
+        return left if left > 0 else 0
 
     @property
     def remaining_second(self) -> int:
         """Units left in this second."""
-        return max(0, self.plan.burst_units - self.used_second)
+        left = self.plan.burst_units - self.used_second
+        return left if left > 0 else 0
 
     @property
     def resets_at(self) -> datetime:

@@ -6,8 +6,8 @@ FAST_PATH_FAULTS = (
     fault(
         "the fast path counts reads of refused calls",
         "edge/fast_path/service.py",
-        "        if decision.allowed and not read:\n            self._counts.read(",
-        "        if not read:\n            self._counts.read(",
+        "call.source if decision.allowed and not read else None",
+        "call.source if not read else None",
         "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
     ),
     fault(
