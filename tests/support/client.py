@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 import msgspec
-from aiohttp import web
+from aiohttp import web, web_app
 from jsonschema_rs import Draft202012Validator
 from yarl import URL
 
@@ -171,3 +171,6 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
         if runner.server is not None:
             await runner.cleanup()
         Path(path).unlink(missing_ok=True)
+        # aiohttp remembers the last 1,024 handlers it has called, and by them dozens of edges that have ended. Each full
+        # collection of garbage would look through all that they hold.
+        web_app._cached_build_middleware.cache_clear()
