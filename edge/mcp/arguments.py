@@ -25,7 +25,12 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
     missing = _missing(tool, given)
     if missing is not None:
         raise missing
-    return dict(given)
+    return {name: _whole(declared[name], value) for name, value in given.items()}
+
+
+def _whole(schema: Mapping[str, Any], value: Any) -> Any:
+    # `5.0` is an integer of JSON Schema; the REST call takes it without the point.
+    return int(value) if schema.get("type") == "integer" else value
 
 
 def _missing(tool: Tool, given: Mapping[str, Any]) -> Problem | None:
@@ -44,8 +49,10 @@ def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
             return None if isinstance(value, bool) else "must be true or false"
         case "integer":
             least, most = schema["minimum"], schema["maximum"]
-            fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-            return None if fits else f"must be a whole number from {least} to {most}"
+            whole = (isinstance(value, int) and not isinstance(value, bool)) or (
+                isinstance(value, float) and value.is_integer()
+            )
+            return None if whole and least <= value <= most else f"must be a whole number from {least} to {most}"
         case "number":
             least, most = schema["minimum"], schema["maximum"]
             fits = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most

@@ -30,6 +30,8 @@ def check(panel: Panel, question: Question) -> None:
         raise IndexNotDefined(f"{question.method.name} weights items by their sales: it needs quantities")
     if question.window is not None and question.window < 2:
         raise IndexNotDefined("window: at least two periods")
+    if question.weights == "average" and question.over_window and not question.method.geks:
+        raise IndexNotDefined("weights: average is of two periods; over a window tpd weights by unit or by shares")
     if not 0 <= question.base < panel.periods or not 0 <= question.basket < panel.periods:
         raise IndexNotDefined("base period and basket period: one of the periods of the data")
 

@@ -4,11 +4,14 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from edge.dashboard.comparison import compare
+from edge.storage.database import Database
 from shared.config import Settings
+from shared.matches.pairs import SQL
 from tests.service.articles.support import SOY, A, B, ask, row, shop
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
@@ -46,6 +49,21 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
     assert '<span class="shared">Soy</span>' in browser.text
     assert "&lt;b&gt;" in browser.text and "<b>" not in browser.text
     assert [key for key in "ars" if f'data-key="{key}"' in browser.text] == ["a", "r", "s"]
+
+
+async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_page(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.sign_in()
+    fetch = Database.fetch
+
+    async def without_one(self: Database, statement: Any, *values: Any, **given: Any) -> Any:
+        rows = await fetch(self, statement, *values, **given)
+        return rows[:1] if statement is SQL.sides else rows
+
+    monkeypatch.setattr(Database, "fetch", without_one)
+    assert await browser.ask("GET", PAGE) == 404
+    assert "removed meanwhile" in browser.text
 
 
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:

@@ -43,6 +43,14 @@ def test_first_period_is_a_hundred_and_rows_name_the_compared_items(run: Any) ->
     }  # fmt: skip
 
 
+def test_weights_of_two_periods_are_refused_over_a_window(run: Any) -> None:
+    options = ("--method", "tpd", "--weights", "average")
+    with pytest.raises(ItemIndexError, match="weights: average is of two periods"):
+        run(TWO, *options)
+    assert run(TWO, *options, "--output", "chained")[1]["index"] is not None
+    assert len(run(TWO, "--method", "geks-tpd", "--weights", "average")) == 2
+
+
 def test_periods_are_in_order_of_numbers_and_of_time(run: Any) -> None:
     for labels in (
         ["2", "9", "10"],
