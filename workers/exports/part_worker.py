@@ -1,13 +1,13 @@
 """A worker's share of an export: it claims parts one after the other and writes each under a lease of its own."""
 
 from shared.db.connect import Connection, unavailable
-from shared.errors import ItemIndexError
+from shared.errors import ItemIndexError, StoreUnavailable
 from shared.exports.manifest import File
 from shared.telemetry.log import trace_of
 from workers.context import Services
 from workers.datasets.part import Part
 from workers.datasets.pipeline import write_part
-from workers.datasets.sources.snapshot import SnapshotGone, SnapshotLost
+from workers.datasets.sources.snapshot import SnapshotGone
 from workers.exports import parts
 from workers.leases import Lease, LeaseLost
 
@@ -30,7 +30,7 @@ def help_export(services: Services, connection: Connection, job_id: str) -> int:
 def write_claimed(services: Services, connection: Connection, part: Part, job: Lease | None = None) -> bool:
     """Write one part; False if another worker has it, or if it failed and its row says so.
 
-    `job` is the lease of the whole export, if this worker holds it. Raises SnapshotGone or an outage of PostgreSQL,
+    `job` is the lease of the whole export, if this worker holds it. Raises SnapshotGone or the outage of a store,
     after the part was released, and LeaseLost if the job's lease is lost.
     """
     try:
@@ -41,8 +41,9 @@ def write_claimed(services: Services, connection: Connection, part: Part, job: L
             job.check()
         return False
     except Exception as error:
-        if isinstance(error, SnapshotGone | SnapshotLost) or unavailable(error):
-            parts.release(connection, part)  # not an attempt: nothing could be read
+        if isinstance(error, SnapshotGone | StoreUnavailable) or unavailable(error):
+            # Not an attempt: nothing could be read or written. The job is put off, and done parts stay done.
+            parts.release(connection, part)
             raise
         _record_failure(services, connection, part, error)
         return False

@@ -50,7 +50,7 @@ UPDATE export_parts SET error = $5, lease_until = NULL, rows_done = 0,
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING state;
 
 -- name: release
--- Not an attempt: the snapshot or PostgreSQL was gone, and nothing could be tried.
+-- Not an attempt: the snapshot, PostgreSQL or the store of files was gone, and nothing could be tried.
 UPDATE export_parts SET state = 'queued', lease_until = NULL, attempt = attempt - 1
 WHERE job_id = $1 AND number = $2 AND slot = $3 AND state = 'running' RETURNING number;
 

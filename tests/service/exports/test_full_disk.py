@@ -1,4 +1,4 @@
-"""Exports on a disk that is full: nothing is left of them, and room again lets them continue."""
+"""Exports whose files cannot be written: a full disk leaves nothing, and room or a store that is back lets them continue."""
 
 import errno
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from shared.config import Settings
+from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
 from tests.service.exports.test_faults import (
     MANY_PARTS,
@@ -95,4 +96,24 @@ def test_a_disk_that_has_room_again_lets_the_export_go_on(
     patched(monkeypatch, once)
     assert run_in_parts(settings, queued_job) == "succeeded"
     assert parts_of(settings, queued_job)[2][1] == 2
+    assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
+
+
+def test_an_outage_of_the_store_is_no_attempt_at_a_part_and_puts_the_export_off(
+    settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    available = False
+
+    def from_the_second_on(number: int) -> None:
+        if number >= 2 and not available:
+            raise StoreUnavailable("results")
+
+    patched(monkeypatch, from_the_second_on)
+    for _ in range(3):  # more often than a part may be attempted
+        assert run(settings, queued_job, split_rows=MANY_PARTS, part_attempts_max=2) == "queued"
+    states = parts_of(settings, queued_job)
+    assert (states[1][:2], states[2][:2]) == (("done", 1), ("queued", 0))
+    available = True
+    assert run(settings, queued_job, split_rows=MANY_PARTS, part_attempts_max=2) == "succeeded"
+    assert parts_of(settings, queued_job)[1] == states[1], "a part that was done is made again"
     assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings)
