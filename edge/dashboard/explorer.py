@@ -7,6 +7,7 @@ works in, else for the person's address, as after a free sign-up. Suggestions co
 import msgspec
 from aiohttp import web
 
+from edge.analytics.aside import aside
 from edge.analytics.envelope import LIGHT_UNITS
 from edge.analytics.items import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
@@ -119,7 +120,7 @@ class ExplorerPages:
             request,
             "history.html" if is_part(request) else "history_page.html",
             visitor,
-            plots=item_charts.history(history.prices, history.outliers),
+            plots=await aside(len(history.prices), item_charts.history, history.prices, history.outliers),
             figures=rows,
             intervals=item_charts.footprint(rows, titles),
             statistics=history.meta["statistics"],

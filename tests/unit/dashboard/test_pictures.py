@@ -1,0 +1,40 @@
+"""The pictures of a report's page: those of many rows are made beside the event loop."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from edge.dashboard import charts
+from edge.dashboard.reports import drawn
+from edge.reports.declarations import REPORTS_BY_KIND
+
+PICTURE = REPORTS_BY_KIND["cohorts"].picture
+
+
+class Rows(list[dict[str, Any]]):
+    """Rows that note which threads have read them."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        super().__init__(rows)
+        self.threads: set[int] = set()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self.threads.add(threading.get_ident())
+        return super().__iter__()
+
+
+@pytest.mark.parametrize(("brands", "in_the_loop"), [(2, True), (60, False)])
+async def test_pictures_of_many_rows_are_drawn_in_a_thread(brands: int, in_the_loop: bool) -> None:
+    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, *PICTURE.bars, PICTURE.compared}
+    rows = [
+        {"period": f"2026-{month:02d}", "brand": f"b{brand}", "currency": "EUR", **dict.fromkeys(names, month + 0.5)}
+        for month in range(1, 13)
+        for brand in range(brands)
+    ]
+    noted = Rows(rows)
+    made = await drawn(PICTURE, noted)
+    assert made == {"plots": charts.plots(PICTURE, rows), "bars": charts.bars(PICTURE, rows)}
+    assert made["plots"] and made["bars"]
+    assert (noted.threads == {threading.get_ident()}) is in_the_loop
