@@ -118,6 +118,8 @@ def _others(medians: Array, sigmas: Array) -> list[Moments | Group | Terms]:
     whole = total_moments(medians, sigmas)
     if whole.skewness <= _SKEWNESS_OF_REST_MAX:
         return [whole]
+    counted = medians > 0  # a figure of nothing adds nothing, and has no logarithm
+    medians, sigmas = medians[counted], sigmas[counted]
     logs, width = np.log(medians), 0.05
     while True:
         width *= 2

@@ -96,6 +96,16 @@ def test_bounds_of_sums_of_very_wide_figures_agree_with_monte_carlo(items: int, 
     assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035)
 
 
+@pytest.mark.filterwarnings("error")
+def test_figures_of_nothing_and_exact_ones_beside_wide_ones_change_no_bound_of_these() -> None:
+    medians, sigmas = 1.0 / (1 + np.arange(100) % 7), np.full(100, 4.0)
+    wide = interval_of_many(medians, sigmas, [])
+    assert interval_of_many(np.append(medians, [0.0, 0.0]), np.append(sigmas, [4.0, 0.0]), []) == wide
+    groups = [Group(np.array([median]), np.array([3.0]), 1.5) for median in medians]
+    alone, beside = interval_of_many(NONE, NONE, groups), interval_of_many(np.array([2.0, 0.0]), np.zeros(2), groups)
+    assert beside == pytest.approx([bound + 2.0 for bound in alone], rel=0.01)
+
+
 def test_many_wide_groups_add_up_as_their_items_do() -> None:
     rng = default_rng(12)
     medians = 1.0 / (1 + np.arange(90) % 5)
