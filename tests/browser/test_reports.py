@@ -28,6 +28,8 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     expect(member.page.locator("#brand")).not_to_have_attribute("aria-invalid", "true")
     member.page.get_by_role("combobox", name="Periods").select_option("week")
     expect(member.page.locator("[data-cost]")).to_have_text(re.compile("10|1"))
+    # Each change prices the question anew, and a price that comes after the click would close what it has opened.
+    expect(member.page.locator("#price pre")).to_contain_text("week")
     member.page.get_by_text("The same by curl").click()
     assert "/index/cohorts?" in member.page.locator("#price pre").inner_text()
     member.shoot("reports-priced")
