@@ -72,5 +72,7 @@ def _of_group(alike: Array, same: Array, cosine: Array, speaking: Array, match: 
         rows[some, 4 + at] = np.where(heard, margin, 2.0).min(axis=1)[some]
     weight = np.where(same, 0.0, alike**_SHARPNESS)
     some = (~same).any(axis=1)
-    rows[some, 6] = (weight @ match / (weight.sum(axis=1) + _DAMPING))[some]
+    with np.errstate(invalid="ignore"):  # BLAS may leave the processor's flag set although all operands are finite
+        matched = weight @ match
+    rows[some, 6] = (matched / (weight.sum(axis=1) + _DAMPING))[some]
     return rows
