@@ -29,9 +29,6 @@ class MatchPages:
         skipped = _skipped(request.query.get("skip", "0"))
         waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)
         pair = waiting[skipped] if len(waiting) > skipped else None
-        sides = await self._sides(pair["left_iid"], pair["right_iid"]) if pair else None
-        if pair and sides is None:
-            raise PageError(404, "An item of this pair was removed meanwhile. Reload the page.")
         figures = await self._database.fetch_row(SQL.stats)
         assert figures is not None
         judged = figures["accepted"] + figures["rejected"]
@@ -41,7 +38,7 @@ class MatchPages:
             visitor,
             pair=pair,
             evidence=msgspec.json.decode(pair["evidence"]) if pair else [],
-            sides=sides,
+            sides=await self._sides(pair["left_iid"], pair["right_iid"]) if pair else None,
             skipped=skipped,
             figures=figures,
             precision=f"{100 * figures['accepted'] / judged:.1f} %" if judged else None,
@@ -63,11 +60,11 @@ class MatchPages:
             raise PageError(404, "There is no such pair any more. Reload the page.")
         return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
 
-    async def _sides(self, *iids: str) -> dict[str, Any] | None:
-        """Return both records; None where one was removed since the pair was read."""
+    async def _sides(self, *iids: str) -> dict[str, Any]:
+        """Return both records. Raises PageError where one was removed since the pair was read."""
         rows = {row["iid"]: dict(row) for row in await self._database.fetch(SQL.sides, list(iids))}
         if not rows.keys() >= set(iids):
-            return None
+            raise PageError(404, "An item of this pair was removed meanwhile. Reload the page.")
         items = [
             {**rows[iid], **{name: msgspec.json.decode(rows[iid][name]) for name in ("identifiers", "attributes")}}
             for iid in iids

@@ -1,11 +1,11 @@
 """The bytes of the fast path's responses: the same as the ordinary way's, as tests compare."""
 
-import re
 from functools import lru_cache
 from typing import Any
 
 from aiohttp.helpers import rfc822_formatted_time
 
+from edge.fast_path.request import is_hexadecimal_id
 from edge.http.answer_cache import Answer
 from edge.http.context import instance_of
 from edge.http.problems import Problem
@@ -14,7 +14,6 @@ from edge.quota.headers import limit_fields
 from edge.quota.policy import NOT_COUNTED, Decision
 from edge.quota.refusal import refusal
 
-_HEX = re.compile(rb"[0-9a-f]{32}")
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
 _COMMON = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS).encode()
 _ANY_ORIGIN = _COMMON + "".join(f"{name}: {value}\r\n" for name, value in ANY_ORIGIN_FIELDS).encode()
@@ -97,6 +96,6 @@ def _cached_refusal_body(
 
 def _instance(request_id: bytes) -> bytes:
     text = request_id.decode()
-    if _HEX.fullmatch(request_id):
+    if is_hexadecimal_id(request_id):
         return f"urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}".encode()
     return instance_of(text).encode()

@@ -32,6 +32,8 @@ _PLAIN = re.compile(
     rb"(?:traceparent: (?P<traceparent>[ -~]{1,256}+)\r\n)?"
     rb"\r\n"
 )
+_HEX_DIGITS = b"0123456789abcdef"
+_ID_DIGITS = 32
 LONGEST = 4_096
 """Bytes of the longest request worth the expression: a longer one cannot match."""
 
@@ -59,6 +61,11 @@ def recognized(data: bytes) -> PlainRequest | None:
     """Return the parts of a request that the fast path may answer; None for any other bytes."""
     plain = _PLAIN.fullmatch(data)
     return PlainRequest(*plain.groups()) if plain is not None else None
+
+
+def is_hexadecimal_id(request_id: bytes) -> bool:
+    """Return whether a request id has the form of nginx's own, which is that of a trace id and of a UUID too."""
+    return len(request_id) == _ID_DIGITS and not request_id.strip(_HEX_DIGITS)
 
 
 @lru_cache(maxsize=8192)

@@ -12,7 +12,7 @@ from edge.container import Services
 from edge.fast_path import answers
 from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, caller_of, of_record
 from edge.fast_path.counts import Counts
-from edge.fast_path.request import PlainRequest, network_of, representation
+from edge.fast_path.request import PlainRequest, is_hexadecimal_id, network_of, representation
 from edge.fast_path.unread import Reader
 from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
 from edge.http.compression import COMPRESSED_FROM_BYTES
@@ -27,8 +27,6 @@ from shared.errors import InvalidParameter, StoreUnavailable
 from shared.telemetry.trace_context import SpanContext, step_from
 
 _INDEX = b"/v1/index/"
-_HEX_DIGITS = b"0123456789abcdef"
-_TRACE_ID_DIGITS = 32
 _RESOLVE = rules.free("resolve")
 _LINE = b'{"ts":"%b","request_id":"%b","method":"GET","route":"%b","path":"%b","status":%d,"us":%d,%b,"problem":%b%b}\n'
 
@@ -175,7 +173,7 @@ class FastPath:
 
     def _span(self, traceparent: bytes | None, request_id: bytes) -> SpanContext | None:
         """Return the request's step in its trace; None where nothing would be written about it."""
-        if traceparent is None and not self._spans.share and _is_trace_id(request_id):
+        if traceparent is None and not self._spans.share and is_hexadecimal_id(request_id):
             return None
         given = traceparent.decode() if traceparent is not None else None
         return step_from(given, otherwise=request_id.decode(), share=self._spans.share)
@@ -221,10 +219,6 @@ def _key(scheme: bytes, number: bytes) -> str | None:
     except InvalidParameter:
         return None
     return identifier.key if identifier.is_unique else None
-
-
-def _is_trace_id(request_id: bytes) -> bool:
-    return len(request_id) == _TRACE_ID_DIGITS and not request_id.strip(_HEX_DIGITS)
 
 
 def _trace(span: SpanContext, request_id: str) -> bytes:

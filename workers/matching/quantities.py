@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from shared.units.tokens import value_of
+from workers.matching.text import UNSPACED
 
 _UNITS: dict[str, tuple[str, float]] = {
     "kg": ("g", 1000.0), "g": ("g", 1.0), "gr": ("g", 1.0), "gram": ("g", 1.0), "grams": ("g", 1.0), "mg": ("g", 0.001),
@@ -23,10 +24,9 @@ _UNITS: dict[str, tuple[str, float]] = {
     "sheets": ("sheet", 1.0), "blatt": ("sheet", 1.0), "page": ("page", 1.0), "pages": ("page", 1.0),
     "btu": ("btu", 1.0),
 }  # fmt: skip
-# Chinese and Japanese, whose names have no blanks beside a size: `洗发水500ml装`.
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
-_BEGINS = rf"(?<![^\W{_UNSPACED}])(?<!\.)(?<!\d,(?=\d{{3}}))(?<!\d (?=000))"
-_ENDS = rf"(?![^\W{_UNSPACED}])"
+# A size in a Chinese or Japanese name has no blanks beside it: `洗发水500ml装`.
+_BEGINS = rf"(?<![^\W{UNSPACED}])(?<!\.)(?<!\d,(?=\d{{3}}))(?<!\d (?=000))"
+_ENDS = rf"(?![^\W{UNSPACED}])"
 # 1,234.5, 1.000.000, 1.234,5 and 1 000.
 _GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d{1,4})?|(?:\.\d{3}){2,}|(?:\.\d{3})+,\d{1,3}|(?: 000)+)"
 _NUMBER = rf"((?:{_GROUPED}|\d{{1,9}}(?:[.,]\d{{1,4}})?)(?!\d))"
@@ -47,7 +47,7 @@ _PACK = re.compile(
     rf"{_BEGINS}(\d{{1,4}})\s*-?\s*(?:x|×)\s*(?=\d)"
     rf"|{_BEGINS}{_COUNT}\s*-?\s*(?:{_PACKED}){_ENDS}"
     rf"|\b(?:pack|set|box|case)\s+of\s+{_COUNT}{_ENDS}"
-    rf"|(?<![^\W{_UNSPACED}])x\s?(\d{{1,3}}){_ENDS}(?![.,]\d)",
+    rf"|(?<![^\W{UNSPACED}])x\s?(\d{{1,3}}){_ENDS}(?![.,]\d)",
     re.IGNORECASE,
 )
 COLOURS = frozenset(

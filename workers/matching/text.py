@@ -23,7 +23,9 @@ _CODE = re.compile(r"[^\W_]+(?:[.\-/][^\W_]+)*")
 _NO_CODE = re.compile(rf"\d+(?:{_UNITS}|x\d+|k|p|th|fps|cc)")
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")  # Chinese and Japanese
+UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+"""Chinese and Japanese characters, as a range of a pattern: names have no blanks between them and what is beside."""
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 _SQUASH = re.compile(r"[^a-z0-9]+")
 
 
