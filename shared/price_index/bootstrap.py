@@ -11,6 +11,8 @@ from shared.price_index.question import Question
 from shared.price_index.series import assembled, based, check, compared_with, index_series, of_pairs, wanted_pairs
 
 GROUPS_MAX = 1000
+REPLICATES_AT_ONCE = 2000
+"""A replicate takes some 32 kB while it is drawn: the 100,000 that a command may ask for would take gigabytes at once."""
 CONFIDENCE = 0.95
 
 
@@ -55,24 +57,31 @@ def comparisons(panel: Panel, question: Question, replicates: int) -> int:
 def logarithms(panel: Panel, question: Question, replicates: int) -> int:
     """Return how many numbers of 8 bytes an interval keeps at once."""
     if of_pairs(question) and question.method.formula in FORMULAE:
-        return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * replicates
+        return len(wanted_pairs(panel.periods, question, [0] * panel.periods)) * min(replicates, REPLICATES_AT_ONCE)
     return 0
 
 
 def _by_sums(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
     groups = min(panel.items, GROUPS_MAX)
     group = np.arange(panel.items) if groups == panel.items else random.permutation(panel.items) % groups
-    drawn = random.integers(0, groups, (replicates, groups)) + groups * np.arange(replicates)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype("f8")
     compared = compared_with(panel, question)
-    pairs = wanted_pairs(panel.periods, question, compared)
-    starts, ends = np.array(pairs, dtype=int).reshape(-1, 2).T
+    wanted = wanted_pairs(panel.periods, question, compared)
+    starts, ends = np.array(wanted, dtype=int).reshape(-1, 2).T
     logs = np.full((panel.periods, panel.periods), np.nan)
+    pairs = Pairs(panel, question)
     series = []
-    for sample in Pairs(panel, question).resampled_logs(pairs, group, counts):
-        logs[starts, ends] = sample
-        series.append(based(assembled(logs, question, compared), question))
+    for first in range(0, replicates, REPLICATES_AT_ONCE):
+        counts = _counts(min(REPLICATES_AT_ONCE, replicates - first), groups, random)
+        for sample in pairs.resampled_logs(wanted, group, counts):
+            logs[starts, ends] = sample
+            series.append(based(assembled(logs, question, compared), question))
     return np.array(series)
+
+
+def _counts(replicates: int, groups: int, random: np.random.Generator) -> Floats:
+    """Return how often each replicate has each group, of shape (replicates, groups)."""
+    drawn = random.integers(0, groups, (replicates, groups)) + groups * np.arange(replicates)[:, None]
+    return np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype("f8")
 
 
 def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:

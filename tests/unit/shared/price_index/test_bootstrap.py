@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from shared.price_index.bootstrap import GROUPS_MAX, bootstrap, comparisons, logarithms
+from shared.price_index.bootstrap import GROUPS_MAX, REPLICATES_AT_ONCE, bootstrap, comparisons, logarithms
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
 from shared.price_index.series import index_series
@@ -112,3 +112,23 @@ def test_the_memory_of_an_interval_grows_with_the_pairs_that_are_compared() -> N
 def test_one_period_has_an_interval_of_no_width(method: str) -> None:
     interval = bootstrap(Panel(np.array([[1.0, 2.0]])), Question(method_named(method)), 20, seed=1)
     assert (interval.low.tolist(), interval.high.tolist()) == ([1.0], [1.0])
+
+
+def test_replicates_drawn_in_parts_are_those_that_are_drawn_at_once() -> None:
+    panel, replicates, items = relatives(30, 0.4), 2 * REPLICATES_AT_ONCE + 500, 30
+    logs = np.diff(np.log(panel.prices), axis=0)[0]
+    means = logs[np.random.default_rng(8).integers(0, items, (replicates, items))].mean(axis=1)
+    low, high = np.quantile(np.exp(means), [0.025, 0.975], method="weibull")
+    interval = bootstrap(panel, JEVONS, replicates, seed=8)
+    assert interval.low[1] == pytest.approx(low, rel=1e-12)
+    assert interval.high[1] == pytest.approx(high, rel=1e-12)
+
+
+def test_many_replicates_are_not_kept_at_once() -> None:
+    panel = relatives(GROUPS_MAX, 0.4)
+    tracemalloc.start()
+    interval = bootstrap(panel, JEVONS, 6 * REPLICATES_AT_ONCE, seed=1)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert interval.low[1] < interval.high[1]
+    assert most < 40 * GROUPS_MAX * REPLICATES_AT_ONCE  # bytes
