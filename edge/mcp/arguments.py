@@ -28,6 +28,17 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
     return {name: _whole(declared[name], value) for name, value in given.items()}
 
 
+def named_as_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
+    """Return a problem of a REST call that names the tool's `arguments`, which are given by their parameters' names."""
+    listed, detail = problem.extra.get("errors"), problem.detail
+    if not listed:
+        return problem
+    for parameter, argument in arguments.items():
+        detail = detail.replace(f"`{parameter}`", f"`{argument}`")
+    faults = [{**fault, "parameter": arguments.get(fault["parameter"], fault["parameter"])} for fault in listed]
+    return Problem(problem.type.slug, detail, extra={**problem.extra, "errors": faults}, fields=problem.fields)
+
+
 def _whole(schema: Mapping[str, Any], value: Any) -> Any:
     # `5.0` is an integer of JSON Schema; the REST call takes it without the point.
     return int(value) if schema.get("type") == "integer" else value

@@ -9,7 +9,7 @@ from aiohttp import web
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem, problem_of
 from edge.mcp import views
-from edge.mcp.arguments import checked
+from edge.mcp.arguments import checked, named_as_arguments
 from edge.mcp.pages import Pages
 from edge.mcp.rest import RestAnswer, RestCalls
 from edge.mcp.tasks import task_of
@@ -60,9 +60,12 @@ class ToolCalls:
         """Return what the route answers; several items to choose from are an answer too."""
         try:
             return await self._rest.answer(request, call, wait_seconds)
-        except Problem as problem:
-            if problem.type.status != _SEVERAL:
+        except (ItemIndexError, Problem) as error:
+            problem = problem_of(error)
+            if problem is None:
                 raise
+            if problem.type.status != _SEVERAL:
+                raise named_as_arguments(problem, call.arguments) from error
             return RestAnswer(_SEVERAL, self._document(request, problem))
 
     def _refused(self, request: web.Request, error: Exception) -> Result:

@@ -21,12 +21,14 @@ _COMPARED_MAX = 10
 class RestCall:
     """A call of a route of the API: its method and path template, and the parameters of both kinds.
 
-    The values of `query` are text, or lists of text for parameters that may be repeated.
+    The values of `query` are text, or lists of text for parameters that may be repeated. `arguments` are the tool's
+    arguments by the names of their parameters, where these differ.
     """
 
     route: str
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
     method: str = "GET"
 
 
@@ -89,9 +91,10 @@ def _of_item(route: str) -> Callable[[Mapping[str, Any]], RestCall]:
 
 def _of_list(route: str, **names: str) -> Callable[[Mapping[str, Any]], RestCall]:
     """Return how a tool calls a route by its query; `names` are the arguments that the route names otherwise."""
+    renamed = {parameter: argument for argument, parameter in names.items()}
 
     def call(arguments: Mapping[str, Any]) -> RestCall:
-        return RestCall(route, {}, {names.get(name, name): value for name, value in arguments.items()})
+        return RestCall(route, {}, {names.get(name, name): value for name, value in arguments.items()}, renamed)
 
     return call
 

@@ -12,7 +12,7 @@ from shared.price_index.series import assembled, based, check, compared_with, in
 
 GROUPS_MAX = 1000
 REPLICATES_AT_ONCE = 2000
-"""A replicate takes some 32 kB while it is drawn: the 100,000 that a command may ask for would take gigabytes at once."""
+"""Replicates that are drawn together: each takes some 32 kB meanwhile, and a command may ask for 100,000."""
 CONFIDENCE = 0.95
 
 

@@ -1,5 +1,6 @@
 """A tool costs what its REST call costs, is refused where that is refused, and says the same: a twin account compares."""
 
+import json
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -124,14 +125,18 @@ async def used(edge: Edge, key: str) -> int:
 
 
 def agree(result: dict[str, Any], rest: Answer) -> bool:
-    """Whether a tool's result says what the REST call says: the same problem in the same words, or no problem."""
+    """Whether a tool's result says what the REST call says: the same problem in the same words, or no problem.
+
+    Only the parameter `q` is named as the tool's argument is, `query`.
+    """
     if rest.status in (200, 202):
         return bool(result.get("resultType") == "task" if rest.status == 202 else not result["isError"])
     problem, same = (
         said(result),
         ("type", "status", "detail", "errors", "limit", "policy", "resets_at", "required_plan"),
     )
-    return bool(result["isError"]) and [problem.get(name) for name in same] == [rest.json.get(name) for name in same]
+    of_rest = json.loads(rest.body.replace(b"`q`", b"`query`").replace(b'"parameter":"q"', b'"parameter":"query"'))
+    return bool(result["isError"]) and [problem.get(name) for name in same] == [of_rest.get(name) for name in same]
 
 
 @pytest.mark.parametrize("version", [STATELESS, HANDSHAKE])

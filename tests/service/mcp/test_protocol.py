@@ -135,6 +135,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(anonymous: Mcp) -> No
     ("arguments", "parameter"),
     [
         ({"query": "soy", "colour": "red"}, "colour"),
+        ({"query": " "}, "query"),
         ({"query": 7}, "query"),
         ({"query": "soy", "limit": "5"}, "limit"),
         ({"query": "soy", "limit": 51}, "limit"),
@@ -152,6 +153,7 @@ async def test_wrong_arguments_are_named_in_the_tools_result_and_cost_nothing(
     result = answer.json["result"]
     assert result["isError"]
     assert [fault["parameter"] for fault in said(result)["errors"]] == [parameter]
+    assert f"`{parameter}`" in said(result)["detail"]
     assert said(await anonymous.call("how_am_i_counted"))["limits"][0]["used"] == 0
 
 
