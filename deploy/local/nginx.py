@@ -31,6 +31,7 @@ _DEFAULTS = {
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
     "GUARDS": str(_BESIDE / "guards.conf"),
+    "FORWARDED": str(_BESIDE / "forwarded.conf"),
     "STATIC_DIR": str(PROJECT / "edge" / "meta" / "static"),
 }
 _PLACE = re.compile(r"@[A-Z_]+@")

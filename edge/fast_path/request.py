@@ -8,8 +8,8 @@ import msgspec
 from edge.http.answer_cache import representation_of
 from shared.accounts import counted_network
 
-# Case, order and number of the lines are nginx.conf's, not the caller's. A line that is not named here has a meaning
-# that this module does not know: the request takes the ordinary way.
+# Case, order and number of the lines are those of deploy/nginx/forwarded.conf, not the caller's. A line that is not
+# named here has a meaning that this module does not know: the request takes the ordinary way.
 _PLAIN = re.compile(
     rb"GET (?P<target>/v1/index/lookup/(?P<iid>[Ii][Ii][Dd](?:-[0-9A-Za-z]{1,16}+){1,8})"
     rb"|/v1/(?:openapi\.json|openapi\.yaml|(?:docs|errors)(?:/[0-9A-Za-z_.-]{1,60}){0,3})"
