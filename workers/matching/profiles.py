@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workers.matching.quantities import Amounts, amounts
 from workers.matching.records import Record
-from workers.matching.text import bigrams, codes, digit_runs, normalize, numbers, squash, trigrams, words
+from workers.matching.text import bigrams, codes, compose, digit_runs, normalize, numbers, squash, trigrams, words
 from workers.matching.vocabulary import Vocabulary
 
 
@@ -72,7 +72,7 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
         squashed=squash(" ".join(parts)),
         numbers=_union(part_numbers[:3]),
         all_numbers=_union(part_numbers),
-        amounts=amounts(f"{name} {normalize(values)}"),
+        amounts=amounts(compose(f"{record.name} {values}")),
         brand=frozenset(said[1]),
         mpn=squashed_mpn,
         category=frozenset(said[3]),

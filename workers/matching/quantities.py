@@ -41,13 +41,16 @@ _IN_THOUSANDTHS = frozenset("kg l lt liter litre liters litres".split())
 # Letters of other spellings that a pattern without case takes for those of a unit, as in the Turkish `LİTRE`.
 _PLAIN = str.maketrans("İıſ", "iis")
 _NAMES = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
-_MEASURE = re.compile(rf"{_BEGINS}{_NUMBER}\s*-?\s*(fl\.?\s?oz|{_NAMES}){_ENDS}", re.IGNORECASE)
+# A network (`5G`) or a memory (`128G`), and the brand 3M where it begins a name or stands before Chinese characters.
+_NO_MEASURE = rf"(?:[2-6]|8|16|32|64|128|256|512)G{_ENDS}|\A3M{_ENDS}|3M(?=[{UNSPACED}])"
+_UNIT = rf"fl\.?\s?oz|{_NAMES}"
+_MEASURE = re.compile(rf"{_BEGINS}(?!(?-i:{_NO_MEASURE})){_NUMBER}\s*-?\s*({_UNIT}){_ENDS}", re.IGNORECASE)
 _PACKED = "packs?|pk|pcs?|pieces?|counts?|ct|rolls?|sachets?|bottles?|cans?|tablets?|bags?|stück|stk"
 _PACK = re.compile(
     rf"{_BEGINS}(\d{{1,4}})\s*-?\s*(?:x|×)\s*(?=\d)"
     rf"|{_BEGINS}{_COUNT}\s*-?\s*(?:{_PACKED}){_ENDS}"
     rf"|\b(?:pack|set|box|case)\s+of\s+{_COUNT}{_ENDS}"
-    rf"|(?<![^\W{UNSPACED}])x\s?(\d{{1,3}}){_ENDS}(?![.,]\d)",
+    rf"|(?<![^\W{UNSPACED}])(?<!\d\s)x\s?(\d{{1,3}}){_ENDS}(?![.,]\d)(?!\s*-?\s*(?:{_UNIT}){_ENDS})",
     re.IGNORECASE,
 )
 COLOURS = frozenset(
@@ -67,7 +70,10 @@ class Amounts:
 
 
 def amounts(text: str) -> Amounts:
-    """Read every pack count, measure and colour that a text states; a count of one is not stated."""
+    """Read every pack count, measure and colour that a text states; a count of one is not stated.
+
+    Case tells `5G` and `3M` from 5 g and 3 m, so the text must have that of its seller.
+    """
     measures: dict[str, set[float]] = {}
     for number, written in _MEASURE.findall(text):
         unit = written.translate(_PLAIN).lower()

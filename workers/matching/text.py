@@ -31,12 +31,15 @@ _SQUASH = re.compile(r"[^a-z0-9]+")
 
 def normalize(text: str) -> str:
     """Bring a text into compatibility form and small letters, with each number joined to its unit: `8 GB` to `8gb`."""
+    return _MEASURE.sub(_joined, compose(text).lower())
+
+
+def compose(text: str) -> str:
+    """Bring a text into compatibility form, with inches written out and no blank before a point; case is kept."""
     if not text:
         return ""
-    text = unicodedata.normalize("NFKC", text).lower()
-    text = _BLANK_BEFORE_POINT.sub(".", text)
-    text = _INCH_SIGN.sub(r"\1 in ", text)
-    return _MEASURE.sub(_joined, text)
+    text = _BLANK_BEFORE_POINT.sub(".", unicodedata.normalize("NFKC", text))
+    return _INCH_SIGN.sub(r"\1 in ", text)
 
 
 def words(normalized: str) -> list[str]:

@@ -35,3 +35,13 @@ def test_records_without_model_numbers_have_none_that_are_alike() -> None:
 
 def test_runs_of_digits_do_not_begin_with_zeros_and_have_two_digits() -> None:
     assert digit_runs(["rp01", "x00050106r1", "a7"]) == {"50106"}
+
+
+def test_the_generation_of_a_network_is_no_weight_that_contradicts_another() -> None:
+    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Galaxy A52 5G", "Galaxy A52 189 g"))
+    assert pair_features(left, right, _WORDS)["amounts_against"] == 0
+
+
+def test_an_amount_is_read_in_whatever_width_its_letters_are_written() -> None:
+    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Juice ５００ｍｌ", "JUICE 500 ML"))
+    assert pair_features(left, right, _WORDS)["amounts_agree"] == 1

@@ -28,6 +28,15 @@ from workers.matching.quantities import amounts, contradictions
         ("牛奶250ml装x6盒", {"ml": {250}}, {6}),
         ("湿巾20pcs装", {}, {20}),
         ("model 3ml5", {}, set()),
+        ("Galaxy A52 5G 189 g", {"g": {189}}, set()),
+        ("iPhone 128G", {}, set()),
+        ("SUGAR 500G", {"g": {500}}, set()),
+        ("sugar 5g", {"g": {5}}, set()),
+        ("3M tape 5 m", {"mm": {5000}}, set()),
+        ("正品3M胶带", {}, set()),
+        ("HDMI cable 3M", {"mm": {3000}}, set()),
+        ("labels 3.5 x 5 inches", {"mm": {127}}, set()),
+        ("paper 8.5 x 11, letter", {}, set()),
     ],
 )
 def test_numbers_are_read_as_sellers_write_them(text: str, measures: dict[str, set[float]], packs: set[int]) -> None:
