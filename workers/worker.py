@@ -1,13 +1,15 @@
-"""`python -m workers.worker -Q QUEUES -c PROCESSES`: a Celery worker whose pool processes run one job each."""
+"""A Celery worker: its main process, and the processes of its pool, which run one job each."""
 
+import argparse
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from billiard import current_process
 from celery import signals
+from celery.utils.nodenames import default_nodename, host_format
 
 from shared.config import Settings, settings_or_exit
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT
@@ -26,7 +28,7 @@ from workers.tasks import JobRunner
 
 # Longer than the pauses of a busy queue; a worker that has nothing to do gives its place at the server back.
 _IDLE_CONNECTION_SECONDS = 300.0
-_QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+_QUIET = {"quiet": True, "without_gossip": True, "without_mingle": True, "without_heartbeat": True}
 
 
 class Worker:
@@ -44,14 +46,22 @@ class Worker:
         self.celery.task(name=HELP_EXPORT, shared=False)(self._help_export)
         self.celery.task(name=DELIVER, shared=False)(self._deliver)
 
-    def run(self, arguments: Sequence[str]) -> None:
-        """Work until a signal ends the process; `arguments` are those of `celery worker`."""
+    def run(self, queues: str | None, processes: int | None, name: str | None) -> int:
+        """Take jobs from these queues (comma-separated; None: all) until a signal ends it; return the exit code.
+
+        Without a number there are as many processes as cores. In the name, `%h` is the host's.
+        """
         # Celery holds receivers weakly unless asked not to, and nothing else holds a bound method.
         signals.setup_logging.connect(self.set_up_logging, weak=False)
         signals.worker_ready.connect(self._watch, weak=False)
         signals.worker_process_init.connect(self._begin_process, weak=False)
         signals.worker_process_shutdown.connect(self._end_process, weak=False)
-        self.celery.worker_main(["--quiet", "worker", *_QUIET, *arguments])
+        # Not by Celery's command line: the terminal that it imports is a fifth of what a worker's start costs.
+        worker = self.celery.Worker(
+            hostname=host_format(default_nodename(name)), queues=queues, concurrency=processes, **_QUIET
+        )
+        worker.start()
+        return worker.exitcode or 0
 
     def set_up_logging(self, **given: Any) -> None:
         """Write Celery's log records as JSON lines; LOG_LEVEL decides which. Celery then configures no logging."""
@@ -100,10 +110,11 @@ def _pool_of(worker: Any) -> list[tuple[int, int]]:
 
 def main(handlers: Callable[[Services], Handlers] = job_handlers) -> None:
     """Run a worker with the settings of the environment and the arguments of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
+    parser.add_argument("-Q", dest="queues", help="queues, separated by commas; all unless given")
+    parser.add_argument("-c", dest="processes", type=int, help="processes of the pool; one for each core unless given")
+    parser.add_argument("-n", dest="name", help="the worker's name; %%h stands for the host")
+    given = parser.parse_args()
     without_pandas()
     gc.freeze()  # what is imported stays: no collection, in no process of the pool, needs to look at it
-    Worker(settings_or_exit(), handlers).run(sys.argv[1:])
-
-
-if __name__ == "__main__":
-    main()
+    sys.exit(Worker(settings_or_exit(), handlers).run(given.queues, given.processes, given.name))

@@ -249,7 +249,7 @@ class Stack:
         return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
     def _relay(self) -> Program:
-        command = [sys.executable, "-m", "workers.dispatch.dispatcher"]
+        command = [sys.executable, "-m", "workers.dispatch"]
         return self._beating("dispatcher", command)
 
     def _matches(self) -> Program:

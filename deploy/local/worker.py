@@ -2,7 +2,7 @@
 
 import sys
 
-WORKER_MODULE = "workers.worker"
+WORKER_MODULE = "workers"
 
 
 def worker_command(queues: str, concurrency: int, *, module: str = WORKER_MODULE) -> list[str]:

@@ -202,7 +202,3 @@ def main() -> None:
     dispatcher.run()
     metrics.processes.labels("dispatcher", settings.revision).set(0)
     log.info("stopped")
-
-
-if __name__ == "__main__":
-    main()

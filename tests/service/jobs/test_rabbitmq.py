@@ -44,7 +44,7 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
     """A dispatcher and a worker on that broker."""
     environment = {**settings.environment(), "BROKER_URL": broker.url}
     commands = {
-        "dispatcher": [sys.executable, "-m", "workers.dispatch.dispatcher"],
+        "dispatcher": [sys.executable, "-m", "workers.dispatch"],
         "worker": worker_command("maintenance", 1),
     }
     children = {

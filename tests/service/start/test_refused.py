@@ -15,9 +15,9 @@ COMMANDS = {
     "gunicorn": ["-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "edge.server:create_runner"],
     "edge": ["-m", "deploy.ctl.main", "edge"],
     "worker": ["-m", "deploy.ctl.main", "worker"],
-    "worker module": ["-m", "workers.worker"],
+    "worker module": ["-m", "workers"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
-    "dispatcher module": ["-m", "workers.dispatch.dispatcher"],
+    "dispatcher module": ["-m", "workers.dispatch"],
     "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],
     "migrate": ["-m", "deploy.ctl.main", "migrate"],
 }
