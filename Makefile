@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 6 ? cores + 2 : 8)))
 # A stack is a dozen processes: where no bytecode of the sources is kept, each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
+# As many processes of tests as cores and more: threads of a library's own would only wait for one another, at full speed.
+test check: export OMP_NUM_THREADS = 1
 
 FAST := tests/unit tests/laws
 # Workers take files from both ends (tests/support/scheduling.py): the short ones stand where they meet, so that none ends
