@@ -2,20 +2,48 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+from deploy.ctl.main import main
+
 PROJECT = Path(__file__).parents[3]
 
 
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "deploy.ctl.main", *arguments]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT), "HOME": "/nonexistent"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd, env=environment)
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: what would end in a traceback raises here."""
+    for name in os.environ:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("HOME", "/nonexistent")
+
+    def called(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        written = capsys.readouterr()
+        return Done(int(str(ended.value.code)), written.out, written.err)
+
+    return called
 
 
 @pytest.mark.parametrize(
@@ -45,7 +73,7 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_mistake_is_answered_with_a_sentence(arguments: tuple[str, ...], sentence: str) -> None:
+def test_a_mistake_is_answered_with_a_sentence(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
     done = run(*arguments)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr + done.stdout
@@ -53,15 +81,18 @@ def test_a_mistake_is_answered_with_a_sentence(arguments: tuple[str, ...], sente
 
 
 @pytest.mark.parametrize("command", ["status", "doctor", "orgs list", "down", "logs", "top", "jobs list"])
-def test_a_command_that_only_reads_creates_nothing(command: str, tmp_path: Path) -> None:
-    run(*command.split(), "--data-dir", str(tmp_path / "absent"), cwd=tmp_path)
+def test_a_command_that_only_reads_creates_nothing(
+    run: Run, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(*command.split(), "--data-dir", str(tmp_path / "absent"))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("shell", "marker"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --no-files")]
 )
-def test_completion_prints_a_script_of_the_shell(shell: str, marker: str) -> None:
+def test_completion_prints_a_script_of_the_shell(run: Run, shell: str, marker: str) -> None:
     done = run("completion", shell)
     assert (done.returncode, marker in done.stdout) == (0, True)
 
@@ -84,7 +115,7 @@ LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
     ids=["cell", "gzip", "parquet", "pairs", "prices", "figures"],
 )
 def test_a_broken_file_is_answered_with_a_sentence(
-    command: str, name: str, content: bytes, sentence: str, tmp_path: Path
+    run: Run, command: str, name: str, content: bytes, sentence: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(content)
     done = run(*command.split(), str(tmp_path / name))
@@ -92,7 +123,7 @@ def test_a_broken_file_is_answered_with_a_sentence(
     assert sentence in " ".join(done.stderr.split())
 
 
-def test_generated_files_are_named_as_json_for_programs(tmp_path: Path) -> None:
+def test_generated_files_are_named_as_json_for_programs(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "small.parquet"
     done = run("generate", "--items", "3", "--observations", "9", "--out", str(out), "--json")
     assert json.loads(done.stdout) == {"out": str(out), "mapping": str(out.with_suffix(".toml"))}
