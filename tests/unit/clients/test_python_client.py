@@ -226,8 +226,8 @@ def test_a_mistake_on_the_command_line_is_one_sentence(arguments: tuple[str, ...
 
 
 def test_the_package_is_typed_throughout() -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--ignore-missing-imports"]
-    done = subprocess.run(
-        [*command, "--cache-dir", os.devnull, "-p", "itemindex_client"], cwd=PACKAGE, capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", os.devnull]
+    # Reading all of Polars and pandas would be four fifths of the work, for the two functions that return their frames.
+    alone = ["--no-site-packages", "--ignore-missing-imports", "-p", "itemindex_client"]
+    done = subprocess.run([*command, *alone], cwd=PACKAGE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -72,7 +72,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> DirectoryStore:
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:  # five rows are no work for several
         yield connection
 
 
@@ -107,8 +107,7 @@ def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
     hints = PredicateHints.read([hint], None, TYPES)
     for listed in files:
         table, file = released(store, listed)
-        kept, matching = hints.may_match(file), holds_a_match(judge, table, hint.replace("`", '"'))
-        assert kept or not matching, hint
+        assert hints.may_match(file) or not holds_a_match(judge, table, hint.replace("`", '"')), hint
 
 
 @settings(max_examples=300)
@@ -147,8 +146,7 @@ def test_no_hint_in_json_leaves_out_a_file_with_a_matching_row(
     condition = f"NOT ({condition})" if joined == "not" else f"{condition} {joined} units = 3"
     for listed in files:
         table, file = released(store, listed)
-        kept, matching = hints.may_match(file), holds_a_match(judge, table, condition)
-        assert kept or not matching, condition
+        assert hints.may_match(file) or not holds_a_match(judge, table, condition), condition
 
 
 def one_file(store: DirectoryStore) -> ReleaseFile:
