@@ -145,6 +145,7 @@ def _rendered(
         "EDGE_A": str(run_dir / "edge-a.sock"),
         "EDGE_B": str(run_dir / "edge-b.sock"),
         "PROBLEM_BASE_URL": settings.problem_base_url,
+        "ANONYMOUS_TOKEN": settings.anonymous_token,
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": embedded.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",

@@ -116,6 +116,7 @@ class Stack:
                 metrics_listen=metrics,
                 edges=edges,
                 problem_base_url=self.settings.problem_base_url,
+                anonymous_token=self.settings.anonymous_token,
                 stored=self.settings.results_dir.resolve(),
                 trusted=self.settings.trusted_proxies,
                 certificate=self.certificate,

@@ -5,13 +5,14 @@ from typing import Any
 
 from aiohttp.helpers import rfc822_formatted_time
 
+from edge.fast_path.call import Call
 from edge.fast_path.request import is_hexadecimal_id
 from edge.http.answer_cache import Answer
 from edge.http.context import instance_of
 from edge.http.problems import Problem
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
-from edge.quota.policy import NOT_COUNTED, Decision
+from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, Decision
 from edge.quota.refusal import refusal
 
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
@@ -21,8 +22,12 @@ _OK = b"HTTP/1.1 200 OK\r\n%b%bX-Request-Id: %b\r\n%bContent-Length: %d\r\nDate:
 _UNCHANGED = b"HTTP/1.1 304 Not Modified\r\n%b%bX-Request-Id: %b\r\n%bDate: %b\r\n\r\n"
 _REFUSED = (
     b"HTTP/1.1 %b\r\nCache-Control: no-store\r\nRetry-After: %d\r\nContent-Type: application/problem+json\r\n"
-    b"%bX-Request-Id: %b\r\n%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
+    b"%bX-Request-Id: %b\r\n%b%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
 )
+# Closer to midnight a refusal might be repeated into the new day.
+_ENDS_IN_SECONDS_MIN = 2
+# Read by nginx alone, which keeps the refusal under a key that has the second in it.
+_REPEATED = b"X-Accel-Expires: 1\r\n"
 
 
 def ok(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
@@ -38,17 +43,16 @@ def unchanged(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
     return _UNCHANGED % (answer.unchanged, _limits(answer, decision), request_id, common, _now())
 
 
-def refused(
-    answer: Answer, decision: Decision, network: str, request_id: bytes, problem_base_url: str
-) -> tuple[int, bytes, bytes]:
+def refused(call: Call, decision: Decision, problem_base_url: str) -> tuple[int, bytes, bytes]:
     """Return the status, the problem's slug as JSON, and the whole response of a call that was not allowed."""
-    before, after = _refusal_body(decision, network, problem_base_url)
-    body = before + _instance(request_id) + after
-    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    before, after = _refusal_body(decision, call.caller.network, problem_base_url)
+    body = before + _instance(call.request_id) + after
+    common = _ANY_ORIGIN if call.answer.rule.any_origin else _COMMON
     counted = decision.outcome != NOT_COUNTED
     line = b"429 Too Many Requests" if counted else b"503 Service Unavailable"
-    seconds = decision.retry_after_seconds
-    whole = _REFUSED % (line, seconds, _limits(answer, decision), request_id, common, len(body), _now(), body)
+    seconds, limits = decision.retry_after_seconds, _limits(call.answer, decision)
+    again = _REPEATED if _may_be_repeated(decision) else b""
+    whole = _REFUSED % (line, seconds, limits, call.request_id, again, common, len(body), _now(), body)
     return (429, b'"rate-limited"', whole) if counted else (503, b'"service-unavailable"', whole)
 
 
@@ -58,7 +62,13 @@ def failed(answer: Answer, problem: Problem, decision: Decision, request_id: byt
     common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
     line = f"{problem.type.status} {problem.type.title}".encode()
     seconds = int(problem.fields["Retry-After"])
-    return _REFUSED % (line, seconds, _limits(answer, decision), request_id, common, len(body), _now(), body)
+    return _REFUSED % (line, seconds, _limits(answer, decision), request_id, b"", common, len(body), _now(), body)
+
+
+def _may_be_repeated(decision: Decision) -> bool:
+    """Return whether nginx may repeat a refusal for the rest of the second: one by the day, decided in this second."""
+    by_the_day = decision.verified and decision.outcome == REFUSED_DAY and decision.plan.counted_by == "ip"
+    return by_the_day and decision.ends_in_seconds >= _ENDS_IN_SECONDS_MIN
 
 
 def _limits(answer: Answer, decision: Decision) -> bytes:

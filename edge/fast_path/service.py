@@ -140,7 +140,7 @@ class FastPath:
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:
-            return answers.refused(call.answer, decision, call.caller.network, call.request_id, self._problem_base_url)
+            return answers.refused(call, decision, self._problem_base_url)
         if call.unchanged:
             return 304, b"null", answers.unchanged(call.answer, decision, call.request_id)
         return 200, b"null", answers.ok(call.answer, decision, call.request_id)

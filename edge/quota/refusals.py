@@ -6,8 +6,6 @@ from collections.abc import Callable
 from edge.quota.policy import REFUSED_DAY, Decision
 from shared.plans import Plan
 
-# A refund by another process lifts a refusal within this time.
-_KEPT_SECONDS = 0.5
 # Closer to midnight the store, whose clock decides, is asked each time.
 _ENDS_IN_SECONDS_MIN = 2
 _ACCOUNTS_MAX = 10_000
@@ -25,15 +23,16 @@ class KnownRefusals:
         self._known: dict[str, tuple[float, Decision]] = {}
 
     def find(self, account: str, plan: Plan, units: int, began: float) -> Decision | None:
-        """Return the refusal of as many units or fewer under the same plan, for half a second after it was decided.
+        """Return the refusal of as many units or fewer under the same plan, for the rest of the second of its decision.
 
+        A refund by another process lifts it with the next second; nginx repeats it no longer than that.
         `began` is in seconds since 1970. A changed plan is another object, so its account is asked for anew at once.
         """
         entry = self._known.get(account)
         if entry is None:
             return None
         noted, decision = entry
-        if not noted <= self._clock() < noted + _KEPT_SECONDS:
+        if not noted <= self._clock() < int(noted) + 1:
             del self._known[account]
             return None
         return decision if began > noted and decision.plan is plan and decision.units <= units else None

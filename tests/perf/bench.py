@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shared.config import Settings
-from tests.perf import bench_servers
+from tests.perf import bench_servers, bench_wholes
 from tests.perf.bench_calls import Call, calls_of
 from tests.perf.bench_calls import request as request_of
 from tests.perf.bench_data import fill, give_to_peers, key_of, make_report
@@ -30,6 +30,7 @@ from tests.support.servers import Servers
 
 _WARMING_REQUESTS = 400
 _REQUESTS_MIN = 20
+_OUR_WHOLE, _ITS_WHOLE = "nginx + Item Index edge + store", "nginx + Lua gateway + store"
 Row = dict[str, str | float | None]
 
 
@@ -53,6 +54,7 @@ def main() -> None:
             settings = stack.enter_context(servers.fresh(folder))
             bench = Bench(settings, folder, stack, console)
             rows = rows_of(bench.measure(requests, rounds, time.monotonic() + options.minutes * 60))
+            rows += bench.wholes(requests, rounds)
             store = _store_limit(settings)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -76,6 +78,10 @@ class Bench:
         make_report(edge, settings, next(call for call in self._calls if "cohorts" in call.targets(0)), self._key)
         give_to_peers(edge, settings, self._calls, market, self._key)
         self._servers = [edge, *self._peers(folder, stack)]
+        front = stack.enter_context(bench_wholes.front(settings, folder, edge))
+        self._wholes = [bench_wholes.Whole(_OUR_WHOLE, front, (edge,))]
+        self._wholes += [bench_wholes.Whole(_ITS_WHOLE, one) for one in self._servers if one.name == LUA]
+        self._iid = market.known[0]
 
     def _peers(self, folder: Path, stack: ExitStack) -> Iterator[Server]:
         yield stack.enter_context(bench_servers.fastapi(self._settings, folder))
@@ -104,6 +110,20 @@ class Bench:
                         if n >= 0:
                             found.setdefault((call.name, server.name), []).append(used)
         return found
+
+    def wholes(self, requests: int, rounds: int) -> list[Row]:
+        """Return the rows of a look-up and a refusal as wholes: all processes that answer, with the store."""
+        us = bench_wholes.medians(bench_wholes.measure(self._wholes, self._settings, self._iid, requests, rounds))
+        return [
+            {
+                "call": f"{call}, whole",
+                "server": name,
+                "us": round(own, 1),
+                "times_lookup": round(own / us["look-up", name], 2),
+                "times_peer": round(own / us[call, _ITS_WHOLE], 2) if (call, _ITS_WHOLE) in us else None,
+            }
+            for (call, name), own in us.items()
+        ]
 
     def _round(self, server: Server, call: Call, state: valkey.Valkey, requests: int) -> float:
         """Return the server's CPU microseconds for one call."""

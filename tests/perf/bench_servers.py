@@ -46,8 +46,8 @@ def edge(
     """Run one process of the edge of a checkout on the first core, with some settings changed."""
     socket = folder / f"{name}.sock"
     environment = {**settings.environment(), "METRICS_DIR": "", "LOG_LEVEL": "error", **changed}
-    with _process([sys.executable, "-m", "tests.perf.one_edge", str(socket)], environment, checkout) as process:
-        yield Server(OURS, process, _wait(socket, process), "198.51.100.1", "198.51.100.2")
+    with running([sys.executable, "-m", "tests.perf.one_edge", str(socket)], environment, checkout) as process:
+        yield Server(OURS, process, wait_for(socket, process), "198.51.100.1", "198.51.100.2")
 
 
 @contextmanager
@@ -65,8 +65,8 @@ def fastapi(settings: Settings, folder: Path) -> Iterator[Server]:
     application = "tests.perf.peers.fastapi_peer:app"
     options = "--no-access-log --loop uvloop --http httptools --log-level error".split()
     command = [sys.executable, "-m", "uvicorn", application, "--uds", str(socket), *options]
-    with _process(command, environment) as process:
-        yield Server(FASTAPI, process, _wait(socket, process), "198.51.100.3", "198.51.100.4")
+    with running(command, environment) as process:
+        yield Server(FASTAPI, process, wait_for(socket, process), "198.51.100.3", "198.51.100.4")
 
 
 def lua_is_there() -> bool:
@@ -97,18 +97,20 @@ def lua(settings: Settings, folder: Path) -> Iterator[Server]:
         text = text.replace(f"@{name}@", value)
     conf = folder / "lua.conf"
     conf.write_text(text)
-    with _process(["nginx", "-p", str(folder), "-c", str(conf)], {}) as process:
-        yield Server(LUA, process, _wait(socket, process), "198.51.100.5", "198.51.100.6")
+    with running(["nginx", "-p", str(folder), "-c", str(conf)], {}) as process:
+        yield Server(LUA, process, wait_for(socket, process), "198.51.100.5", "198.51.100.6")
 
 
 @contextmanager
-def _process(
-    command: list[str], environment: dict[str, str], folder: Path = PROJECT
+def running(
+    command: list[str], environment: dict[str, str] | None = None, folder: Path = PROJECT
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program on the first core for as long as the block lasts."""
+
     def first_core() -> None:
         os.sched_setaffinity(0, {0})
 
-    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=folder, preexec_fn=first_core)
+    process = subprocess.Popen(command, env={**os.environ, **(environment or {})}, cwd=folder, preexec_fn=first_core)
     try:
         yield process
     finally:
@@ -120,7 +122,8 @@ def _process(
             process.wait()
 
 
-def _wait(socket: Path, process: subprocess.Popen[bytes]) -> Path:
+def wait_for(socket: Path, process: subprocess.Popen[bytes]) -> Path:
+    """Return the socket as soon as the process listens there; end the program where it has ended instead."""
     ends = time.monotonic() + _STARTED_SECONDS
     while not socket.exists():
         if process.poll() is not None or time.monotonic() > ends:

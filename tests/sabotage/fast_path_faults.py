@@ -31,4 +31,32 @@ FAST_PATH_FAULTS = (
         "",
         "tests/service/http/test_unread_records.py::test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it",
     ),
+    fault(
+        "a refusal is repeated to callers with credentials",
+        "nginx.conf",
+        '        default off;\n        "GET||@ANONYMOUS_TOKEN@||" refusals;\n',
+        "        default refusals;\n",
+        "tests/system/nginx/test_repeated_refusals.py::test_nothing_else_is_repeated",
+    ),
+    fault(
+        "one caller's refusal is repeated to all",
+        "nginx.conf",
+        "$time_iso8601 $remote_addr ",
+        "$time_iso8601 ",
+        "tests/system/nginx/test_repeated_refusals.py::test_no_caller_gets_the_refusal_of_another_address",
+    ),
+    fault(
+        "a refusal is repeated after its second",
+        "nginx.conf",
+        'proxy_cache_key "$time_iso8601 ',
+        'proxy_cache_valid 429 60s;\n            proxy_ignore_headers X-Accel-Expires;\n            proxy_cache_key "',
+        "tests/service/quota/test_repeated_refusals.py::test_a_refund_lifts_a_repeated_refusal_within_a_second",
+    ),
+    fault(
+        "a refusal without the store is repeated",
+        "edge/fast_path/answers.py",
+        "decision.verified and decision.outcome == REFUSED_DAY",
+        "decision.outcome == REFUSED_DAY",
+        "tests/service/quota/test_repeated_refusals.py::test_only_a_counted_refusal_by_the_day_of_a_network_is_marked",
+    ),
 )

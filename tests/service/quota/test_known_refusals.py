@@ -70,9 +70,10 @@ async def test_a_refund_of_another_process_lifts_a_refusal_within_a_second(store
     taken = [await _consume(there, "ip:b", 1, f"b{n}") for n in range(3)]
     assert not (await _consume(here, "ip:b", 1, "refused")).allowed
     await there.refund(taken[0])
-    async with asyncio.timeout(1.0):
-        while not (await _consume(here, "ip:b", 1, "again")).allowed:
-            await asyncio.sleep(0.01)
+    refunded = time.time()
+    while (began := time.time()) and not (await _consume(here, "ip:b", 1, "again")).allowed:
+        assert began < refunded + 1.0
+        await asyncio.sleep(0.01)
     assert not (await _consume(there, "ip:b", 1, "one too many")).allowed
 
 
@@ -116,22 +117,22 @@ async def test_many_at_once_with_refunds_between_are_never_more_than_the_limit(s
 @pytest.mark.parametrize(
     ("outcome", "ends_in", "seconds", "known"),
     [
-        (REFUSED_DAY, 86_400, 0.4, True),
-        (REFUSED_DAY, 86_400, 0.5, False),
-        (REFUSED_DAY, 2, 0.4, True),
+        (REFUSED_DAY, 86_400, 0.5, True),
+        (REFUSED_DAY, 86_400, 0.75, False),
+        (REFUSED_DAY, 2, 0.5, True),
         (REFUSED_DAY, 1, 0.0, False),  # the store's clock may begin a new day meanwhile
         (REFUSED_SECOND, 86_400, 0.0, False),
         (1, 86_400, 0.0, False),
     ],
 )
-def test_only_refusals_of_the_day_are_known_and_only_for_half_a_second(
+def test_only_refusals_of_the_day_are_known_and_only_for_the_rest_of_their_second(
     outcome: int, ends_in: int, seconds: float, known: bool
 ) -> None:
-    now = [1000.0]
+    now = [1000.25]
     refusals = KnownRefusals(lambda: now[0])
     refusals.note(Decision("ip:f", "1", PLAN, 1, outcome, 3, 0, 20_000, ends_in))
     now[0] += seconds
-    assert (refusals.find("ip:f", PLAN, 1, began=1000.001) is not None) == known
+    assert (refusals.find("ip:f", PLAN, 1, began=1000.251) is not None) == known
 
 
 async def test_a_second_attempt_at_a_charged_call_is_allowed_though_its_account_is_refused(

@@ -15,6 +15,7 @@ from deploy.local.paths import free_port
 from tests.system.nginx.stub import Stub
 
 ERRORS = "http://localhost/v1/errors"
+ANONYMOUS_TOKEN = "iixp_anon_printed"
 
 
 @dataclass
@@ -44,12 +45,13 @@ class Answer:
 
 
 class Front:
-    """A running nginx, and the stub behind it."""
+    """A running nginx, and the stub behind it; or another edge, where its socket is given."""
 
-    def __init__(self, folder: Path, sockets: Path, **values: str) -> None:
+    def __init__(self, folder: Path, sockets: Path, edge: Path | None = None, /, **values: str) -> None:
         self.folder, self.port, self.metrics_port = folder, free_port(), free_port()
-        self.edges = (sockets / "a", sockets / "b")
+        self.edges = (edge, edge) if edge else (sockets / "a", sockets / "b")
         self.stub = Stub()
+        self._stubs = () if edge else self.edges
         self.values = values
         self._nginx: asyncio.subprocess.Process | None = None
 
@@ -60,6 +62,7 @@ class Front:
                 "RUN_DIR": str(self.folder),
                 "LOG_DIR": str(self.folder),
                 "PROBLEM_BASE_URL": ERRORS,
+                "ANONYMOUS_TOKEN": ANONYMOUS_TOKEN,
                 "LISTEN": f"127.0.0.1:{self.port}",
                 "METRICS_LISTEN": f"127.0.0.1:{self.metrics_port}",
                 "EDGE_A": str(self.edges[0]),
@@ -79,7 +82,7 @@ class Front:
 
     async def start(self, conf: str | None = None) -> None:
         """Start the stub, then nginx; wait until it listens."""
-        for path in self.edges:
+        for path in self._stubs:
             await self.stub.start(path)
         (self.folder / "static").mkdir(exist_ok=True)
         (self.folder / "static" / "style.css").write_text("a {}")
@@ -155,12 +158,14 @@ class Front:
         port: int | None = None,
         host: str = "localhost",
         seconds: float = 10.0,
+        source: str | None = None,
     ) -> Answer:
         """Send one ordinary request and return its answer."""
         head = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *lines]
         if body:
             head.append(f"Content-Length: {len(body)}")
-        return parsed(await self.raw("\r\n".join([*head, "", ""]).encode("latin-1") + body, port=port, seconds=seconds))
+        sent = "\r\n".join([*head, "", ""]).encode("latin-1") + body
+        return parsed(await self.raw(sent, port=port, seconds=seconds, source=source))
 
     @property
     def error_log(self) -> str:

@@ -70,6 +70,12 @@ class Stub:
         if path.endswith(b"/events"):
             await self._stream(writer)
             return False
+        if b"-REFUSED" in path:
+            writer.write(_refusal())
+            return True
+        if b"-KEPT" in path:
+            writer.write(_reply(b"{}").replace(b"ETag:", b"Cache-Control: public, max-age=60\r\nETag:"))
+            return True
         status = b"418 Odd" if path.endswith(b"/problem") else b"200 OK"
         size = 20_000 if path.endswith(b"/large") else 0
         writer.write(_reply(_echo(head, body, size), status))
@@ -101,6 +107,11 @@ def _echo(head: bytes, body: bytes, size: int) -> bytes:
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = [line.split(": ", 1) for line in lines]
     return json.dumps({"line": first, "fields": fields, "body": body.decode("latin-1"), "more": "x" * size}).encode()
+
+
+def _refusal() -> bytes:
+    """Return a refusal that may be repeated for the rest of the second, as the edge marks it."""
+    return _reply(b'{"status":429}', b"429 Too Many Requests").replace(b"ETag:", b"X-Accel-Expires: 1\r\nETag:")
 
 
 def _reply(body: bytes, status: bytes = b"200 OK", length: int | None = None) -> bytes:
