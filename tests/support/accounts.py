@@ -2,7 +2,7 @@
 
 from shared.config import Settings
 from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
-from shared.db.connect import connect
+from shared.db.connect import Connection, connect
 
 
 def free_token(settings: Settings) -> str:
@@ -21,11 +21,7 @@ def free_token(settings: Settings) -> str:
 def organization(settings: Settings, plan: str = "brand") -> str:
     """Make an organization with a plan; return its id."""
     with connect(settings.database_url, application="tests") as connection:
-        row = connection.execute(
-            "INSERT INTO organizations (name, plan) VALUES ('Acme', $1) RETURNING id::text", (plan,)
-        ).fetchone()
-    assert row is not None
-    return str(row[0])
+        return _insert_organization(connection, plan)
 
 
 def api_key(settings: Settings, plan: str = "brand") -> str:
@@ -33,10 +29,17 @@ def api_key(settings: Settings, plan: str = "brand") -> str:
     key = mint(KEY_PREFIX)
     form = parse(key)
     assert form is not None
-    owner = organization(settings, plan)
     with connect(settings.database_url, application="tests") as connection:
+        owner = _insert_organization(connection, plan)
         connection.execute(
             "INSERT INTO api_keys (key_id, organization_id, secret_hash) VALUES ($1, $2, $3)",
             (form.credential_id, owner, keyed_hash(key, settings.token_pepper)),
         )
     return key
+
+
+def _insert_organization(connection: Connection, plan: str) -> str:
+    query = "INSERT INTO organizations (name, plan) VALUES ('Acme', $1) RETURNING id::text"
+    row = connection.execute(query, (plan,)).fetchone()
+    assert row is not None
+    return str(row[0])

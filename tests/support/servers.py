@@ -3,6 +3,7 @@
 import itertools
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,6 +54,7 @@ class Servers:
         self.children: dict[str, ServiceProcess] = {}
         self._numbers = itertools.count()
         self._templates: dict[Contents | None, str] = {}
+        self._unchanged = ("", "")
         self._owner: psycopg.Connection[tuple[object, ...]]
 
     @classmethod
@@ -90,12 +92,14 @@ class Servers:
         """Make a database of its own with these contents, empty the stores, and return the settings for them.
 
         Contents are made once; every database that begins with them is a copy, as are the files that belong to it: they
-        go into the folder, or into one of their own that is gone after the block.
+        go into the folder, or into one of their own that is gone after the block. A database in which nothing was
+        written is the next one that begins with the same contents.
         """
-        template, name = self._template(contents), f"test_{next(self._numbers)}"
-        own = self.paths.root / name
+        template = self._template(contents)
+        own = self.paths.root / f"test_{next(self._numbers)}"
         own.mkdir()
-        self._owner.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
+        name = self._database(template, own.name)
+        transaction = self._next_transaction()
         for kept in ("search", "results"):
             if (self.paths.root / template / kept).exists():
                 shutil.copytree(self.paths.root / template / kept, (folder or own) / kept)
@@ -105,7 +109,8 @@ class Servers:
         try:
             yield self.settings(name, folder or own)
         finally:
-            self._owner.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+            self._end_sessions(name)
+            self._keep_or_drop(template, name, unchanged=self._next_transaction() == transaction)
             shutil.rmtree(own)
 
     def settings(self, database: str, folder: Path) -> Settings:
@@ -139,6 +144,39 @@ class Servers:
     def url(self, user: str, name: str, database: str) -> str:
         """Return a login's address of a database."""
         return postgres.url(self.paths, user, self.secrets[f"{name}_password"], database)
+
+    def _database(self, template: str, name: str) -> str:
+        kept_template, kept = self._unchanged
+        self._unchanged = ("", "")
+        if kept and kept_template == template:
+            return kept
+        if kept:
+            self._drop(kept)
+        self._owner.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
+        return name
+
+    def _keep_or_drop(self, template: str, name: str, *, unchanged: bool) -> None:
+        if unchanged and not self._unchanged[1]:
+            self._unchanged = (template, name)
+        else:
+            self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        self._owner.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    def _next_transaction(self) -> object:
+        """Return the number of the next transaction that writes, into whichever database.
+
+        Whoever changes a row, a definition or a setting takes one, committed or not; so does whoever draws the first
+        number of a sequence since a checkpoint, and each database is copied behind one. Readers take none.
+        """
+        return self._owner.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())").fetchone()
+
+    def _end_sessions(self, database: str) -> None:
+        """End its sessions and see them gone, sooner than DROP DATABASE, which looks once in a tenth of a second."""
+        query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        while self._owner.execute(query, (database,)).fetchall():
+            time.sleep(0.001)
 
     def _template(self, contents: Contents | None) -> str:
         if contents not in self._templates:
