@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from tests.service.db.tenants import TwoOrganizations, populate
+from tests.service.db.tenants import TwoOrganizations, both_of, populate_both
+from tests.support.servers import Servers
 
 
 @pytest.fixture
-def two(settings: Settings) -> Iterator[TwoOrganizations]:
+def two(servers: Servers) -> Iterator[TwoOrganizations]:
     """Acme of Ada, and Other of Eve."""
-    with connect(settings.database_url, application="tests") as owner:
-        acme, ada = populate(owner, "ada")
-        other, eve = populate(owner, "eve")
-    with connect(settings.edge_database_url, application="tests") as edge:
-        yield TwoOrganizations(settings, acme, ada, other, eve, edge)
+    with (
+        servers.fresh(contents=populate_both) as settings,
+        connect(settings.edge_database_url, application="tests") as edge,
+    ):
+        yield TwoOrganizations(settings, *both_of(settings), edge)
         edge.rollback()

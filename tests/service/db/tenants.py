@@ -1,5 +1,6 @@
 """Two organizations and the connection of the edge's role."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from shared.config import Settings
@@ -45,8 +46,23 @@ def act(connection: Connection, person: str | None, organization: str | None, ta
     connection.execute(f"SET LOCAL itemindex.task = '{task}'")
 
 
-def populate(owner: Connection, name: str) -> tuple[str, str]:
-    """Make an organization and its owner, with a row in each table; return the ids of both."""
+def populate_both(settings: Settings, folder: Path) -> None:
+    """Make Acme of Ada and Other of Eve."""
+    with connect(settings.database_url, application="tests") as owner:
+        for name in ("ada", "eve"):
+            populate(owner, name)
+
+
+def both_of(settings: Settings) -> tuple[str, str, str, str]:
+    """Return the ids of Acme and Ada, and of Other and Eve."""
+    query = "SELECT organization_id::text, id::text FROM members JOIN people ON id = person_id ORDER BY subject"
+    with connect(settings.database_url, application="tests") as owner:
+        [(acme, ada), (other, eve)] = owner.execute(query).fetchall()
+    return acme, ada, other, eve
+
+
+def populate(owner: Connection, name: str) -> None:
+    """Make an organization and its owner, with a row in each table."""
 
     def one(query: str, *values: Any) -> str:
         row = owner.execute(query, values).fetchone()
@@ -115,7 +131,6 @@ def populate(owner: Connection, name: str) -> tuple[str, str]:
     )
     for account in (f"org:{organization}", f"token:token-{name}"):
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))
-    return organization, person
 
 
 def rows_of(settings: Settings) -> list[str]:

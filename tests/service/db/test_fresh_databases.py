@@ -57,7 +57,9 @@ def test_what_a_session_has_begun_ends_with_its_test(servers: Servers) -> None:
         left.execute("SELECT 1")
     left.close()
     with servers.fresh() as settings, connect(settings.database_url, application="tests") as connection:
-        assert connection.execute("SELECT pg_try_advisory_lock(1), count(*) FROM organizations").fetchall() == [(True, 0)]
+        assert connection.execute("SELECT pg_try_advisory_lock(1), count(*) FROM organizations").fetchall() == [
+            (True, 0)
+        ]
 
 
 def test_two_tests_at_a_time_never_have_the_same(servers: Servers, settings: Settings) -> None:
