@@ -114,7 +114,7 @@ class UsageRecorder:
                 counts = {}  # kept now: an outage that begins after this must not count them twice
             await self._note_quotas()
             if keys:
-                moments = [datetime.fromtimestamp(at, UTC) for at, _ in keys.values()]
+                moments = [datetime.fromtimestamp(at, UTC).isoformat() for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
                 await self._database.fetch(SQL.note_key_use, list(keys), moments, networks, scope=_SCOPE)
         except StoreUnavailable:
@@ -139,9 +139,9 @@ class UsageRecorder:
         await self.flush()
 
 
-def _columns(counts: dict[Key, list[int]]) -> tuple[list[object], ...]:
+def _columns(counts: dict[Key, list[int]]) -> tuple[list[str], ...]:
     rows = [
-        (account, date.fromordinal(_EPOCH + day), credential, endpoint, outcome, calls, units)
+        (account, date.fromordinal(_EPOCH + day).isoformat(), credential, endpoint, outcome, str(calls), str(units))
         for (day, account, credential, endpoint, outcome), (calls, units) in sorted(counts.items())
     ]
     return tuple(map(list, zip(*rows, strict=True)))

@@ -194,9 +194,11 @@ WHERE account = $1 AND day BETWEEN $2 AND $3 GROUP BY day, endpoint, outcome, cr
 ORDER BY day DESC, endpoint, outcome, credential;
 
 -- name: add_usage
--- A batch of one edge. Equal rows of different edges add up.
+-- A batch of one edge. Equal rows of different edges add up. All are sent as text: for an array of anything else asyncpg
+-- asks each new connection about the type, which takes PostgreSQL more than the batch.
 INSERT INTO usage (account, day, credential, endpoint, outcome, calls, units)
-SELECT * FROM unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+SELECT * FROM unnest(
+    $1::text[], $2::text[]::date[], $3::text[], $4::text[], $5::text[], $6::text[]::bigint[], $7::text[]::bigint[])
 ON CONFLICT (account, day, credential, endpoint, outcome) DO UPDATE
 SET calls = usage.calls + excluded.calls, units = usage.units + excluded.units;
 
@@ -205,9 +207,9 @@ SET calls = usage.calls + excluded.calls, units = usage.units + excluded.units;
 SELECT log_quota($1::text[], $2) AS logged;
 
 -- name: note_key_use
--- When and from which network a key was last used.
+-- When and from which network a key was last used; sent as text for the reason of add_usage.
 UPDATE api_keys k SET last_used_at = n.at, last_used_network = n.network
-FROM unnest($1::text[], $2::timestamptz[], $3::text[]) AS n (key_id, at, network)
+FROM unnest($1::text[], $2::text[]::timestamptz[], $3::text[]) AS n (key_id, at, network)
 WHERE k.key_id = n.key_id AND (k.last_used_at IS NULL OR k.last_used_at < n.at);
 
 -- name: token_of

@@ -172,8 +172,8 @@ class Servers:
     def _next_transaction(self) -> object:
         """Return the number of the next transaction that writes, into whichever database.
 
-        Whoever changes a row, a definition or a setting takes one, committed or not; so does whoever draws the first
-        number of a sequence since a checkpoint, and each database is copied behind one. Readers take none.
+        Every transaction takes one that changes a row, a definition or a setting, committed or not; so does one that
+        draws the first number of a sequence since a checkpoint, and each database is copied behind one. Readers do not.
         """
         return self._owner.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())").fetchone()
 

@@ -1,4 +1,4 @@
-"""A database that a test has only read is the next test's; one in which anything was written is nobody's any more."""
+"""A database that a test has only read serves the next test; one in which anything was written is dropped."""
 
 import psycopg
 import pytest
