@@ -1,15 +1,27 @@
 """Observations into segments: one for each currency, period and group. Months are condensed as they come. Pure."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
 import numpy as np
 
 from workers.reports.periods import Range, number
-from workers.rollups.codec import Array, counted, counted_pairs, in_order, order_by, starts_of
+from workers.rollups.codec import (
+    Array,
+    counted,
+    counted_pairs,
+    in_order,
+    is_empty,
+    order_by,
+    starts_of,
+    unpack_joined,
+)
 from workers.rollups.columns import NARROW, joined, replaced, summed_pairs
 from workers.rollups.group_figures import GroupFigures
 from workers.rollups.statistics import Discounts, Spread, discounts, spread
+
+_NEVER = np.iinfo("i8").max
 
 
 class Key(NamedTuple):
@@ -56,14 +68,15 @@ class _Entries(NamedTuple):
     channel: Array
 
 
-class _Rollup(NamedTuple):
-    segment: int
-    month: int
-    price: Array
-    times: Array
-    by_day: Array
-    channel: Array
-    observations: Array
+class Rollup(NamedTuple):
+    """A whole rollup of a month, its columns as they are packed; `items` are its distinct items."""
+
+    key: Key
+    items: int
+    days: bytes
+    channels: bytes
+    prices: bytes
+    list_prices: bytes
 
 
 class Collector:
@@ -78,7 +91,6 @@ class Collector:
         self._spans_months = days.granularity not in ("day", "month")
         self._numbers: dict[Key, int] = {}
         self._entries: list[_Entries] = []
-        self._rollups: list[_Rollup] = []
         self._pairs: list[tuple[Array, Array]] = []
         self._counts: list[tuple[Array, Array]] = []
         self._prices: list[tuple[Array, Array, Array]] = []
@@ -92,11 +104,6 @@ class Collector:
         self._items_before = 0
 
     @property
-    def pending(self) -> int:
-        """How many rollups have come that are not condensed yet."""
-        return len(self._rollups)
-
-    @property
     def by_id(self) -> bool:
         """Whether items must be given by their ids instead of by their places in a month's rollups."""
         return self._spans_months or self._mixed
@@ -105,22 +112,26 @@ class Collector:
         """Return the segment of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def add_rollup(
-        self,
-        key: Key,
-        prices: tuple[Array, Array],
-        list_prices: list[Array],
-        by_day: Array,
-        channels: tuple[Array, Array],
-        items: int,
-    ) -> None:
-        """Add a whole rollup of a month; `by_day` are its observations on each day, `items` its distinct items."""
-        segment = self.number(key)
-        self._rollups.append(_Rollup(segment, key.period, *prices, by_day, *channels))
-        if list_prices:
-            price, list_price, times = (column.astype("i8") for column in list_prices)
-            self._pending_list_prices.append((np.full(len(price), segment), price, list_price, times))
-        self._counts.append((np.array([segment]), np.array([items])))
+    def add_rollups(self, rollups: list[Rollup]) -> None:
+        """Add the rollups of one month, or of several months."""
+        if not rollups:
+            return
+        keys, items, days, channels, prices, list_prices = zip(*rollups, strict=True)
+        segments = [self.number(key) for key in keys]
+        of, first = np.array(segments), np.array([key.period for key in keys])
+        segment, price, times = _joined(of, prices, 2)
+        # Rollups come sorted; only where two are of one segment must they be merged.
+        alone = len(set(segments)) == len(segments)
+        self._spreads.append(spread(*((segment, price, times) if alone else counted(segment, price, times))))
+        rollup, day = unpack_joined(days, 1)[1][0].reshape(len(of), -1).nonzero()
+        self._seen.append((of.take(rollup), first.take(rollup) + day))
+        segment, channel, n = _joined(of, channels, 2)
+        self._channels.append((segment, channel, n))
+        self._counts.append((of, np.array(items)))
+        listed = [n for n, packed in enumerate(list_prices) if not is_empty(packed)]
+        if listed:
+            segment, price, list_price, times = _joined(of[listed], [list_prices[n] for n in listed], 3)
+            self._list_prices.append(counted_pairs(segment, price, list_price, times))
 
     def add_entries(
         self,
@@ -151,7 +162,7 @@ class Collector:
         self._items_before += item_count
 
     def add_figures(self, keys: list[Key], figures: GroupFigures, by_day: Array) -> None:
-        """Add finished figures of a month's groups, of which nothing else is added; `by_day` as of `add_rollup`."""
+        """Add finished figures of a month's groups, of which nothing else is added; `by_day`: its observations."""
         segment, first = np.array([self.number(key) for key in keys]), keys[0].period
         self._spreads.append(figures.spread._replace(segment=segment))
         self._counts.append((segment, figures.items))
@@ -161,15 +172,13 @@ class Collector:
         self._cuts.append((segment, figures.discounts))
 
     def end_month(self) -> None:
-        """Condense what the month, or several months of rollups, brought to what the answer needs.
+        """Condense what the month's entries brought to what the answer needs.
 
         Where no period spans two months that is the statistics themselves: the prices of one month are still in the
         processor's cache, those of all months would not be.
         """
         if self._entries:
             self._condense_entries()
-        if self._rollups:
-            self._condense_rollups()
         if self._pending_list_prices:
             self._list_prices.append(counted_pairs(*joined(self._pending_list_prices)))
             self._pending_list_prices = []
@@ -187,19 +196,6 @@ class Collector:
         self._seen.append(summed_pairs(segment, day)[:2])
         self._channels.append(summed_pairs(segment, channel))
 
-    def _condense_rollups(self) -> None:
-        segments, months, *columns = zip(*self._rollups, strict=True)
-        self._rollups = []
-        of = np.array(segments)
-        price, times, channel, observations = (np.concatenate(columns[n], dtype="i8") for n in (0, 1, 3, 4))
-        segment = np.repeat(of, [len(one) for one in columns[0]])
-        # Rollups come sorted; only where two are of one segment must they be merged.
-        alone = len(set(segments)) == len(segments)
-        self._spreads.append(spread(*((segment, price, times) if alone else counted(segment, price, times))))
-        rollup, day = np.nonzero(np.array(columns[2]))
-        self._seen.append((of[rollup], np.array(months)[rollup] + day))
-        self._channels.append((np.repeat(of, [len(one) for one in columns[3]]), channel, observations))
-
     def segments(self) -> GroupedSeries:
         """Return everything that was collected."""
         if self._prices:
@@ -210,13 +206,13 @@ class Collector:
         items = np.zeros(count, "i8")
         for positions, n in self._counts:
             np.add.at(items, positions, n)
-        first, last = np.full(count, np.iinfo("i8").max), np.full(count, -1)
+        first, last = np.full(count, _NEVER), np.full(count, -1)
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
         by_channel = ByChannel(*summed_pairs(*joined(self._channels or [(np.empty(0, "i8"),) * 3])))
         days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
-        cuts = discounts(count, *joined(self._list_prices or [(np.empty(0, "i8"),) * 4]))
+        cuts = discounts(count, *joined(self._list_prices)) if self._list_prices else Discounts.none(count)
         for positions, finished in self._cuts:
             for column, of_groups in zip(cuts, finished, strict=True):
                 column[positions] = of_groups
@@ -266,3 +262,9 @@ class Collector:
             return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
 
         return replaced(code, widths[0] * widths[1] * widths[2], number)
+
+
+def _joined(of: Array, packed: Sequence[bytes], columns: int) -> tuple[Array, ...]:
+    """Return the segment of each row of several packed parts, `of` those of the parts, and the rows' columns."""
+    rows, unpacked = unpack_joined(packed, columns)
+    return of.repeat(rows), *(column.astype("i8") for column in unpacked)

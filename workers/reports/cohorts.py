@@ -21,6 +21,7 @@ from workers.reports.rendering import (
     ROUNDED_DISCOUNTS,
     Names,
     coverage,
+    exact_money,
     in_currency_order,
     money,
     shares,
@@ -30,7 +31,7 @@ from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 from workers.reports.whole_months import Cohort, read_whole_months
 from workers.rollups.statistics import METHOD as EXACT
-from workers.rollups.statistics import PERCENTS, Spread, millionths
+from workers.rollups.statistics import PERCENTS, Spread
 
 _FIGURES = [
     ("currency", pa.string()),
@@ -45,6 +46,7 @@ _FIGURES = [
     ("last_day", pa.date32()),
     *DISCOUNTS,
 ]
+_EXACT = ("min", *(f"p{percent}" for percent in PERCENTS), "max")
 UNITS = {
     **dict.fromkeys(("mean", "stddev", "p10", "p25", "p50", "p75", "p90", "min", "max"), "currency"),
     "items": "items",
@@ -106,13 +108,17 @@ def _about_categories(parameters: dict[str, Any]) -> bool:
 
 @cache
 def _schema(group_by: tuple[str, ...]) -> pa.Schema:
-    return pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
+    return pa.schema(_columns(group_by))
+
+
+def _columns(group_by: tuple[str, ...]) -> list[tuple[str, pa.DataType]]:
+    return [("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES]
 
 
 def _table(
     gathered: GroupedSeries, kind: str, group_by: tuple[str, ...], names: Names, aside: dict[Key, int]
 ) -> pa.Table:
-    schema = _schema(group_by)
+    columns_of = _columns(group_by)
     groups = [names.of(group_by, key) for key in gathered.keys]
     order = in_currency_order(gathered.keys, groups)
     keys = [gathered.keys[segment] for segment in order]
@@ -131,30 +137,28 @@ def _table(
         **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},
     }
     arrays = [
-        columns[one.name] if isinstance(columns[one.name], pa.Array) else pa.array(columns[one.name], one.type)
-        for one in schema
+        columns[name] if isinstance(columns[name], pa.Array) else pa.array(columns[name], kind)
+        for name, kind in columns_of
     ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return pa.Table.from_arrays(arrays, schema=_schema(group_by))
 
 
 def _prices(figures: Spread, order: list[int], currencies: list[str]) -> dict[str, Any]:
     """Return the columns of the prices' distribution; `order` are the segments of the rows."""
     positions = np.empty(len(order), "i8")
     positions[figures.segment] = np.arange(len(order))
-    positions = positions[order]
+    positions = positions.take(order)
     numbered = list(zip(positions.tolist(), currencies, strict=True))
-    n = pa.array(figures.n[positions])
-    hundredths = {
-        "min": figures.least * 100,
-        **{f"p{percent}": column for percent, column in zip(PERCENTS, figures.hundredths.T, strict=True)},
-        "max": figures.most * 100,
-    }
+    n = pa.array(figures.n.take(positions))
+    hundredths = np.empty((len(_EXACT), len(order)), "i8")
+    hundredths[0], hundredths[-1] = (column.take(positions) * 100 for column in (figures.least, figures.most))
+    hundredths[1:-1] = figures.hundredths.take(positions, axis=0).T
     return {
         "observations": n,
         "price_n": n,
         "mean": money([figures.mean(*one) for one in numbered]),
         "stddev": money([figures.deviation(*one) for one in numbered]),
-        **{name: money([*millionths(column[positions].tolist(), currencies)]) for name, column in hundredths.items()},
+        **dict(zip(_EXACT, exact_money(hundredths, currencies), strict=True)),
     }
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from psycopg import IsolationLevel, pq
 
 from shared.db.connect import Connection
-from workers.reports.aggregator import Collector, GroupedSeries, Key
+from workers.reports.aggregator import Collector, GroupedSeries, Key, Rollup
 from workers.reports.filters import KINDS, SQL, Filter, Tree
 from workers.reports.periods import Range, number
-from workers.rollups.codec import Array, is_empty, unpack
+from workers.rollups.codec import Array, unpack
 from workers.rollups.group_figures import unpack_figures
 
 ReportProgress = Callable[[str, int, int | None], None]
@@ -140,16 +140,14 @@ def _add_rollups(
 def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, grouped: bool) -> None:
     """Add rollups in the order of their months, each with the columns of `spreads`; `grouped`: by their ids."""
     before: date | None = None
-    for group_id, month, currency, items, days, channels, prices, list_prices in rows:
-        if month != before and collector.pending > _CONDENSED_FROM:
-            collector.end_month()
+    pending: list[Rollup] = []
+    for group_id, month, currency, *columns in rows:
+        if month != before and len(pending) > _CONDENSED_FROM:
+            collector.add_rollups(pending)
+            pending = []
         before = month
-        price, times = unpack(prices)
-        channel, observations = unpack(channels, 2)
-        listed = [] if is_empty(list_prices) else unpack(list_prices)
-        key = Key(currency, number(month), group_id if grouped else 0, 0)
-        collector.add_rollup(key, (price, times), listed, unpack(days)[0], (channel, observations), items)
-    collector.end_month()
+        pending.append(Rollup(Key(currency, number(month), group_id if grouped else 0, 0), *columns))
+    collector.add_rollups(pending)
 
 
 def _finished_by(chosen: Filter, tree: Tree) -> str | None:

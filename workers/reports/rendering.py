@@ -10,8 +10,12 @@ from workers.reports.aggregator import ByChannel, Key
 from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of
 from workers.reports.result import Coverage
-from workers.rollups.statistics import SCALE
+from workers.rollups.codec import Array
+from workers.rollups.statistics import SCALE, millionths_of_hundredth
 
+_HALF = 0xFFFFFFFF
+_MILLION = 1e6
+_NEARLY_HALF = 0.499999
 MONEY = pa.decimal128(38, SCALE)
 _CHANNEL = [pa.field("channel", pa.string()), pa.field("observations", pa.int64()), pa.field("share", pa.float64())]
 CHANNELS = pa.list_(pa.struct(_CHANNEL))
@@ -82,6 +86,28 @@ def money(millionths: list[int | None]) -> Any:
     return pa.Array.from_buffers(MONEY, len(millionths), [valid, pa.py_buffer(words)])
 
 
+def exact_money(hundredths: Array, currencies: list[str]) -> list[Any]:
+    """Return columns of hundredths of minor units, the rows of an array, as columns of the type MONEY."""
+    factors = np.array([millionths_of_hundredth(one) for one in currencies], "i8")
+    # Millionths may leave 63 bits; halves of 32 bits keep every product within them.
+    low = (hundredths & _HALF) * factors
+    high = (hundredths >> 32) * factors + (low >> 32)
+    words = np.zeros((*hundredths.shape, 4), "<u4")
+    words[..., 0], words[..., 1], words[..., 2] = low & _HALF, high & _HALF, high >> 32
+    return [pa.Array.from_buffers(MONEY, len(currencies), [None, pa.py_buffer(column)]) for column in words]
+
+
+def rounded(values: Array) -> Array:
+    """Return values between 0 and 1 rounded to six decimals, each as Python's `round` does."""
+    scaled = values * _MILLION
+    whole = np.rint(scaled)
+    result: Array = whole / _MILLION
+    # The product is rounded itself: so near to a half it says nothing of the side on which the value is.
+    for place in np.flatnonzero(np.abs(scaled - whole) > _NEARLY_HALF):
+        result[place] = round(float(values[place]), 6)
+    return result
+
+
 def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:
     """Return observations and share by channel, in the order of the codes, as a column of the type CHANNELS.
 
@@ -92,15 +118,14 @@ def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:
     rank[by_code] = np.arange(len(by_code))
     row = np.empty(len(order), "i8")
     row[order] = np.arange(len(order))
-    place = row[channels.segment] * len(by_code) + rank[channels.channel]
-    positions = np.argsort(place)
+    place = row.take(channels.segment) * len(by_code) + rank.take(channels.channel)
+    positions = place.argsort()
     segment, n = channels.segment.take(positions), channels.n.take(positions)
-    totals = np.bincount(channels.segment, weights=channels.n, minlength=len(order)).astype("i8")
-    listed = zip(n.tolist(), totals.take(segment).tolist(), strict=True)
+    totals = np.bincount(segment, weights=n, minlength=len(order))
     named = [codes[number] for number in channels.channel.take(positions).tolist()]
-    columns = (named, n, [round(count / total, 6) for count, total in listed])
+    columns = (named, n, rounded(n / totals.take(segment)))
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _CHANNEL, strict=True)]
-    ends = np.cumsum(np.bincount(row[segment] + 1, minlength=len(order) + 1)).astype("i4")
+    ends = np.bincount(row.take(segment) + 1, minlength=len(order) + 1).cumsum().astype("i4")
     values = pa.StructArray.from_arrays(arrays, fields=_CHANNEL)
     return pa.ListArray.from_arrays(pa.array(ends), values, type=CHANNELS)
 

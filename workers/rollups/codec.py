@@ -5,7 +5,7 @@ little-endian unsigned integers as wide as its largest value needs. A column of 
 first, whose length is the number of rows. The same values always give the same bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
@@ -68,6 +68,32 @@ def unpack(packed: bytes, columns: int | None = None) -> list[Array]:
         unpacked.append(np.frombuffer(packed, _KINDS[width], rows, offset) if width else np.zeros(rows, "u1"))
         offset += width * rows
     return unpacked
+
+
+def unpack_joined(packed: Sequence[bytes], columns: int) -> tuple[list[int], list[Array]]:
+    """Return how many rows each of several has, and their first `columns` columns, those of all as one.
+
+    Columns of few rows are nearly all fixed cost: those of the same width are made arrays once.
+    """
+    heads = [one[1 : 1 + one[0]] for one in packed]
+    offsets = [1 + len(head) for head in heads]
+    rows = [(len(one) - start) // sum(head) for one, start, head in zip(packed, offsets, heads, strict=True)]
+    unpacked = []
+    for column in range(columns):
+        widths = [head[column] for head in heads]
+        ends = [start + width * count for start, width, count in zip(offsets, widths, rows, strict=True)]
+        parts = [one[start:end] for one, start, end in zip(packed, offsets, ends, strict=True)]
+        unpacked.append(_joined(parts, widths, rows))
+        offsets = ends
+    return rows, unpacked
+
+
+def _joined(parts: list[bytes], widths: list[int], rows: list[int]) -> Array:
+    """Return a column of several parts as one; `widths` are its widths in each of them."""
+    if len(set(widths)) == 1 and widths[0]:
+        return np.frombuffer(b"".join(parts), _KINDS[widths[0]])
+    columns = zip(parts, widths, rows, strict=True)
+    return np.concatenate([np.frombuffer(p, _KINDS[w]) if w else np.zeros(n, "u1") for p, w, n in columns])
 
 
 def is_empty(packed: bytes) -> bool:
@@ -193,11 +219,11 @@ def counted_pairs(group: Array, price: Array, list_price: Array, times: Array) -
 
 def starts_of(*columns: Array) -> Array:
     """Return where a row differs from the one before it, the first included."""
-    differs = np.zeros(len(columns[0]), bool)
-    differs[:1] = True
-    for column in columns:
+    differs = np.ones(len(columns[0]), bool)
+    np.not_equal(columns[0][1:], columns[0][:-1], out=differs[1:])
+    for column in columns[1:]:
         differs[1:] |= column[1:] != column[:-1]
-    return np.flatnonzero(differs)
+    return differs.nonzero()[0]
 
 
 def numbered(values: Array) -> tuple[Array, Array]:

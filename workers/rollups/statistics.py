@@ -14,6 +14,7 @@ from workers.rollups.codec import Array, starts_of
 PERCENTS = (10, 25, 50, 75, 90)
 SCALE = 6
 """Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
+_PERCENTS = np.array(PERCENTS)
 _EXACT = Context(prec=60)
 _NARROW = 1 << 32
 _SUM_MAX = 1 << 63
@@ -71,9 +72,10 @@ def amount(hundredths: int, currency: str) -> Decimal:
     return Decimal(hundredths).scaleb(-minor_digits(currency) - 2, _EXACT)
 
 
-def millionths(hundredths: list[int], currencies: list[str]) -> list[int]:
-    """Turn hundredths of a minor unit into millionths of the currency; exact, as `amount` is."""
-    return [n * _millionths(currency) // 100 for n, currency in zip(hundredths, currencies, strict=True)]
+@cache
+def millionths_of_hundredth(currency: str) -> int:
+    """Return how many millionths of the currency a hundredth of a minor unit is: a whole number, as in `amount`."""
+    return _millionths(currency) // 100
 
 
 @cache
@@ -93,19 +95,20 @@ def spread(segment: Array, price: Array, times: Array | None = None) -> Spread:
     Without `times` each comes once.
     """
     starts = starts_of(segment)
-    ends = np.append(starts[1:], len(segment)) - 1 if len(starts) else starts
-    upto = None if times is None else np.cumsum(times)
-    base = starts if times is None or upto is None else upto[starts] - times[starts]
-    n = (ends + 1 if upto is None else upto[ends]) - base
-    position = np.array(PERCENTS)[None, :] * (n[:, None] - 1)
-    low, rest = position // 100, position % 100
-    ranks = (base[:, None] + low, base[:, None] + np.minimum(low + 1, n[:, None] - 1))
-    places = ranks if upto is None else (np.searchsorted(upto, rank, side="right") for rank in ranks)
-    lower, upper = (price[place].astype("i8") for place in places)
+    ends = np.empty_like(starts)
+    ends[:-1], ends[-1:] = starts[1:] - 1, len(segment) - 1
+    upto = None if times is None else times.cumsum()
+    base = starts if times is None or upto is None else upto.take(starts) - times.take(starts)
+    n = (ends + 1 if upto is None else upto.take(ends)) - base
+    before = base[:, None]
+    low, rest = np.divmod(_PERCENTS * (n[:, None] - 1), 100)
+    ranks = (before + low, before + np.minimum(low + 1, n[:, None] - 1))
+    places = ranks if upto is None else (upto.searchsorted(rank, side="right") for rank in ranks)
+    lower, upper = (price.take(place).astype("i8", copy=False) for place in places)
     hundredths = lower * 100 + (upper - lower) * rest
     total, squares = _powers(price, times, starts)
-    least, most = (price[place].astype("i8") for place in (starts, ends))
-    return Spread(segment[starts].astype("i8"), n, least, most, hundredths, total, squares)
+    least, most = (price.take(place).astype("i8", copy=False) for place in (starts, ends))
+    return Spread(segment.take(starts).astype("i8", copy=False), n, least, most, hundredths, total, squares)
 
 
 class Discounts(NamedTuple):
@@ -115,6 +118,11 @@ class Discounts(NamedTuple):
     promoted: Array
     mean: Array
     median: Array
+
+    @classmethod
+    def none(cls, count: int) -> "Discounts":
+        """Return those of `count` segments without any list price."""
+        return cls(*np.zeros((2, count), "i8"), *np.full((2, count), np.nan))
 
     def row(self, segment: int) -> dict[str, int | float | None]:
         """Return a segment's figures as the columns of an answer; the depth is 1 - price / list price."""
@@ -130,7 +138,7 @@ class Discounts(NamedTuple):
 def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:
     """Make the discounts of `count` segments from pairs of price and list price, and how often each comes."""
     if not len(segment):
-        return Discounts(*np.zeros((2, count), "i8"), *np.full((2, count), np.nan))
+        return Discounts.none(count)
     listed = np.bincount(segment, weights=times, minlength=count).astype("i8")
     below = np.flatnonzero(list_price > price)
     segment, times = segment.take(below), times.take(below)

@@ -12,7 +12,7 @@ from shared.db import migrate
 from shared.db.connect import connect
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.rollups import group_figures, layout
-from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack
+from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
 from workers.rollups.item_prices import unpacked
 from workers.rollups.ordered import SortedEntries
 from workers.rollups.refresh import rebuild
@@ -195,6 +195,16 @@ def test_packed_columns_come_back_and_are_as_narrow_as_can_be() -> None:
     zeros = np.array([0, 0, 0])
     assert [len(pack(zeros)), len(pack(zeros, zeros))] == [2 + 3, 3 + 3]
     assert [column.tolist() for column in unpack(pack(zeros, zeros))] == [[0, 0, 0]] * 2
+
+
+def test_columns_of_several_are_joined_whatever_their_widths() -> None:
+    prices = [np.array(values) for values in ([1, 255], [], [256], [0, 2**40])]
+    for times in ([np.full(len(one), 3) for one in prices], [np.zeros(len(one), "i8") for one in prices]):
+        packed = [pack(*columns) for columns in zip(prices, times, prices, strict=True)]
+        rows, (price, n) = unpack_joined(packed, 2)
+        assert (rows, price.tolist()) == ([2, 0, 1, 2], [1, 255, 256, 0, 2**40])
+        assert n.tolist() == np.concatenate(times).tolist()
+        assert unpack_joined(packed[:1], 3)[1][2].tolist() == [1, 255]
 
 
 def test_sorting_by_wide_keys_equals_sorting_by_narrow_ones() -> None:

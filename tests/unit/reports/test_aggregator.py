@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workers.reports.aggregator import Collector, GroupedSeries, Key
+from workers.reports.aggregator import Collector, GroupedSeries, Key, Rollup
 from workers.reports.periods import Range, number
 from workers.rollups import columns
+from workers.rollups.codec import pack
 
 MONTHS = (date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1))
 RANGE = Range(MONTHS[0], date(2026, 3, 31), "month")
@@ -88,23 +89,26 @@ def test_months_of_rollups_condensed_together_are_those_condensed_one_by_one(bra
     seen = _observations(600)
 
     def collected(*, together: bool) -> GroupedSeries:
-        collector = Collector(RANGE)
+        collector, rollups = Collector(RANGE), list[Rollup]()
         for month in MONTHS:
             for brand in range(brands):
                 own = [one for one in seen if one.month == month and one.item % brands == brand]
                 prices, channels = Counter(one.price for one in own), Counter(one.channel for one in own)
                 listed = Counter((one.price, one.list_price) for one in own if one.list_price)
-                collector.add_rollup(
-                    Key("HKD", number(month), 0, 0),
-                    (np.array(sorted(prices)), np.array([prices[one] for one in sorted(prices)])),
-                    [*np.array(sorted(listed)).T, np.array([listed[one] for one in sorted(listed)])],
-                    np.array([sum(one.day == day for one in own) for day in range(1, 32)]),
-                    (np.array(sorted(channels)), np.array([channels[one] for one in sorted(channels)])),
-                    len({one.item for one in own}),
+                rollups.append(
+                    Rollup(
+                        Key("HKD", number(month), 0, 0),
+                        len({one.item for one in own}),
+                        pack(np.array([sum(one.day == day for one in own) for day in range(1, 32)])),
+                        pack(np.array(sorted(channels)), np.array([channels[one] for one in sorted(channels)])),
+                        pack(np.array(sorted(prices)), np.array([prices[one] for one in sorted(prices)])),
+                        pack(*np.array(sorted(listed)).T, np.array([listed[one] for one in sorted(listed)])),
+                    )
                 )
             if not together:
-                collector.end_month()
-        collector.end_month()
+                collector.add_rollups(rollups)
+                rollups = []
+        collector.add_rollups(rollups)
         return collector.segments()
 
     one_by_one, together = collected(together=False), collected(together=True)

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workers.reports.aggregator import ByChannel
-from workers.reports.rendering import MONEY, money, shares
-from workers.rollups.statistics import PERCENTS, amount, millionths, spread
+from workers.reports.rendering import MONEY, exact_money, money, rounded, shares
+from workers.rollups.statistics import amount, spread
 
 EMPTY = np.empty(0, "i8")
 EXACT = Context(prec=60)
@@ -41,8 +41,28 @@ def test_mean_and_deviation_are_those_of_decimal_arithmetic(times: dict[int, int
         variance = EXACT.divide(Decimal(n * squares - total * total), Decimal(n * (n - 1)))
         assert figures.deviation(0, currency) == _rounded(EXACT.sqrt(variance), currency)
     hundredths = figures.hundredths[0].tolist()
-    column = money([*millionths(hundredths, [currency] * len(PERCENTS))])
+    (column,) = exact_money(figures.hundredths, [currency] * len(hundredths))
     assert column.to_pylist() == [amount(one, currency) for one in hundredths]
+
+
+def test_columns_of_amounts_have_a_row_for_each_currency() -> None:
+    hundredths = np.array([[0, 1, 10**17], [25, 10**17 - 1, 7]])
+    currencies = ["JPY", "CLF", "HKD"]
+    for column, row in zip(exact_money(hundredths, currencies), hundredths.tolist(), strict=True):
+        column.validate(full=True)
+        assert column.equals(pa.array([amount(*one) for one in zip(row, currencies, strict=True)], MONEY))
+    assert [len(column) for column in exact_money(np.empty((2, 0), "i8"), [])] == [0, 0]
+
+
+# Counts and their totals, and what lies on either side of a half of the sixth decimal.
+_SHARES = st.tuples(st.integers(0, 10**9), st.integers(1, 10**9)).map(lambda pair: min(pair) / max(pair))
+_HALVES = st.integers(0, 999_999).map(lambda n: float(np.float64(f"0.{n:06}5")))
+
+
+@given(values=st.lists(_SHARES | _HALVES | _HALVES.map(lambda one: float(np.nextafter(one, 1))), max_size=30))
+@example(values=[0.0000005, 0.0000015, 1 / 64 / 10**5, 0.5, 1.0])
+def test_shares_are_rounded_as_python_rounds(values: list[float]) -> None:
+    assert rounded(np.array(values, "f8")).tolist() == [round(one, 6) for one in values]
 
 
 @pytest.mark.parametrize("amounts", [[], [None, 0, 1, 10**30, None]], ids=["none", "some"])
