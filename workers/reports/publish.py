@@ -15,7 +15,7 @@ from shared.errors import CellsOutdated
 from shared.jobs.contract import KINDS, fingerprint
 from shared.objects.directory import ResultStore
 from shared.results import layout
-from shared.results.formats import MEDIA_TYPES, digest, write
+from shared.results.formats import MEDIA_TYPES, write
 from shared.results.layout import Manifest
 from workers.context import Job
 from workers.job_handler import JobContext, Outcome
@@ -94,10 +94,8 @@ class ReportHandler:
 def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
     kind, format = KINDS[job.kind], job.format
     key = layout.key_of(job.id, job.attempt, kind.name, format)
-    result_sha256 = digest(answer.table)
-    meta = _meta(answer, data_version, result_sha256, kind.units)
     with store.writing(key) as file:
-        write(answer.table, meta, format, file)
+        meta = write(answer.table, lambda digest: _meta(answer, data_version, digest, kind.units), format, file)
         size, sha256 = _read_back(file)
     return Manifest(
         key=key,
@@ -106,7 +104,7 @@ def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> M
         rows=answer.table.num_rows,
         bytes=size,
         sha256=sha256,
-        result_sha256=result_sha256,
+        result_sha256=meta["result_sha256"],
         data_version=data_version,
         meta=msgspec.json.encode(meta).decode(),
         tail_bytes=len(layout.tail(meta)) if format == "json" else 0,

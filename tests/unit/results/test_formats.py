@@ -1,12 +1,14 @@
 """The four formats tell the same rows."""
 
 import csv
+import hashlib
 import io
 import json
 import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -15,6 +17,12 @@ import pytest
 from shared.results import formats
 
 META = {"rows": 3, "from": date(2026, 7, 1), "method": "exact"}
+
+
+def with_meta(digest: str) -> dict[str, Any]:
+    return META
+
+
 SCHEMA = pa.schema(
     [
         ("brand", pa.string()),
@@ -51,7 +59,7 @@ TABLE = pa.Table.from_pylist(
 
 def written(format: str) -> bytes:
     sink = io.BytesIO()
-    formats.write(TABLE, META, format, sink)
+    formats.write(TABLE, with_meta, format, sink)
     assert not sink.closed
     return sink.getvalue()
 
@@ -101,9 +109,24 @@ def test_the_same_rows_give_the_same_bytes(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", formats.MEDIA_TYPES)
+@pytest.mark.parametrize("at_once", [1, 2, 4096])
+def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
+    monkeypatch: pytest.MonkeyPatch, format: str, at_once: int
+) -> None:
+    expected = hashlib.sha256(written("ndjson")).hexdigest()
+    whole = written(format)
+    monkeypatch.setattr(formats, "_ROWS_AT_ONCE", at_once)
+    sink = io.BytesIO()
+    assert formats.write(TABLE, lambda digest: {**META, "digest": digest}, format, sink) == {**META, "digest": expected}
+    assert formats.digest(TABLE) == expected
+    if format != "parquet":
+        assert written(format) == whole
+
+
+@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
 def test_no_rows_are_an_answer_too(format: str) -> None:
     sink = io.BytesIO()
-    formats.write(SCHEMA.empty_table(), META, format, sink)
+    formats.write(SCHEMA.empty_table(), with_meta, format, sink)
     raw = sink.getvalue()
     expected = {"json": b'{"data":[],"meta":', "csv": b"brand,period", "ndjson": b"", "parquet": b"PAR1"}[format]
     assert raw.startswith(expected)
@@ -113,7 +136,7 @@ def test_no_rows_are_an_answer_too(format: str) -> None:
 def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not() -> None:
     table = pa.table({"a": ["-1.5", "-1+1", "@x", "\tx", "plain"]})
     sink = io.BytesIO()
-    formats.write(table, {}, "csv", sink)
+    formats.write(table, with_meta, "csv", sink)
     assert [row[0] for row in csv.reader(io.StringIO(sink.getvalue().decode(), newline=""))][1:] == [
         "-1.5",
         "'-1+1",
@@ -131,7 +154,7 @@ def test_few_rows_have_the_bytes_that_many_would_have(format: str, flat: bool) -
     rows[0].pop("brand")
     table = pa.Table.from_pylist(rows, table.schema)
     sink = io.BytesIO()
-    formats.write(table, META, format, sink)
+    formats.write(table, with_meta, format, sink)
     lines = formats.lines(rows, table.schema)
     assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue()
     assert formats.digest_of(lines) == formats.digest(table)
