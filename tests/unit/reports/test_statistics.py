@@ -54,7 +54,7 @@ def test_columns_of_amounts_have_a_row_for_each_currency() -> None:
     assert [len(column) for column in exact_money(np.empty((2, 0), "i8"), [])] == [0, 0]
 
 
-# Counts and their totals, and what lies on either side of a half of the sixth decimal.
+# Counts and their totals, and values on either side of a half of the sixth decimal.
 _SHARES = st.tuples(st.integers(0, 10**9), st.integers(1, 10**9)).map(lambda pair: min(pair) / max(pair))
 _HALVES = st.integers(0, 999_999).map(lambda n: float(np.float64(f"0.{n:06}5")))
 
