@@ -27,7 +27,7 @@ from tests.drills.network import obstacle
 from tests.drills.outages import OutageDrill
 from tests.drills.overload import Measured, OverloadDrill, percentile
 from tests.drills.partition import PartitionDrill
-from tests.drills.probes import Seen
+from tests.drills.probes import PAUSE_SECONDS, Seen
 from tests.drills.run import Drill, Outcome
 from tests.drills.table import markdown
 from tests.drills.webhooks import WebhookDrill
@@ -80,10 +80,13 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
 
 @drill.command("outages", epilog="Example: itemindex drill outages --seconds 6 --only PostgreSQL")
 @click.option("--seconds", default=6.0, show_default=True, type=FiniteRange(1, 120), help="How long each fault lasts.")
+@click.option(
+    "--pause", default=PAUSE_SECONDS, show_default=True, type=FiniteRange(0.01, 10), help="Between two calls."
+)
 @click.option("--only", multiple=True, help="Only the faults whose name contains this; may be repeated.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the operators' guide.")
 @json_option
-def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
+def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bool, as_json: bool) -> None:
     """Stop, freeze, slow or restart one part after another while callers continue; show the answers that they got.
 
     Everything runs on loopback below a temporary directory and is gone afterwards. Exit code 1 when a caller saw what
@@ -93,7 +96,7 @@ def outages(seconds: float, only: tuple[str, ...], as_markdown: bool, as_json: b
     if not chosen(faults_of(Settings.from_environment()), only):
         raise click.UsageError("no fault is named so; those of the object store need S3_BUCKET and S3_ENDPOINT")
     with _stage(as_json=as_json or as_markdown) as (paths, report_progress):
-        found = OutageDrill(paths, seconds, report_progress, only).run()
+        found = OutageDrill(paths, seconds, report_progress, only, pause).run()
     if as_json:
         listed = [
             {

@@ -23,7 +23,17 @@ from tests.drills.clock_skew_stores import seconds_to_noon, shadow_clock, step_s
 from tests.drills.faults import OBJECTS, Fault, Trouble, chosen, faults_of
 from tests.drills.in_thread import run_while
 from tests.drills.notice import Notice
-from tests.drills.probes import ANSWER_SECONDS_MAX, Call, Credentials, Front, Seen, calls, id_token, limited_call
+from tests.drills.probes import (
+    ANSWER_SECONDS_MAX,
+    PAUSE_SECONDS,
+    Call,
+    Credentials,
+    Front,
+    Seen,
+    calls,
+    id_token,
+    limited_call,
+)
 from tests.support.demo import load_prices
 
 _HEAL_SECONDS_MAX = 30.0
@@ -47,6 +57,8 @@ class OutageDrill:
     seconds: float
     report_progress: Callable[[str], None]
     only: tuple[str, ...] = ()
+    pause_seconds: float = PAUSE_SECONDS
+    """How long each caller waits between two calls."""
 
     def run(self) -> list[Seen]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
@@ -95,7 +107,7 @@ class OutageDrill:
         )
 
     def _work(self, found: list[Seen]) -> None:
-        front, credentials = Front(self._stack.port), self._credentials()
+        front, credentials = Front(self._stack.port, self.pause_seconds), self._credentials()
         listed = self._calls(front, credentials)
         noon = seconds_to_noon()
         step_state_store(self._stack.settings, noon)

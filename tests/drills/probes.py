@@ -18,7 +18,7 @@ from shared.credentials import KEY_PREFIX, mint
 from shared.ids import mint as mint_iid
 
 ANSWER_SECONDS_MAX = 8.0
-_PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.05
 _ORDER_PAUSE_SECONDS = 0.25
 _TOKEN_SECONDS = 3_000
 _FIRST_DAY = date(2026, 1, 1)
@@ -31,14 +31,15 @@ _WAIT_SECONDS_MAX = 86_400
 class Call:
     """What a caller asks, again and again; `path` is made anew each time, `usual` are the statuses of a good day.
 
-    `source` is the caller's address: callers of one address share the allowance of those without an account.
+    `source` is the caller's address: callers of one address share the allowance of those without an account. Between two
+    calls it waits for `pause_seconds`, or as long as all callers do.
     """
 
     name: str
     path: Callable[[], str]
     head: dict[str, str]
     usual: frozenset[int]
-    pause_seconds: float = _PAUSE_SECONDS
+    pause_seconds: float | None = None
     source: str = "127.0.0.1"
     answered: int = 0
     """How often it was served since the beginning."""
@@ -68,10 +69,11 @@ class Credentials:
 
 
 class Front:
-    """Asks the service as any client does."""
+    """Asks the service as any client does; one that asks on waits so long between two calls unless its call says otherwise."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._port = port
+        self._pause_seconds = pause_seconds
         self.wrong_waits: list[str] = []
         """Each answer so far whose `Retry-After` is missing from a 429, or is not 1 to 86400 seconds."""
 
@@ -106,7 +108,7 @@ class Front:
 
     def ask_on(self, call: Call, seen: Seen, allowed: frozenset[int], end: threading.Event) -> None:
         """Ask until the end, and note what came."""
-        while not end.wait(call.pause_seconds):
+        while not end.wait(call.pause_seconds or self._pause_seconds):
             began = time.monotonic()
             status = self.call(call)
             seen.slowest_seconds = max(seen.slowest_seconds, time.monotonic() - began)
@@ -183,7 +185,7 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
 def limited_call(iid: str, key: str) -> Call:
     """Return the call of an organization whose day ends after a few."""
     head = {"Authorization": f"ApiKey {key}"}
-    return Call(LIMITED, lambda: f"/v1/index/lookup/{iid}", head, frozenset({200, 429}))
+    return Call(LIMITED, lambda: f"/v1/index/lookup/{iid}", head, frozenset({200, 429}), PAUSE_SECONDS)
 
 
 def _questions() -> Iterator[str]:

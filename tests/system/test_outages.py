@@ -27,7 +27,7 @@ TRIED = (
 @pytest.mark.timeout(600)
 def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     only = [word for fault in TRIED for word in ("--only", fault)]
-    command = [*COMMAND, "drill", "outages", "--seconds", "2", *only, "--json"]
+    command = [*COMMAND, "drill", "outages", "--seconds", "2", "--pause", "0.2", *only, "--json"]
     with s3_server(tmp_path) as address:
         bucket = {
             "S3_BUCKET": BUCKET,
