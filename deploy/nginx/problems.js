@@ -100,9 +100,14 @@ function page(problem) {
         '<p class="dim">' + problem.instance + '</p></main></body></html>';
 }
 
-// The first four groups of an IPv6 address, as nginx writes it; asked for IPv6 callers only.
+// The first four groups of an IPv6 address, as nginx writes it; asked for IPv6 callers only. An IPv4 address within an IPv6
+// one (::ffff:203.0.113.7) counts by itself, as in the quota: else all of them would be one network.
 function network(r) {
-    const halves = r.variables.remote_addr.split("::");
+    const address = r.variables.remote_addr;
+    if (address.startsWith("::ffff:") && address.includes(".")) {
+        return address.slice("::ffff:".length);
+    }
+    const halves = address.split("::");
     const groups = halves[0] ? halves[0].split(":") : [];
     if (halves.length === 2) {
         const tail = halves[1] ? halves[1].split(":") : [];

@@ -58,10 +58,14 @@ async def test_hundreds_of_slow_callers_do_not_disturb_others(front: Front) -> N
         writer.close()
 
 
-async def test_too_many_requests_of_one_network_are_429(make_front: MakeFront) -> None:
+@pytest.mark.parametrize(
+    "addresses",
+    [[f"2001:db8:0:1:{number % 3:x}::{number:x}" for number in range(60)], ["::ffff:203.0.113.7"] * 60],
+    ids=["one /64", "one IPv4 address within IPv6"],
+)
+async def test_too_many_requests_of_one_network_are_429(make_front: MakeFront, addresses: list[str]) -> None:
     front = await make_front(REQUESTS_PER_SECOND="5", TRUSTED_PROXIES="set_real_ip_from 127.0.0.1;")
     # At once: asked one after the other on a busy machine, they could be few enough for a second each.
-    addresses = [f"2001:db8:0:1:{number % 3:x}::{number:x}" for number in range(60)]
     answers = await asyncio.gather(*(front.ask("/v1/x", f"X-Forwarded-For: {address}") for address in addresses))
     served, [refused, *_] = ([one for one in answers if (one.status == 200) == wanted] for wanted in (True, False))
     assert len(served) >= 5
@@ -70,7 +74,7 @@ async def test_too_many_requests_of_one_network_are_429(make_front: MakeFront) -
         "1",
         "rate-limited",
     )
-    for other in ("2001:db8:0:2::1", "2001:db8::1", "198.51.100.7"):
+    for other in ("2001:db8:0:2::1", "2001:db8::1", "198.51.100.7", "::ffff:203.0.113.8"):
         assert (await front.ask("/v1/x", f"X-Forwarded-For: {other}")).status == 200
 
 
