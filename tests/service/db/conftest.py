@@ -15,6 +15,7 @@ def two(servers: Servers) -> Iterator[TwoOrganizations]:
     with (
         servers.fresh(contents=populate_both) as settings,
         connect(settings.edge_database_url, application="tests") as edge,
+        connect(settings.database_url, application="tests", autocommit=True) as owner,
     ):
-        yield TwoOrganizations(settings, *both_of(settings), edge)
+        yield TwoOrganizations(*both_of(owner), edge, owner)
         edge.rollback()

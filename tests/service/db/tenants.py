@@ -26,17 +26,18 @@ TABLES = (
     "webhook_endpoints",
 )
 HASH = bytes(32)
+_ROWS = " UNION ALL ".join(f"SELECT '{table}', t::text FROM {table} t" for table in TABLES) + " ORDER BY 1, 2"
 
 
 class TwoOrganizations(NamedTuple):
-    """Two organizations, each with an owner; and the edge's connection."""
+    """Two organizations, each with an owner; the edge's connection, and the schema's owner's, which commits at once."""
 
-    settings: Settings
     acme: str
     ada: str
     other: str
     eve: str
     edge: Connection
+    owner: Connection
 
 
 def act(connection: Connection, person: str | None, organization: str | None, task: str = "") -> None:
@@ -53,11 +54,10 @@ def populate_both(settings: Settings, folder: Path) -> None:
             populate(owner, name)
 
 
-def both_of(settings: Settings) -> tuple[str, str, str, str]:
+def both_of(owner: Connection) -> tuple[str, str, str, str]:
     """Return the ids of Acme and Ada, and of Other and Eve."""
     query = "SELECT organization_id::text, id::text FROM members JOIN people ON id = person_id ORDER BY subject"
-    with connect(settings.database_url, application="tests") as owner:
-        [(acme, ada), (other, eve)] = owner.execute(query).fetchall()
+    [(acme, ada), (other, eve)] = owner.execute(query).fetchall()
     return acme, ada, other, eve
 
 
@@ -133,11 +133,6 @@ def populate(owner: Connection, name: str) -> None:
         owner.execute("INSERT INTO usage VALUES ($1, current_date, 'c', 'e', 'served', 1, 1)", (account,))
 
 
-def rows_of(settings: Settings) -> list[str]:
+def rows_of(owner: Connection) -> list[str]:
     """Return every row of every table, as the owner sees it."""
-    with connect(settings.database_url, application="tests") as owner:
-        return [
-            str(row)
-            for table in TABLES
-            for row in owner.execute(f"SELECT t::text FROM {table} t ORDER BY 1").fetchall()
-        ]
+    return [str(row) for row in owner.execute(_ROWS).fetchall()]

@@ -5,7 +5,6 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from shared.db.connect import connect
 from tests.service.db.tenants import TwoOrganizations, act, rows_of
 
 FUNCTIONS = (
@@ -29,7 +28,7 @@ FUNCTIONS = (
 
 @pytest.mark.parametrize("call", FUNCTIONS)
 def test_no_function_acts_for_another_organization_or_person(two: TwoOrganizations, call: str) -> None:
-    before = rows_of(two.settings)
+    before = rows_of(two.owner)
     for person in (two.eve, two.ada):
         act(two.edge, two.eve, two.other)
         named = {"acme": two.acme, "ada": two.ada, "person": person, "invitation": uuid4()}
@@ -38,7 +37,7 @@ def test_no_function_acts_for_another_organization_or_person(two: TwoOrganizatio
         except psycopg.errors.InsufficientPrivilege:
             two.edge.rollback()
         two.edge.commit()
-    assert rows_of(two.settings) == before
+    assert rows_of(two.owner) == before
 
 
 _OWNERS_ALONE = (
@@ -66,8 +65,7 @@ _NOT_MEMBERS = (
     + [(role, call) for role in ("member", "viewer") for call in _OWNERS_ALONE + _NOT_MEMBERS],
 )
 def test_each_function_holds_the_acting_persons_role_itself(two: TwoOrganizations, role: str, call: str) -> None:
-    with connect(two.settings.database_url, application="tests") as owner:
-        owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
+    two.owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
     act(two.edge, two.eve, two.other)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}")

@@ -55,7 +55,7 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: TwoOr
     act(two.edge, two.eve, two.other)
     statements = _statements(two, table)
     two.edge.rollback()
-    before = rows_of(two.settings)
+    before = rows_of(two.owner)
     foreign = [row for row in before if any(t in row for t in (two.acme, two.ada, "key-ada", "token-ada"))]
     for statement in statements:
         try:
@@ -64,7 +64,7 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: TwoOr
             two.edge.commit()
         except psycopg.Error:
             two.edge.rollback()
-        after = rows_of(two.settings)
+        after = rows_of(two.owner)
         assert [
             row for row in after if any(t in row for t in (two.acme, two.ada, "key-ada", "token-ada"))
         ] == foreign, statement
@@ -99,7 +99,7 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: TwoOr
 def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(
     two: TwoOrganizations, statement: str
 ) -> None:
-    before = rows_of(two.settings)
+    before = rows_of(two.owner)
     act(two.edge, two.eve, two.other)
     text = statement.format(other=two.other, eve=two.eve, ada=two.ada)
     try:
@@ -107,7 +107,7 @@ def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(
     except psycopg.errors.InsufficientPrivilege:
         two.edge.rollback()
     two.edge.commit()
-    assert rows_of(two.settings) == before
+    assert rows_of(two.owner) == before
 
 
 @pytest.mark.parametrize(
