@@ -22,7 +22,9 @@ from shared.db.connect import Connection, connect
 from shared.jobs.contract import KINDS
 from tests.support.servers import Servers
 
-STREAMING = {"wal_level": "replica", "max_wal_senders": "4"}
+# A replica that was killed copies a database's template again, which may have changed since: only whole pages in the log make
+# of that copy what it was before.
+STREAMING = {"wal_level": "replica", "max_wal_senders": "4", "full_page_writes": "on"}
 LOGIN, PASSWORD = "itemindex_analytics_login", "only-for-reading"
 
 
