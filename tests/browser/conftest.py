@@ -16,6 +16,8 @@ from tests.system.conftest import PATIENT, PROJECT, Running, start
 
 SCREENSHOTS = PROJECT / "build" / "screenshots"
 _WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
+# The first is Chromium without the windows around its pages: the tests take a quarter less processor time with it.
+_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Without these a browser looks for its maker's hosts at every start.
 _FLAGS = [
     "--disable-gpu",
@@ -32,15 +34,16 @@ expect.set_options(timeout=_PATIENCE_SECONDS * 1_000)
 
 
 def _chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None and os.getuid() == 0 and shutil.which("apt-get"):
-        install = "apt-get update -q && apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk"
-        subprocess.run(install, shell=True, check=False, capture_output=True, timeout=600)
-        found = shutil.which("chromium")
+        install = "apt-get install -y -q --no-install-recommends fonts-dejavu-core fonts-noto-cjk"
+        either = f"apt-get update -q && {{ {install} {_BROWSERS[0]} || {install} {_BROWSERS[1]}; }}"
+        subprocess.run(either, shell=True, check=False, capture_output=True, timeout=600)
+        found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None:
         if os.environ.get("CI"):
             pytest.fail("there is no Chromium, and in CI nothing may be skipped")
-        pytest.skip("there is no Chromium here: install the package `chromium`")
+        pytest.skip(f"there is no Chromium here: install the package `{_BROWSERS[0]}` or `{_BROWSERS[1]}`")
     return found
 
 
