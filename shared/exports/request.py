@@ -92,12 +92,13 @@ def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> 
     return scope_of(request, named, months)
 
 
-def scope_of(request: Request, named: Any, months: list[date] | None) -> Scope:
+def scope_of(request: Request, named: Any, months: list[str] | None) -> Scope:
     """Return what a request means where `named` are the ids of its names and `months` those that changed (None: any).
 
+    Ids and months are text, as the queries return them.
     A name that was asked for and is not there must not widen the export to all: no id is 0.
     """
-    brands, categories, channels = (list(ids) for ids in named)
+    brands, categories, channels = ([int(id) for id in ids] for ids in named)
     by_item = bool(request.brand or request.category)
     return Scope(
         request.since or 0,
@@ -107,7 +108,7 @@ def scope_of(request: Request, named: Any, months: list[date] | None) -> Scope:
         request.first,
         request.last,
         # An item that has come into a filter comes with all of its history, not only with the months that changed.
-        [] if months is None or by_item else months or [NO_MONTH],
+        [] if months is None or by_item else [date.fromisoformat(month) for month in months] or [NO_MONTH],
     )
 
 

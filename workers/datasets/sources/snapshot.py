@@ -6,6 +6,7 @@ row, and the thread receives the next piece while the previous one is converted.
 
 import asyncio
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -14,6 +15,7 @@ from typing import Any, Literal, Self
 
 import asyncpg
 import uvloop
+from psycopg.sql import Literal as Constant
 
 from shared.db.connect import unavailable
 from shared.errors import ItemIndexError, StoreUnavailable
@@ -71,7 +73,7 @@ class Snapshot:
 
     def rows(self, query: str, *arguments: Any) -> list[tuple[Any, ...]]:
         """Return all rows of a small query."""
-        return [tuple(row) for row in self._run(self._connection.fetch(query, *arguments))]
+        return [tuple(row) for row in self._run(self._connection.fetch(_with(arguments, query)))]
 
     def copy(self, query: str, *arguments: Any, format: Literal["csv", "binary"]) -> Iterator[bytes]:
         """Yield a query's rows as a COPY, in pieces of whole rows. Raises SnapshotLost.
@@ -131,7 +133,7 @@ class Snapshot:
             _gather()
 
         try:
-            await self._connection.copy_from_query(query, *arguments, output=take, format=format)
+            await self._connection.copy_from_query(_with(arguments, query), output=take, format=format)
             if held:
                 put(b"".join(held))
         finally:
@@ -172,6 +174,15 @@ class Snapshot:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def _with(arguments: tuple[Any, ...], query: str) -> str:
+    """Return the query with its arguments written into it, quoted.
+
+    COPY takes no arguments. asyncpg would ask for their types, have the server quote them, and ask each new connection
+    about arrays: three questions before the first row, and 4 ms.
+    """
+    return re.sub(r"\$(\d+)\b", lambda place: Constant(arguments[int(place[1]) - 1]).as_string(), query)
 
 
 def _gather() -> None:
