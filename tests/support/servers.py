@@ -57,6 +57,7 @@ class Servers:
         self._templates: dict[Contents | None, str] = {}
         self._unchanged = ("", "")
         self._owner: psycopg.Connection[tuple[object, ...]]
+        self._stores: tuple[valkey.Valkey, ...]
 
     @classmethod
     @contextmanager
@@ -71,7 +72,12 @@ class Servers:
             servers.start(local_valkey.cache(servers.paths))
             postgres.prepare(servers.paths, servers.secrets)
             owner = servers.url(postgres.OWNER, "owner", "postgres")
-            with psycopg.connect(owner, autocommit=True) as servers._owner:
+            with (
+                psycopg.connect(owner, autocommit=True) as servers._owner,
+                servers._store("state") as state,
+                servers._store("cache") as cache,
+            ):
+                servers._stores = (state, cache)
                 # Its password is older than the number of rounds.
                 servers._owner.execute(f"ALTER ROLE {postgres.OWNER} PASSWORD '{servers.secrets['owner_password']}'")
                 servers._template(None)
@@ -104,9 +110,8 @@ class Servers:
         for kept in ("search", "results"):
             if (self.paths.root / template / kept).exists():
                 shutil.copytree(self.paths.root / template / kept, (folder or own) / kept)
-        for store in ("state", "cache"):
-            with valkey.Valkey(unix_socket_path=str(self.paths.socket(store))) as client:
-                client.flushall()
+        for store in self._stores:
+            store.flushall()
         try:
             yield self.settings(name, folder or own)
         finally:
@@ -145,6 +150,9 @@ class Servers:
     def url(self, user: str, name: str, database: str) -> str:
         """Return a login's address of a database."""
         return postgres.url(self.paths, user, self.secrets[f"{name}_password"], database)
+
+    def _store(self, name: str) -> valkey.Valkey:
+        return valkey.Valkey(unix_socket_path=str(self.paths.socket(name)))
 
     def _database(self, template: str, name: str) -> str:
         kept_template, kept = self._unchanged
