@@ -76,3 +76,13 @@ def test_a_statement_that_is_wrong_is_an_error_of_its_own(settings: Settings) ->
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
         with pytest.raises(asyncpg.UndefinedTableError):
             list(snapshot.copy("SELECT 1 FROM no_such_table", format="csv"))
+
+
+@pytest.mark.parametrize(
+    "value", ["it's", "a\\b\\", "'; DROP TABLE items; --", "$1 $2", "E'\\''", "two\nlines", '{"a",NULL}', "豆奶", ""]
+)
+def test_an_argument_is_a_value_whatever_it_says(settings: Settings, value: str) -> None:
+    """They are written into the query: no text may end its constant, or be taken for another argument's place."""
+    with Snapshot(settings.worker_database_url, application="tests") as snapshot:
+        query = "SELECT $1::text, $2::text[], $3::int, $4::date IS NULL"
+        assert snapshot.rows(query, value, [value, "x"], -7, None) == [(value, [value, "x"], -7, True)]
