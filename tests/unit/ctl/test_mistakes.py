@@ -19,7 +19,7 @@ PROJECT = Path(__file__).parents[3]
 
 @dataclass(frozen=True)
 class Done:
-    """What a command came to."""
+    """The outcome of a command."""
 
     returncode: int
     stdout: str
