@@ -12,8 +12,9 @@ from edge.http.context import instance_of
 from edge.http.problems import Problem
 from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
 from edge.quota.headers import limit_fields
-from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, Decision
+from edge.quota.policy import NOT_COUNTED, Decision
 from edge.quota.refusal import refusal
+from edge.quota.refusals import may_be_kept
 
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
 _COMMON = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS).encode()
@@ -24,8 +25,6 @@ _REFUSED = (
     b"HTTP/1.1 %b\r\nCache-Control: no-store\r\nRetry-After: %d\r\nContent-Type: application/problem+json\r\n"
     b"%bX-Request-Id: %b\r\n%b%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
 )
-# Closer to midnight a refusal might be repeated into the new day.
-_ENDS_IN_SECONDS_MIN = 2
 # Read by nginx alone, which keeps the refusal under a key that has the second in it.
 _REPEATED = b"X-Accel-Expires: 1\r\n"
 
@@ -67,8 +66,7 @@ def failed(answer: Answer, problem: Problem, decision: Decision, request_id: byt
 
 def _may_be_repeated(decision: Decision) -> bool:
     """Return whether nginx may repeat a refusal for the rest of the second: one by the day, decided in this second."""
-    by_the_day = decision.verified and decision.outcome == REFUSED_DAY and decision.plan.counted_by == "ip"
-    return by_the_day and decision.ends_in_seconds >= _ENDS_IN_SECONDS_MIN
+    return decision.verified and decision.plan.counted_by == "ip" and may_be_kept(decision)
 
 
 def _limits(answer: Answer, decision: Decision) -> bytes:

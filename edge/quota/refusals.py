@@ -11,6 +11,11 @@ _ENDS_IN_SECONDS_MIN = 2
 _ACCOUNTS_MAX = 10_000
 
 
+def may_be_kept(decision: Decision) -> bool:
+    """Return whether it is a refusal by the day, which nothing but units given back lifts within its second."""
+    return decision.outcome == REFUSED_DAY and decision.ends_in_seconds >= _ENDS_IN_SECONDS_MIN
+
+
 class KnownRefusals:
     """Accounts that the state store has just refused for the rest of the day; of too many the oldest go first.
 
@@ -39,7 +44,7 @@ class KnownRefusals:
 
     def note(self, decision: Decision) -> None:
         """Keep a decision of the store if it is a refusal by the day."""
-        if decision.outcome != REFUSED_DAY or decision.ends_in_seconds < _ENDS_IN_SECONDS_MIN:
+        if not may_be_kept(decision):
             return
         self._known[decision.account] = (self._clock(), decision)
         if len(self._known) > _ACCOUNTS_MAX:

@@ -130,7 +130,7 @@ class Bench:
         refused = call.status == 429
         address = server.refused if refused else server.served
         if refused:
-            state.hset(f"q:{{ip:{address}}}:{state.time()[0] // 86_400}", "n", str(PLENTY))
+            bench_servers.use_up(state, address)
         credential = self._key if call.paid and server.name == OURS else self._token
         make = request_of(call, address, credential)
         before = server.cpu_seconds()

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import valkey
+
 from shared.config import Settings
 from tests.perf.cpu import cpu_seconds
 
@@ -138,3 +140,8 @@ def _children(pid: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def use_up(state: valkey.Valkey, address: str) -> None:
+    """Leave nothing of an address's day: its next call is refused until midnight, by each of the servers."""
+    state.hset(f"q:{{ip:{address}}}:{state.time()[0] // 86_400}", "n", str(PLENTY))  # type: ignore[index]

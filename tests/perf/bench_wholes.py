@@ -15,7 +15,7 @@ import valkey
 from deploy.local.nginx import binary, render
 from deploy.local.paths import free_port
 from shared.config import Settings
-from tests.perf.bench_servers import PLENTY, Server, running, wait_for
+from tests.perf.bench_servers import Server, running, use_up, wait_for
 from tests.perf.cpu import cpu_seconds
 from tests.perf.driver import drive
 
@@ -91,7 +91,7 @@ def _round(
 ) -> float:
     address = whole.callers.refused if status == 429 else whole.callers.served
     if status == 429:
-        state.hset(f"q:{{ip:{address}}}:{state.time()[0] // 86_400}", "n", str(PLENTY))  # type: ignore[index]
+        use_up(state, address)
     before = _cpu_seconds(whole, store)
     outcome = drive(str(whole.callers.socket), _request(settings, iid, address), requests=requests, connections=16)
     used = _cpu_seconds(whole, store) - before

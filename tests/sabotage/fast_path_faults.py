@@ -55,8 +55,8 @@ FAST_PATH_FAULTS = (
     fault(
         "a refusal without the store is repeated",
         "edge/fast_path/answers.py",
-        "decision.verified and decision.outcome == REFUSED_DAY",
-        "decision.outcome == REFUSED_DAY",
+        "decision.verified and decision.plan",
+        "decision.plan",
         "tests/service/quota/test_repeated_refusals.py::test_only_a_counted_refusal_by_the_day_of_a_network_is_marked",
     ),
 )
