@@ -234,16 +234,23 @@ def _word(chance: random.Random, least: int, most: int) -> str:
 
 
 def _version(chance: random.Random) -> str:
-    return chance.choice((f"{chance.randint(1, 12)}.{chance.randint(0, 5)}", str(chance.randint(1, 12)),
-                          str(chance.randint(2001, 2012))))  # fmt: skip
+    return chance.choice(
+        (f"{chance.randint(1, 12)}.{chance.randint(0, 5)}", str(chance.randint(1, 12)), str(chance.randint(2001, 2012)))
+    )
 
 
 def _code(chance: random.Random) -> str:
     letters = "".join(chance.choice("abcdefghklmnprstvwxz") for _ in range(chance.randint(1, 4)))
     digits = str(chance.randint(10, 99999))
     tail = "".join(chance.choice("abcdehklnrstx") for _ in range(chance.choice((0, 0, 1, 2))))
-    return chance.choice((f"{letters}-{digits}{tail}", f"{letters}{digits}{tail}", f"{letters}{digits}-{tail or 'b'}",
-                          str(chance.randint(10000, 9999999))))  # fmt: skip
+    return chance.choice(
+        (
+            f"{letters}-{digits}{tail}",
+            f"{letters}{digits}{tail}",
+            f"{letters}{digits}-{tail or 'b'}",
+            str(chance.randint(10000, 9999999)),
+        )
+    )
 
 
 def _near_code(chance: random.Random, code: str) -> str:
