@@ -1,5 +1,7 @@
 """Expected footprints: an item's own figure, else its weight times the nearest factor. Exact."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,10 +39,19 @@ class Figure(NamedTuple):
 
 def of_item(index: Index, iid: str) -> dict[str, Figure]:
     """Return the figure of each indicator that has one."""
-    found = {}
-    for row in index.rows("SELECT * FROM averages WHERE iid = ?", [iid]):
+    return _figures(index, "iid = ?", [iid]).get(iid, {})
+
+
+def of_all(index: Index) -> dict[str, dict[str, Figure]]:
+    """Return the figures of every item that has one, by IID and indicator."""
+    return _figures(index, "true", [])
+
+
+def _figures(index: Index, condition: str, values: Sequence[str]) -> dict[str, dict[str, Figure]]:
+    found: dict[str, dict[str, Figure]] = defaultdict(dict)
+    for row in index.rows(f"SELECT * FROM averages WHERE {condition}", values):
         per_kg, weight = Fraction(row["total"]) / row["samples"], Fraction(row["weight"])
-        found[row["indicator"]] = Figure(
+        found[row["iid"]][row["indicator"]] = Figure(
             per_kg * weight,
             "category_average",
             row["method"],
@@ -51,8 +62,9 @@ def of_item(index: Index, iid: str) -> dict[str, Figure]:
             weight,
             row["samples"],
         )
-    for row in index.rows("SELECT * FROM own_figures WHERE iid = ?", [iid]):
-        found[row["indicator"]] = Figure(Fraction(row["value"]), row["basis"], row["method"], "item", row["source"])
+    for row in index.rows(f"SELECT * FROM own_figures WHERE {condition}", values):
+        own = Figure(Fraction(row["value"]), row["basis"], row["method"], "item", row["source"])
+        found[row["iid"]][row["indicator"]] = own
     return found
 
 

@@ -18,16 +18,16 @@ PAIR_FEATURES = tuple(pair_features(_NOTHING, _NOTHING, Vocabulary()))
 FEATURES = (*PAIR_FEATURES, *CONTEXT_FEATURES)
 
 
-def feature_matrix(index: MatchIndex, pairs: Pairs, *, chosen: Array | None = None, fixed_sides: bool = False) -> Array:
-    """Return `FEATURES` of pairs, one row each; competitors are all of `pairs`, rows are made for `chosen` alone.
+def feature_matrix(index: MatchIndex, pairs: Pairs, *, fixed_sides: bool = False) -> Array:
+    """Return `FEATURES` of pairs, one row each; the competitors of each are the others.
 
     With `fixed_sides` the left record stays left; otherwise see `features_of`.
     """
-    chosen = np.arange(len(pairs.left)) if chosen is None else chosen
     profiles = Profiles(index)
-    ends = zip(pairs.left[chosen].tolist(), pairs.right[chosen].tolist(), strict=True)
+    ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
     compared = [(profiles[left], profiles[right]) for left, right in ends]
-    return features_of(compared, standings(index, pairs, chosen), index.vocabulary, fixed_sides=fixed_sides)
+    standing = standings(index, pairs, np.arange(len(pairs.left)))
+    return features_of(compared, standing, index.vocabulary, fixed_sides=fixed_sides)
 
 
 def features_of(

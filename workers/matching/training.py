@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from workers.matching.context import Pairs, pairs_of
+from workers.matching.context import Pairs, pairs_of, standings
 from workers.matching.evidence import certain, same_code
 from workers.matching.index import MatchIndex
 from workers.matching.model import Model, Tree
-from workers.matching.scoring import FEATURES, Profiles, feature_matrix
+from workers.matching.scoring import FEATURES, Profiles, features_of
 from workers.matching.segment import Array
 from workers.matching.synthetic import World, worlds
 
@@ -61,7 +61,8 @@ def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> L
     compared = [(profiles[left], profiles[right]) for left, right in ends]
     sure = np.array([certain(*pair) for pair in compared], bool)
     coded = sure & np.array([same_code(*pair) for pair in compared], bool)
-    return Labelled(feature_matrix(index, pairs, chosen=chosen), labels, sure, coded)
+    features = features_of(compared, standings(index, pairs, chosen), index.vocabulary)
+    return Labelled(features, labels, sure, coded)
 
 
 def all_pairs(index: MatchIndex) -> Pairs:

@@ -168,6 +168,5 @@ _CACHE: dict[int, dict[str, dict[str, footprint.Figure]]] = {}
 
 def _all_figures(index: Index) -> dict[str, dict[str, footprint.Figure]]:
     if id(index) not in _CACHE:
-        iids = index.column("SELECT iid FROM averages UNION SELECT iid FROM own_figures")
-        _CACHE[id(index)] = {iid: footprint.of_item(index, iid) for iid in iids}
+        _CACHE[id(index)] = footprint.of_all(index)
     return _CACHE[id(index)]
