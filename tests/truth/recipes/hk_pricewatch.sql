@@ -6,8 +6,8 @@ FROM read_csv(getvariable('file'), header = true, all_varchar = true);
 -- Chinese names lie beside the prices: an object by product code, of which brand and name make the other name.
 CREATE OR REPLACE TEMP TABLE chinese AS
 SELECT t.key AS code, trim(concat_ws(' ', t.value ->> '$.brand', t.value ->> '$.name')) AS name
-FROM (SELECT unnest(json_keys(content)) AS key, json_extract(content, '$.' || key) AS value
-      FROM (SELECT content::JSON AS content FROM read_text(getvariable('folder') || '/names_tc.json'))) t;
+FROM (SELECT unnest(map_entries(content::JSON::MAP(VARCHAR, JSON)), recursive := true)
+      FROM read_text(getvariable('folder') || '/names_tc.json')) t;
 
 INSERT INTO sources VALUES ('hk_pricewatch', 'DATA.GOV.HK Terms and Conditions of Use');
 
