@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from itertools import chain
 
 import numpy as np
 from psycopg import sql
@@ -21,6 +22,8 @@ from workers.rollups.strata import ByStratum, Observed, by_stratum
 ReportProgress = Callable[[int, int], None]
 Observe = Callable[[date, ByStratum], None]
 """Is given a month and the entries that it has of touched items."""
+_Changes = dict[Stratum, tuple[list[Aggregates], list[Array]]]
+"""What `larger` yields of one scope, by stratum."""
 _ROW = TableLayout(
     (
         ("item", "i8"),
@@ -100,16 +103,19 @@ class _Month:
             staying, leaving = _split(rows.read_entries(self._connection, scope, self._month, ids), touched)
             removed = leaving if scope == "b" else removed
             self._clear(scope, ids)
-            for stratum in sorted(staying.keys() | fresh.keys()):
-                both = Entries.joined([part[stratum] for part in (staying, fresh) if stratum in part])
-                if len(both.item):
-                    ordered = SortedEntries(both)
-                    sums, prices = tally(ordered, column), ItemPrices.of(ordered, sales=stratum.sales)
-                    rows_of = rows.with_entries(scope, self._month, stratum, ordered, sums, prices)
-                    rows.write(self._connection, rows.written(rows_of))
+            rows.write(self._connection, self._with_entries(scope, column, staying, fresh))
         self._larger(removed, fresh)
 
+    def _with_entries(self, scope: str, column: str, staying: ByStratum, fresh: ByStratum) -> Iterator[bytes]:
+        for stratum in sorted(staying.keys() | fresh.keys()):
+            both = Entries.joined([part[stratum] for part in (staying, fresh) if stratum in part])
+            if len(both.item):
+                ordered = SortedEntries(both)
+                sums, prices = tally(ordered, column), ItemPrices.of(ordered, sales=stratum.sales)
+                yield from rows.written(rows.with_entries(scope, self._month, stratum, ordered, sums, prices))
+
     def _larger(self, removed: ByStratum, fresh: ByStratum) -> None:
+        by_scope: dict[str, _Changes] = {}
         for stratum in sorted(removed.keys() | fresh.keys()):
             signed = [
                 (SortedEntries(part[stratum]), sign) for sign, part in ((-1, removed), (1, fresh)) if stratum in part
@@ -118,18 +124,24 @@ class _Month:
                 [tally(one, by) if sign > 0 else tally(one, by).negated() for one, sign in signed]
                 for by in ("category", "channel")
             )
-            for scope, changes, ids in larger(by_category, by_channel, self._above):
-                self._change(scope, stratum, changes, ids)
+            for scope, sums, ids in larger(by_category, by_channel, self._above):
+                by_scope.setdefault(scope, {})[stratum] = sums, ids
+        for scope, changes in by_scope.items():
+            self._change(scope, changes)
 
-    def _change(self, scope: str, stratum: Stratum, changes: list[Aggregates], ids: list[Array]) -> None:
-        touched = np.unique(np.concatenate(ids))
-        held = rows.read_sums(self._connection, scope, self._month, touched)
-        others = {name: sums for name, sums in held.items() if name != stratum}
-        old = [held[stratum]] if stratum in held else []
-        now = total([*old, *changes], [*(one.ids for one in old), *ids])
+    def _change(self, scope: str, changes: _Changes) -> None:
+        touched = np.unique(np.concatenate([one for _, ids in changes.values() for one in ids]))
+        now = rows.read_sums(self._connection, scope, self._month, touched)
+        for stratum, (sums, ids) in changes.items():
+            held = [now[stratum]] if stratum in now else []
+            now[stratum] = total([*held, *sums], [*(one.ids for one in held), *ids])
         self._clear(scope, touched)
-        for name, sums in {stratum: now, **others}.items():
-            rows.write(self._connection, rows.written(rows.with_prices(scope, self._month, name, sums)))
+        rows.write(
+            self._connection,
+            chain.from_iterable(
+                rows.written(rows.with_prices(scope, self._month, stratum, sums)) for stratum, sums in now.items()
+            ),
+        )
 
     def _groups(self, touched: Array, column: str) -> Array:
         position = np.searchsorted(self._items.item, touched)
