@@ -5,23 +5,36 @@ import gzip
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from edge.http.catalogue import CATALOGUE
 from edge.meta.docs import SCALAR_VERSION
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.client import Edge, running_edge
+from tests.support.servers import Servers
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
 MARKDOWN = {"Accept": "text/markdown"}
 GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "deploy/guides").glob("*.md"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def edge(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """One edge for the tests that only read: it makes each document and each page once."""
+    folder = tmp_path_factory.mktemp("edge")
+    with servers.fresh() as settings:
+        async with running_edge(settings, folder) as running:
+            yield running
 
 
 class _Links(HTMLParser):
@@ -103,13 +116,14 @@ async def test_the_errors_as_markdown_name_each_problem_with_its_remedy(edge: Ed
         assert entry.remedy in text
 
 
-async def test_the_limits_are_the_plans_as_they_are(edge: Edge) -> None:
-    with connect(edge.settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
-    for head in (HTML, MARKDOWN):
-        text = ""
-        while "61,234" not in text:  # an edge hears of a changed plan within a second
-            text = (await edge.ask("GET", "/docs", anonymous=False, head=head)).body.decode()
+async def test_the_limits_are_the_plans_as_they_are(settings: Settings, tmp_path: Path) -> None:
+    async with running_edge(settings, tmp_path) as edge:
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
+        for head in (HTML, MARKDOWN):
+            text = ""
+            while "61,234" not in text:  # an edge hears of a changed plan within a second
+                text = (await edge.ask("GET", "/docs", anonymous=False, head=head)).body.decode()
 
 
 async def test_a_document_is_compressed_once_and_known_by_its_etag(edge: Edge) -> None:
