@@ -25,7 +25,7 @@ MONTHS = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "cur
 MEDIAN = "(percentile_cont(0.5) WITHIN GROUP (ORDER BY price_minor) / 100)::numeric"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection(market: Settings) -> Iterator[Connection]:
     with connect(market.worker_database_url, application="tests", autocommit=True) as opened_connection:
         opened_connection.execute(f"CREATE TEMP TABLE everything AS {RAW}")
