@@ -36,7 +36,7 @@ def test_random_cohorts_of_the_demo_equal_another_engine(connection: Connection)
     channels = [row[0] for row in connection.execute("SELECT code FROM channels ORDER BY code")]
     assert bounds is not None
     chance, (brands, categories) = random.Random(8), known(connection)
-    for _ in range(100):
+    for _ in range(50):
         parameters = asked(chance, brands[:80], categories)
         first = bounds[0] + timedelta(days=chance.randrange((bounds[1] - bounds[0]).days + 1))
         parameters |= {"from": first.isoformat(), "currency": chance.choice((None, "HKD"))}

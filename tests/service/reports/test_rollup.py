@@ -170,7 +170,7 @@ def test_random_rollups_equal_another_engine(
 ) -> None:
     chance, (brands, categories) = random.Random(seed), known(connection)
     bases = set()
-    for _ in range(60):
+    for _ in range(30):
         parameters = asked(chance, [*brands[:8], "oakley"], categories)
         answer = make(connection, parameters, quiet)
         width = 1 + len(parameters["group_by"])
