@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shared.money import minor_digits
+from shared.results.columns import Columns
 from shared.results.layout import MEDIA_TYPES as MEDIA_TYPES
 
 META_KEY = b"itemindex"
@@ -25,7 +26,7 @@ _ENCODER = msgspec.json.Encoder(decimal_format="string")
 MetaOf = Callable[[str], dict[str, Any]]
 
 
-def write(table: pa.Table, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict[str, Any]:
+def write(table: pa.Table | Columns, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict[str, Any]:
     """Write an answer in a format of MEDIA_TYPES; return its meta, which `meta_of` makes of the digest of its rows.
 
     CSV and NDJSON have no place for the meta: rows only.
@@ -33,7 +34,7 @@ def write(table: pa.Table, meta_of: MetaOf, format: str, sink: BinaryIO) -> dict
     return _WRITERS[format](table, meta_of, sink)
 
 
-def digest(table: pa.Table) -> str:
+def digest(table: pa.Table | Columns) -> str:
     """Return the SHA-256 of the rows as NDJSON, in hexadecimal: the same for every format, and so `result_sha256`."""
     total = hashlib.sha256()
     for _ in _digested(table, total):
@@ -81,7 +82,7 @@ def money(amount: Decimal, currency: str | None) -> str:
     return f"{whole}.{rest}" if rest else whole
 
 
-def _json(table: pa.Table, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _json(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total, separator = hashlib.sha256(), b""
     sink.write(b'{"data":[')
     for _, lines in _digested(table, total):
@@ -92,32 +93,33 @@ def _json(table: pa.Table, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     return meta
 
 
-def _ndjson(table: pa.Table, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _ndjson(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
     for _, lines in _digested(table, total):
         sink.writelines(line + b"\n" for line in lines)
     return meta_of(total.hexdigest())
 
 
-def _csv(table: pa.Table, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _csv(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
     text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(table.column_names)
+    writer.writerow(table.schema.names)
     for rows, _ in _digested(table, total):
         writer.writerows([_cell(value) for value in row.values()] for row in rows)
     text.detach()  # the sink stays the caller's
     return meta_of(total.hexdigest())
 
 
-def _parquet(table: pa.Table, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
+def _parquet(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     meta = meta_of(digest(table))
-    kept = table.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
+    arrow = table.table() if isinstance(table, Columns) else table
+    kept = arrow.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
     pyarrow.parquet.write_table(kept, sink, compression="zstd")
     return meta
 
 
-_WRITERS: dict[str, Callable[[pa.Table, MetaOf, BinaryIO], dict[str, Any]]] = {
+_WRITERS: dict[str, Callable[[pa.Table | Columns, MetaOf, BinaryIO], dict[str, Any]]] = {
     "json": _json,
     "csv": _csv,
     "ndjson": _ndjson,
@@ -125,16 +127,21 @@ _WRITERS: dict[str, Callable[[pa.Table, MetaOf, BinaryIO], dict[str, Any]]] = {
 }
 
 
-def _digested(table: pa.Table, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
+def _digested(table: pa.Table | Columns, total: Any) -> Iterator[tuple[list[dict[str, Any]], list[bytes]]]:
     """Yield rows as plain values and as lines of NDJSON without their ends; the lines are added to a digest.
 
     A few thousand at a time, so that a long answer is never in memory twice.
     """
-    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        if rows := _rows(batch):
+    batches = table.batches(_ROWS_AT_ONCE) if isinstance(table, Columns) else _batches(table)
+    for rows in batches:
+        if rows:
             lines = [_ENCODER.encode(row) for row in rows]
             total.update(b"\n".join(lines) + b"\n")
             yield rows, lines
+
+
+def _batches(table: pa.Table) -> Iterator[list[dict[str, Any]]]:
+    return map(_rows, table.to_batches(max_chunksize=_ROWS_AT_ONCE))
 
 
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:

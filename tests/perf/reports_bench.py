@@ -1,7 +1,7 @@
 """`python -m tests.perf.reports_bench`: each kind of cohort by month, ours beside plain SQL over the raw rows, interleaved.
 
 Both answer the same question from the same snapshot of the same server: items, observations, mean, deviation, p10 to p90,
-least and most by month. Only the ratio carries over to other machines.
+least and most by month. Ours is timed alone, and with the JSON of the answer. Only ratios carry over to other machines.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,22 @@ from rich.console import Console
 from rich.table import Table
 
 from shared.db.connect import Connection, connect
+from shared.results.formats import write
 from tests.support.servers import Servers
-from workers.generate.market import MAPPING, write
+from workers.generate import market
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 from workers.reports.filters import KINDS, Filter, Tree
 from workers.reports.periods import Range
 from workers.reports.query import gather
 from workers.reports.registry import COMPUTATIONS
+from workers.reports.result import Answer
 
 PLAIN = """
-SELECT date_trunc('month', o.day)::date{groups}, o.currency, count(DISTINCT o.item_id), count(*), avg(o.price_minor),
+SELECT date_trunc('month', o.day)::date{groups}, o.currency, count(DISTINCT o.item_id), avg(o.price_minor),
        stddev_samp(o.price_minor),
        percentile_cont(ARRAY[0.1, 0.25, 0.5, 0.75, 0.9]) WITHIN GROUP (ORDER BY o.price_minor), min(o.price_minor),
-       max(o.price_minor), min(o.day), max(o.day)
+       max(o.price_minor), min(o.day), max(o.day), count(*)
 FROM observations o JOIN items i ON i.id = o.item_id {joins}
 WHERE o.day BETWEEN '2025-07-01' AND '2026-06-30' {conditions}
 GROUP BY 1{groups}, o.currency"""
@@ -54,31 +57,37 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="itemindex-bench-") as name, Servers.running(Path(name)) as servers:
         folder = Path(name)
         path = folder / "market.parquet"
-        write(path, items=options.items, observations=options.observations, seed=1)
-        path.with_suffix(".toml").write_text(MAPPING)
+        market.write(path, items=options.items, observations=options.observations, seed=1)
+        path.with_suffix(".toml").write_text(market.MAPPING)
         with servers.fresh(folder) as settings:
             load(settings, read(path.with_suffix(".toml")), [path])
             _measure(settings.worker_database_url, options.rounds)
 
 
 def _measure(url: str, rounds: int) -> None:
-    table = Table("cohort, by month", "observations", "plain SQL ms", "ours ms", "ratio", title="medians of a run")
+    columns = "cohort, by month", "observations", "plain SQL ms", "ours ms", "ratio", "with its JSON ms", "ratio"
+    table = Table(*columns, title="medians of a run")
     with connect(url, application="bench", autocommit=True) as connection:
         connection.execute("SELECT count(*) FROM observations")
         for name, plain, ours in _cases(connection):
-            slow, fast = [], []
+            slow, fast, whole = list[float](), list[float](), list[float]()
             for number in range(rounds):
-                fast.append(_timed(ours))
+                seconds, answer = _timed(ours)
+                fast.append(seconds)
+                whole.append(seconds + _timed(lambda answer=answer: _written(answer))[0])
                 if number == 0 or slow[0] < 2:
-                    slow.append(_timed(lambda plain=plain: connection.execute(plain).fetchall()))
-            mine, theirs = statistics.median(fast), statistics.median(slow)
-            figures = f"{theirs * 1000:,.0f}", f"{mine * 1000:,.1f}", f"{theirs / mine:,.0f} ×"
+                    seconds, rows = _timed(lambda plain=plain: connection.execute(plain).fetchall())
+                    slow.append(seconds)
+            theirs = statistics.median(slow)
+            figures = [f"{theirs * 1000:,.1f}"]
+            for mine in (statistics.median(fast), statistics.median(whole)):
+                figures += f"{mine * 1000:,.1f}", f"{theirs / mine:,.1f} ×"
             print(name, *figures, flush=True)
-            table.add_row(name, f"{ours():,}", *figures)
+            table.add_row(name, f"{sum(row[-1] for row in rows):,}", *figures)
     Console().print(table)
 
 
-def _cases(connection: Connection) -> list[tuple[str, str, Callable[[], int]]]:
+def _cases(connection: Connection) -> list[tuple[str, str, Callable[[], Answer | None]]]:
     brands = [row[0] for row in connection.execute("SELECT slug FROM brands ORDER BY item_count DESC, slug")]
     small, large, huge = brands[len(brands) // 2], brands[20], brands[0]
     few = ",".join(brands[:5])
@@ -133,30 +142,34 @@ def _cases(connection: Connection) -> list[tuple[str, str, Callable[[], int]]]:
     return [*listed, ("everything", PLAIN.format(groups="", joins="", conditions=""), _everything(connection))]
 
 
-def _cohort(connection: Connection, parameters: dict[str, Any]) -> Callable[[], int]:
-    def run() -> int:
-        answer = COMPUTATIONS["cohorts"](connection, {**YEAR, **parameters}, lambda stage, done, total: None)
-        return sum(row["observations"] for row in answer.table.select(["observations"]).to_pylist())
+def _cohort(connection: Connection, parameters: dict[str, Any]) -> Callable[[], Answer]:
+    return lambda: COMPUTATIONS["cohorts"](connection, {**YEAR, **parameters}, _quiet)
+
+
+def _everything(connection: Connection) -> Callable[[], None]:
+    """Every brand and category at once: what insights without a name read. No answer has just this."""
+
+    def run() -> None:
+        gather(connection, Tree.read(connection), Filter(kinds=KINDS["sale"]), MONTHS, _quiet)
 
     return run
 
 
-def _everything(connection: Connection) -> Callable[[], int]:
-    """Every brand and category at once: what insights without a name read."""
-
-    def run() -> int:
-        found = gather(
-            connection, Tree.read(connection), Filter(kinds=KINDS["sale"]), MONTHS, lambda stage, done, total: None
-        )
-        return int(found.spread.n.sum())
-
-    return run
+def _quiet(stage: str, done: int, total: int | None) -> None:
+    pass
 
 
-def _timed(call: Callable[[], Any]) -> float:
+def _written(answer: Answer | None) -> bytes:
+    file = BytesIO()
+    if answer is not None:
+        write(answer.rows, lambda digest: {"result_sha256": digest, "method": answer.method}, "json", file)
+    return file.getvalue()
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
+    made = call()
+    return time.perf_counter() - started, made
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class Collector:
         self._prices: list[tuple[Array, Array, Array]] = []
         self._spreads: list[Spread] = []
         self._seen: list[tuple[Array, Array]] = []
-        self._channels: list[tuple[Array, Array, Array]] = []
+        self._channels: list[tuple[Array, Array, Array]] = []  # in each part distinct pairs, in order
         self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
         self._list_prices: list[tuple[Array, Array, Array, Array]] = []
         self._cuts: list[tuple[Array, Discounts]] = []
@@ -126,7 +126,7 @@ class Collector:
         rollup, day = unpack_joined(days, 1)[1][0].reshape(len(of), -1).nonzero()
         self._seen.append((of.take(rollup), first.take(rollup) + day))
         segment, channel, n = _joined(of, channels, 2)
-        self._channels.append((segment, channel, n))
+        self._channels.append((segment, channel, n) if alone else summed_pairs(segment, channel, n))
         self._counts.append((of, np.array(items)))
         listed = [n for n, packed in enumerate(list_prices) if not is_empty(packed)]
         if listed:
@@ -210,7 +210,8 @@ class Collector:
         for positions, days in self._seen:
             np.minimum.at(first, positions, days)
             np.maximum.at(last, positions, days)
-        by_channel = ByChannel(*summed_pairs(*joined(self._channels or [(np.empty(0, "i8"),) * 3])))
+        parts = self._channels or [(np.empty(0, "i8"),) * 3]
+        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else summed_pairs(*joined(parts))))
         days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
         cuts = discounts(count, *joined(self._list_prices)) if self._list_prices else Discounts.none(count)
         for positions, finished in self._cuts:

@@ -1,6 +1,8 @@
 """Cohort intelligence: the distribution of prices of brands and categories, by period and group."""
 
+from datetime import date
 from functools import cache
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import pyarrow as pa
 
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
+from shared.results.columns import Columns
 from shared.results.rounding import SIX_DECIMALS
 from workers.reports.aggregator import GroupedSeries, Key
 from workers.reports.filters import Tree, filter_of, range_of, whole_months, with_defaults
@@ -21,17 +24,16 @@ from workers.reports.rendering import (
     ROUNDED_DISCOUNTS,
     Names,
     coverage,
-    exact_money,
     in_currency_order,
-    money,
     shares,
 )
 from workers.reports.result import Answer
 from workers.reports.set_aside import METHOD as OUTLIERS
 from workers.reports.set_aside import SetAside
 from workers.reports.whole_months import Cohort, read_whole_months
+from workers.rollups.codec import Array
 from workers.rollups.statistics import METHOD as EXACT
-from workers.rollups.statistics import PERCENTS, Spread
+from workers.rollups.statistics import PERCENTS, Spread, millionths_of_hundredth
 
 _FIGURES = [
     ("currency", pa.string()),
@@ -69,10 +71,10 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     cohort = read_whole_months(connection, parameters, days, report_progress) if days else None
     cohort = cohort or _read(connection, parameters, report_progress)
     report_progress("computing", 0, len(cohort.series.keys))
-    table = _table(cohort.series, cohort.kind, tuple(parameters.get("group_by") or ()), cohort.names, cohort.set_aside)
-    report_progress("computing", table.num_rows, table.num_rows)
+    rows = _rows(cohort.series, cohort.kind, tuple(parameters.get("group_by") or ()), cohort.names, cohort.set_aside)
+    report_progress("computing", rows.num_rows, rows.num_rows)
     return Answer(
-        table,
+        rows,
         cohort.days.first,
         cohort.days.last,
         coverage(cohort.days, cohort.series.days),
@@ -108,60 +110,57 @@ def _about_categories(parameters: dict[str, Any]) -> bool:
 
 @cache
 def _schema(group_by: tuple[str, ...]) -> pa.Schema:
-    return pa.schema(_columns(group_by))
+    return pa.schema([("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES])
 
 
-def _columns(group_by: tuple[str, ...]) -> list[tuple[str, pa.DataType]]:
-    return [("period", pa.date32()), *((name, pa.string()) for name in group_by), *_FIGURES]
-
-
-def _table(
+def _rows(
     gathered: GroupedSeries, kind: str, group_by: tuple[str, ...], names: Names, aside: dict[Key, int]
-) -> pa.Table:
-    columns_of = _columns(group_by)
+) -> Columns:
     groups = [names.of(group_by, key) for key in gathered.keys]
     order = in_currency_order(gathered.keys, groups)
     keys = [gathered.keys[segment] for segment in order]
-    discounts = [gathered.discounts.row(segment) for segment in order]
+    currencies = [key.currency for key in keys]
+    discounts = gathered.discounts.rows(order)
     columns = {
         "period": _days([key.period for key in keys]),
         **{name: [groups[segment][name] for segment in order] for name in group_by},
-        "currency": [key.currency for key in keys],
+        "currency": currencies,
         "kind": [kind] * len(keys),
-        "items": gathered.items[order],
+        "items": gathered.items.take(order).tolist(),
         "set_aside": [aside.get(key, 0) for key in keys],
-        **_prices(gathered.spread, order, [key.currency for key in keys]),
+        **_prices(gathered.spread, order, currencies),
         "channels": shares(gathered.channels, order, names.channels),
-        "first_day": _days(gathered.first_day[order]),
-        "last_day": _days(gathered.last_day[order]),
+        "first_day": _days(gathered.first_day.take(order)),
+        "last_day": _days(gathered.last_day.take(order)),
         **{name: [row[name] for row in discounts] for name, _ in DISCOUNTS},
     }
-    arrays = [
-        columns[name] if isinstance(columns[name], pa.Array) else pa.array(columns[name], kind)
-        for name, kind in columns_of
-    ]
-    return pa.Table.from_arrays(arrays, schema=_schema(group_by))
+    schema = _schema(group_by)
+    return Columns(schema, [columns[name] for name in schema.names])
 
 
-def _prices(figures: Spread, order: list[int], currencies: list[str]) -> dict[str, Any]:
-    """Return the columns of the prices' distribution; `order` are the segments of the rows."""
-    positions = np.empty(len(order), "i8")
-    positions[figures.segment] = np.arange(len(order))
-    positions = positions.take(order)
+def _prices(figures: Spread, order: Array, currencies: list[str]) -> dict[str, list[Any]]:
+    """Return the columns of the prices' distribution, amounts in millionths; `order` are the segments of the rows."""
+    position_of = np.empty(len(order), "i8")
+    position_of[figures.segment] = np.arange(len(order))
+    positions = position_of.take(order)
     numbered = list(zip(positions.tolist(), currencies, strict=True))
-    n = pa.array(figures.n.take(positions))
-    hundredths = np.empty((len(_EXACT), len(order)), "i8")
-    hundredths[0], hundredths[-1] = (column.take(positions) * 100 for column in (figures.least, figures.most))
-    hundredths[1:-1] = figures.hundredths.take(positions, axis=0).T
+    n = figures.n.take(positions).tolist()
+    factors = [millionths_of_hundredth(currency) for currency in currencies]
+    hundredths = figures.least * 100, *figures.hundredths.T, figures.most * 100
     return {
         "observations": n,
         "price_n": n,
-        "mean": money([figures.mean(*one) for one in numbered]),
-        "stddev": money([figures.deviation(*one) for one in numbered]),
-        **dict(zip(_EXACT, exact_money(hundredths, currencies), strict=True)),
+        "mean": [figures.mean(*one) for one in numbered],
+        "stddev": [figures.deviation(*one) for one in numbered],
+        # As Python's own integers: millionths may leave 63 bits.
+        **{
+            name: list(map(mul, column.take(positions).tolist(), factors))
+            for name, column in zip(_EXACT, hundredths, strict=True)
+        },
     }
 
 
-def _days(days: Any) -> Any:
-    """Return days, counted from EPOCH, as a column."""
-    return pa.Array.from_buffers(pa.date32(), len(days), [None, pa.py_buffer(np.asarray(days, "i4"))])
+def _days(days: Any) -> list[date]:
+    """Return days, counted from EPOCH."""
+    counted: list[date] = np.asarray(days, "M8[D]").tolist()
+    return counted

@@ -19,7 +19,8 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
     """
     if parameters.get("convert") is None:
         return answer
-    rows = answer.table.to_pylist()
+    table = answer.table
+    rows = table.to_pylist()
     days = [last_day_of(row["period"], parameters.get("granularity"), answer.last) for row in rows]
     currencies = {row["currency"] for row in rows}
     converter = _converter(connection, parameters["convert"], str(parameters["rates"]), currencies, days)
@@ -29,8 +30,8 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
     ]
     return replace(
         answer,
-        table=pa.Table.from_pylist(made, _with_original(answer.table.schema)),
-        rounding={**answer.rounding, **dict.fromkeys(_amounts(answer.table.schema), ROUNDING)},
+        rows=pa.Table.from_pylist(made, _with_original(table.schema)),
+        rounding={**answer.rounding, **dict.fromkeys(_amounts(table.schema), ROUNDING)},
         conversion=converter.meta(),
     )
 

@@ -49,7 +49,7 @@ class ReportHandler:
         from_replica = self._replica.read(context.lease, job.data_version, read)
         context.lease.check()
         data_version, answer = from_replica or read(context.connection)
-        context.progress("writing", 0, answer.table.num_rows)
+        context.progress("writing", 0, answer.rows.num_rows)
         manifest = _write(context.services.objects, job, data_version, answer)
         return Outcome(
             msgspec.to_builtins(manifest),
@@ -95,13 +95,13 @@ def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> M
     kind, format = KINDS[job.kind], job.format
     key = layout.key_of(job.id, job.attempt, kind.name, format)
     with store.writing(key) as file:
-        meta = write(answer.table, lambda digest: _meta(answer, data_version, digest, kind.units), format, file)
+        meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, kind.units), format, file)
         size, sha256 = _read_back(file)
     return Manifest(
         key=key,
         format=format,
         media_type=MEDIA_TYPES[format],
-        rows=answer.table.num_rows,
+        rows=answer.rows.num_rows,
         bytes=size,
         sha256=sha256,
         result_sha256=meta["result_sha256"],
@@ -120,7 +120,7 @@ def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> 
         "result_sha256": result_sha256,
         "cached": False,
         "cost_units": units,
-        "rows": answer.table.num_rows,
+        "rows": answer.rows.num_rows,
         "from": answer.first,
         "to": answer.last,
         "window_ended_by": answer.ended_by,

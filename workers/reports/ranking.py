@@ -40,13 +40,14 @@ def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     """Return each segment's figures by its key."""
     positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
     channels = gathered.channels.each(len(gathered.keys))
+    discounts = gathered.discounts.rows(np.arange(len(gathered.keys)))
     return {
         key: Figure(
             int(gathered.spread.n[positions[segment]]),
             int(gathered.items[segment]),
             gathered.spread.percentile(positions[segment], 50, key.currency),
             channels[segment],
-            gathered.discounts.row(segment),
+            discounts[segment],
         )
         for segment, key in enumerate(gathered.keys)
     }

@@ -1,5 +1,6 @@
 """The parts that rows of all reports share: names instead of ids, shares, coverage, their order."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,8 @@ from workers.reports.filters import SQL, Filter, Tree
 from workers.reports.periods import Range, day_of
 from workers.reports.result import Coverage
 from workers.rollups.codec import Array
-from workers.rollups.statistics import SCALE, millionths_of_hundredth
+from workers.rollups.statistics import SCALE
 
-_HALF = 0xFFFFFFFF
 _MILLION = 1e6
 _NEARLY_HALF = 0.499999
 MONEY = pa.decimal128(38, SCALE)
@@ -77,26 +77,6 @@ def channel_codes(connection: Connection) -> dict[int, str]:
     return {int(row[0]): str(row[1]) for row in connection.execute(SQL.channels)}
 
 
-def money(millionths: list[int | None]) -> Any:
-    """Return amounts, given in millionths of their currencies, as a column of the type MONEY."""
-    words = b"".join([(n or 0).to_bytes(16, "little") for n in millionths])
-    valid = None
-    if None in millionths:
-        valid = pa.py_buffer(np.packbits([n is not None for n in millionths], bitorder="little"))
-    return pa.Array.from_buffers(MONEY, len(millionths), [valid, pa.py_buffer(words)])
-
-
-def exact_money(hundredths: Array, currencies: list[str]) -> list[Any]:
-    """Return columns of hundredths of minor units, the rows of an array, as columns of the type MONEY."""
-    factors = np.array([millionths_of_hundredth(one) for one in currencies], "i8")
-    # Millionths may leave 63 bits; halves of 32 bits keep every product within them.
-    low = (hundredths & _HALF) * factors
-    high = (hundredths >> 32) * factors + (low >> 32)
-    words = np.zeros((*hundredths.shape, 4), "<u4")
-    words[..., 0], words[..., 1], words[..., 2] = low & _HALF, high & _HALF, high >> 32
-    return [pa.Array.from_buffers(MONEY, len(currencies), [None, pa.py_buffer(column)]) for column in words]
-
-
 def rounded(values: Array) -> Array:
     """Return values between 0 and 1 rounded to six decimals, each as Python's `round` does."""
     scaled = values * _MILLION
@@ -108,7 +88,7 @@ def rounded(values: Array) -> Array:
     return result
 
 
-def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:
+def shares(channels: ByChannel, order: Array, codes: dict[int, str]) -> list[list[dict[str, Any]]]:
     """Return observations and share by channel, in the order of the codes, as a column of the type CHANNELS.
 
     `order` are the segments of the rows.
@@ -118,16 +98,17 @@ def shares(channels: ByChannel, order: list[int], codes: dict[int, str]) -> Any:
     rank[by_code] = np.arange(len(by_code))
     row = np.empty(len(order), "i8")
     row[order] = np.arange(len(order))
-    place = row.take(channels.segment) * len(by_code) + rank.take(channels.channel)
-    positions = place.argsort()
-    segment, n = channels.segment.take(positions), channels.n.take(positions)
-    totals = np.bincount(segment, weights=n, minlength=len(order))
-    named = [codes[number] for number in channels.channel.take(positions).tolist()]
-    columns = (named, n, rounded(n / totals.take(segment)))
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, _CHANNEL, strict=True)]
-    ends = np.bincount(row.take(segment) + 1, minlength=len(order) + 1).cumsum().astype("i4")
-    values = pa.StructArray.from_arrays(arrays, fields=_CHANNEL)
-    return pa.ListArray.from_arrays(pa.array(ends), values, type=CHANNELS)
+    of_row = row.take(channels.segment)
+    positions = (of_row * len(by_code) + rank.take(channels.channel)).argsort()
+    of_row, channel, n = (column.take(positions) for column in (of_row, channels.channel, channels.n))
+    totals = np.bincount(of_row, weights=n, minlength=len(order))
+    share = rounded(n / totals.take(of_row))
+    shown = [
+        {"channel": codes[number], "observations": count, "share": part}
+        for number, count, part in zip(channel.tolist(), n.tolist(), share.tolist(), strict=True)
+    ]
+    ends = of_row.searchsorted(np.arange(len(order)), side="right").tolist()
+    return [shown[start:end] for start, end in pairwise([0, *ends])]
 
 
 def coverage(days: Range, seen: set[int]) -> Coverage:
@@ -135,11 +116,11 @@ def coverage(days: Range, seen: set[int]) -> Coverage:
     return Coverage(days.days, len(seen), day_of(min(seen)) if seen else None, day_of(max(seen)) if seen else None)
 
 
-def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> list[int]:
+def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> Array:
     """Return the places of keys and their groups in the order of rows: period, groups (none last), currency."""
 
     def order(place: int) -> Any:
         named = ((name is None, name) for name in groups[place].values())
         return (keys[place].period, *named, keys[place].currency)
 
-    return sorted(range(len(keys)), key=order)
+    return np.array(sorted(range(len(keys)), key=order), "i8")

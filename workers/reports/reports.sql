@@ -45,8 +45,8 @@ ORDER BY month, currency, id;
 -- rollups. Only those of the answer's kind have prices: listings if there are any, else sales; of outliers the number
 -- is enough. There is a row even where there is no rollup.
 SELECT q.ids, q.codes, m.*
-FROM (SELECT CASE WHEN $1::text = 'b' THEN (SELECT jsonb_object_agg(slug, id) FROM brands WHERE slug = ANY($2::text[]))
-                  ELSE (SELECT jsonb_object_agg(code, id) FROM categories WHERE code = ANY($2)) END::text AS ids,
+FROM (SELECT CASE WHEN $1::text = 'b' THEN (SELECT jsonb_object_agg(slug, id) FROM brands WHERE slug = ANY($5::text[]))
+                  ELSE (SELECT jsonb_object_agg(code, id) FROM categories WHERE code = ANY($5)) END::text AS ids,
              (SELECT jsonb_object_agg(id, code) FROM channels)::text AS codes) AS q
 LEFT JOIN (
     SELECT kind, n, id, month, currency, items, days, CASE WHEN answers THEN channels END,
@@ -54,9 +54,9 @@ LEFT JOIN (
     FROM (SELECT *, kind = CASE WHEN bool_or(kind = 'l') OVER () THEN 'l' ELSE 's' END::"char" AS answers
           FROM month_cells
           WHERE scope = $1::text::"char"
-            AND id = ANY(ARRAY(SELECT id FROM brands WHERE $1 = 'b' AND slug = ANY($3::text[])
-                               UNION ALL SELECT id FROM categories WHERE $1 = 't' AND code = ANY($3)))
-            AND month BETWEEN $4 AND $5 AND ($6::text IS NULL OR currency = $6)
+            AND id = ANY(ARRAY(SELECT id FROM brands WHERE $1 = 'b' AND slug = ANY($6::text[])
+                               UNION ALL SELECT id FROM categories WHERE $1 = 't' AND code = ANY($6)))
+            AND month BETWEEN $2 AND $3 AND ($4::text IS NULL OR currency = $4)
             AND kind = ANY ($7::text[]::"char"[])) AS found
     ORDER BY month, currency, id) AS m ON true;
 

@@ -5,6 +5,7 @@ from datetime import date
 
 import pyarrow as pa
 
+from shared.results.columns import Columns
 from shared.uncertainty.displacement import Displacement
 from workers.reports.paging import Page
 
@@ -36,15 +37,15 @@ class Outliers:
 class Answer:
     """The rows of a report in their final order, and the statements that go with them.
 
-    `table`: money is decimal128, days are date32, nested values are structs or lists. `first` and `last` are the
-    range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
+    `rows`: of a table money is decimal128, days are date32, nested values are structs or lists. `first` and `last` are
+    the range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
     `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
     `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,
     `outliers` which of them count, `conversion` by what rates amounts were converted, `displacement` how many
     new items each unit displaces, `ended_by` where the last day of the range comes from (workers/reports/periods.py).
     """
 
-    table: pa.Table
+    rows: pa.Table | Columns
     first: date
     last: date
     coverage: Coverage
@@ -58,3 +59,8 @@ class Answer:
     conversion: dict[str, object] | None = None
     displacement: Displacement | None = None
     ended_by: str = "request"
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as Arrow's table."""
+        return self.rows.table() if isinstance(self.rows, Columns) else self.rows

@@ -124,15 +124,18 @@ class Discounts(NamedTuple):
         """Return those of `count` segments without any list price."""
         return cls(*np.zeros((2, count), "i8"), *np.full((2, count), np.nan))
 
-    def row(self, segment: int) -> dict[str, int | float | None]:
-        """Return a segment's figures as the columns of an answer; the depth is 1 - price / list price."""
-        listed, promoted = int(self.listed[segment]), int(self.promoted[segment])
-        return {
-            "list_price_n": listed,
-            "promotion_share": round(promoted / listed, 6) if listed else None,
-            "discount_mean": round(float(self.mean[segment]), 6) if promoted else None,
-            "discount_median": round(float(self.median[segment]), 6) if promoted else None,
-        }
+    def rows(self, segments: Array) -> list[dict[str, int | float | None]]:
+        """Return figures of segments as the columns of an answer; the depth is 1 - price / list price."""
+        columns = (column.take(segments).tolist() for column in self)
+        return [
+            {
+                "list_price_n": listed,
+                "promotion_share": round(promoted / listed, 6) if listed else None,
+                "discount_mean": round(mean, 6) if promoted else None,
+                "discount_median": round(median, 6) if promoted else None,
+            }
+            for listed, promoted, mean, median in zip(*columns, strict=True)
+        ]
 
 
 def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:

@@ -90,7 +90,14 @@ def test_other_days_are_no_whole_months(other: Any) -> None:
 
 @pytest.mark.parametrize(
     ("names", "error"),
-    [({"brand": ["vita", "unknown"]}, BrandNotFound), ({"category": ["food", "food.unknown"]}, CategoryNotFound)],
+    [
+        ({"brand": ["vita", "unknown"]}, BrandNotFound),
+        ({"category": ["food", "food.unknown"]}, CategoryNotFound),
+        *(
+            ({"brand": [name]}, BrandNotFound)
+            for name in ("vita,vita", 'vita","vita', "{vita}", '\\"vita', "vita\\", "")
+        ),
+    ],
 )
 def test_an_unknown_name_is_refused(connection: Connection, names: Any, error: Any) -> None:
     with pytest.raises(error):

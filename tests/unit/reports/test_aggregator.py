@@ -76,7 +76,7 @@ def test_groups_of_entries_are_those_of_plain_python(monkeypatch: pytest.MonkeyP
         assert found.last_day[segment] == key.period - 1 + max(one.day for one in own)
         assert found.channels.each(len(found.keys))[segment] == {key.first_group: len(own)}
         cuts = [1 - one.price / one.list_price for one in own if one.list_price > one.price]
-        row = found.discounts.row(segment)
+        row = found.discounts.rows(np.array([segment]))[0]
         assert row["list_price_n"] == sum(one.list_price > 0 for one in own)
         assert (row["discount_mean"], row["discount_median"]) == (
             round(statistics.fmean(cuts), 6),

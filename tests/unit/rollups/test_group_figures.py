@@ -52,7 +52,7 @@ def test_they_are_those_of_plain_python() -> None:
         mine = found.place == place
         assert dict(zip(found.channel[mine].tolist(), found.n[mine].tolist(), strict=True)) == Counter(channels)
         cuts = [1 - price / full for price, full in zip(prices, listed, strict=True) if full > price]
-        assert found.discounts.row(place) == {
+        assert found.discounts.rows(np.array([place]))[0] == {
             "list_price_n": np.count_nonzero(listed),
             "promotion_share": round(len(cuts) / np.count_nonzero(listed), 6),
             "discount_mean": round(statistics.fmean(cuts), 6),
@@ -63,7 +63,7 @@ def test_they_are_those_of_plain_python() -> None:
 def test_groups_without_list_prices_have_no_discount() -> None:
     *others, list_price = _entries(60)
     [packed] = pack_figures([of_entries(*others, list_price * 0)])
-    row = unpack_figures(packed).discounts.row(0)
+    row = unpack_figures(packed).discounts.rows(np.array([0]))[0]
     assert row == {"list_price_n": 0, "promotion_share": None, "discount_mean": None, "discount_median": None}
 
 
