@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from shared.config import Settings
 from tests.support.servers import Servers
 from tests.support.shop import HEADER, MAPPING, load_rows
@@ -12,6 +14,9 @@ from workers.generate.market import MAPPING as GENERATED
 from workers.generate.market import write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
+
+# One process loads the market for all these tests, instead of each that has some of them.
+ON_THE_MARKET = pytest.mark.xdist_group("market")
 
 OFFERS = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
 SALES = OFFERS.replace(

@@ -13,9 +13,11 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
+from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from workers.reports.cohorts import make
 
+pytestmark = ON_THE_MARKET
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category,
        CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END AS kind, o.list_minor, o.outlier::text AS outlier

@@ -9,7 +9,7 @@ import pytest
 
 from shared.config import Settings
 from shared.db.connect import Connection, connect
-from tests.service.reports.market import market
+from tests.service.reports.market import ON_THE_MARKET, market
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
 from tests.support.servers import Servers
@@ -18,6 +18,7 @@ from workers.reports.result import Answer
 from workers.rollups import group_figures
 from workers.rollups.refresh import rebuild
 
+pytestmark = ON_THE_MARKET
 _GROUPS = (["channel"], ["category"], ["brand", "channel"], ["channel", "brand"], ["category", "brand"])
 
 

@@ -11,11 +11,13 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.jobs.contract import KINDS
+from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.reports import brand_insights, category_insights, cohorts
 from workers.reports.registry import COMPUTATIONS
 
+pytestmark = ON_THE_MARKET
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, o.units, h.code AS channel, b.slug AS brand, c.code AS category,
        (c.path)[1] AS top, i.product_type, o.kind, o.list_minor, (i.attributes ->> 'weight_kg')::float8 AS weight, o.outlier

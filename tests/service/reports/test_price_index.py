@@ -13,6 +13,7 @@ import pytest
 from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound, InvalidParameter
+from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_cohorts import known
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -22,6 +23,7 @@ from tests.support.shop import open_shop
 from workers.reports import price_index
 from workers.reports.price_index import make
 
+pytestmark = ON_THE_MARKET
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, h.code, b.slug, c.code, o.kind::text, o.units, o.outlier::text
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id

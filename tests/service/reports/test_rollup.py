@@ -14,7 +14,7 @@ from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
 from shared.indicators import CODES
-from tests.service.reports.market import opened
+from tests.service.reports.market import ON_THE_MARKET, opened
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
 from tests.support.servers import Servers
@@ -24,6 +24,7 @@ from workers.reports.filters import Tree, filter_of, range_of
 from workers.reports.sustainability_rollup import make
 from workers.rollups import layout
 
+pytestmark = ON_THE_MARKET
 NAMES = ("co2e_kg", "water_l", "waste_kg", "land_use_m2a")
 TABLES = {
     "raw": """SELECT o.day, o.item_id, o.units, o.kind::text AS kind, o.currency::text AS currency, h.code AS channel

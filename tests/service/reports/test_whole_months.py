@@ -8,6 +8,7 @@ import pytest
 
 from shared.db.connect import Connection
 from shared.errors import BrandNotFound, CategoryNotFound
+from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
 from workers.reports.aggregator import GroupedSeries
@@ -17,6 +18,7 @@ from workers.reports.query import gather, settled
 from workers.reports.set_aside import SetAside
 from workers.reports.whole_months import read_whole_months
 
+pytestmark = ON_THE_MARKET
 YEAR = {"from": "2025-07-01", "to": "2026-06-30"}
 
 
