@@ -1,9 +1,11 @@
 """What is published about prices, limits and links is what is charged, allowed and answered."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from edge.app import DOCUMENT, create_app
 from edge.http.routing import RULE
@@ -13,7 +15,7 @@ from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
-from tests.support.servers import Contents
+from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 
 SOY = mint("shop", "1").iid
@@ -48,18 +50,26 @@ def contents() -> Contents:
     return open_shop
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def reading(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """One edge for the cases that change no data."""
+    folder = tmp_path_factory.mktemp("edge")
+    with servers.fresh(contents=open_shop) as settings:
+        async with running_edge(settings, folder) as running:
+            yield running
+
+
 async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/quota", key=key)).json["limits"][0]["used"])
 
 
 @pytest.mark.parametrize(("path", "template"), PAID)
-async def test_each_call_is_charged_what_the_document_says(
-    edge: Edge, settings: Settings, path: str, template: str
-) -> None:
-    key = api_key(settings, "institutional")
-    price = edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
-    assert (await edge.get(path, key=key, head=NOW)).status in (200, 202)
-    assert await used(edge, key) == price["units"]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_each_call_is_charged_what_the_document_says(reading: Edge, path: str, template: str) -> None:
+    key = api_key(reading.settings, "institutional")
+    price = reading.document["paths"][f"/v1{template}"]["get"]["x-units"]
+    assert (await reading.get(path, key=key, head=NOW)).status in (200, 202)
+    assert await used(reading, key) == price["units"]
 
 
 async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:

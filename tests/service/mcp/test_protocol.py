@@ -1,25 +1,31 @@
 """POST /mcp speaks both revisions, and refuses what breaks them in the protocol's own form."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 import pytest
+import pytest_asyncio
 
-from shared.config import Settings
 from shared.ids import mint
 from tests.support.accounts import api_key
-from tests.support.client import Answer, Edge
+from tests.support.client import Answer, Edge, running_edge
 from tests.support.mcp import HANDSHAKE, TASKS, Mcp, said
-from tests.support.servers import Contents
+from tests.support.servers import Servers
 from tests.support.shop import open_shop
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 SOY = mint("shop", "1").iid
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
-@pytest.fixture
-def contents() -> Contents:
-    return open_shop
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def edge(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """One edge for all tests: they change no data."""
+    folder = tmp_path_factory.mktemp("edge")
+    with servers.fresh(contents=open_shop) as settings:
+        async with running_edge(settings, folder) as running:
+            yield running
 
 
 @pytest.fixture
@@ -164,8 +170,8 @@ async def test_a_tool_needs_a_credential_and_http_says_so(nameless: Mcp) -> None
     assert "X-Service-Public-Token" in answer.json["detail"]
 
 
-async def test_a_key_may_come_as_a_bearer_token(edge: Edge, settings: Settings) -> None:
-    client = Mcp(edge, {"Authorization": f"Bearer {api_key(settings)}"})
+async def test_a_key_may_come_as_a_bearer_token(edge: Edge) -> None:
+    client = Mcp(edge, {"Authorization": f"Bearer {api_key(edge.settings)}"})
     assert said(await client.call("price_history", {"iid": SOY}))["cost_units"] == 2
 
 
@@ -174,10 +180,11 @@ async def test_a_plan_that_is_too_small_is_named(anonymous: Mcp) -> None:
     assert result["isError"] and said(result)["type"].endswith("/credential-not-accepted")
 
 
-async def test_a_refused_call_says_when_to_come_again(anonymous: Mcp) -> None:
+async def test_a_refused_call_says_when_to_come_again(edge: Edge) -> None:
+    caller = Mcp(edge, {"X-Service-Public-Token": edge.settings.anonymous_token, "X-Real-IP": "192.0.2.9"})
     for _ in range(3):
-        assert not (await anonymous.call("get_item", {"iid": SOY}))["isError"]
-    answer = await anonymous.ask("tools/call", {"name": "get_item", "arguments": {"iid": SOY}})
+        assert not (await caller.call("get_item", {"iid": SOY}))["isError"]
+    answer = await caller.ask("tools/call", {"name": "get_item", "arguments": {"iid": SOY}})
     problem = said(answer.json["result"])
     assert answer.json["result"]["isError"]
     assert problem["status"] == 429 and problem["retry_after"] > 0 and problem["resets_at"] in problem["detail"]
