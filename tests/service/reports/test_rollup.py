@@ -44,16 +44,17 @@ FIGURES = """CREATE TABLE figures AS
              AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) AS average
         FROM items i CROSS JOIN (VALUES ('co2e_kg'), ('water_l'), ('waste_kg'), ('land_use_m2a')) n(indicator)
         LEFT JOIN impacts p ON p.item_id = i.id AND p.indicator = n.indicator)"""
+UNPRICED = """CREATE TABLE unpriced AS SELECT * FROM items
+    WHERE id IN (SELECT item_id FROM impacts) AND id NOT IN (SELECT item_id FROM raw)"""
 # Of the assortment each item once; an unpriced item is in each period from the one in which it was first seen.
 QUANTITIES = """
     SELECT period, {groups} item_id, CASE WHEN {once} THEN 1 ELSE sum(units) END AS units FROM (
         SELECT {period_of_day} AS period, brand, category, channel, currency, day, item_id, units, kind
         FROM raw JOIN items ON items.id = raw.item_id
         UNION ALL
-        SELECT DISTINCT {period_of_day}, brand, category, NULL, NULL, greatest(first_seen_on, DATE '{first}'), items.id, 0, '-'
-        FROM items CROSS JOIN (SELECT CAST(unnest(generate_series(DATE '{first}', DATE '{last}', INTERVAL 1 DAY)) AS date) AS day)
-        WHERE {unpriced} AND day >= first_seen_on AND items.id IN (SELECT item_id FROM impacts)
-          AND items.id NOT IN (SELECT item_id FROM raw))
+        SELECT DISTINCT {period_of_day}, brand, category, NULL, NULL, greatest(first_seen_on, DATE '{first}'), id, 0, '-'
+        FROM unpriced CROSS JOIN (SELECT CAST(unnest(generate_series(DATE '{first}', DATE '{last}', INTERVAL 1 DAY)) AS date) AS day)
+        WHERE {unpriced} AND day >= first_seen_on)
     WHERE {where} GROUP BY period, {groups} item_id"""
 
 WHOLE = {
@@ -109,6 +110,7 @@ def engine(market: Settings) -> duckdb.DuckDBPyConnection:
             found.register("arrived", arrived)
             found.execute(f"CREATE TABLE {name} AS SELECT * FROM arrived")
     found.execute(FIGURES)
+    found.execute(UNPRICED)
     return found
 
 
