@@ -13,6 +13,7 @@ from shared.db.connect import connect
 from shared.identifiers import LAYOUT
 from shared.search import layout
 from tests.service.ingest.test_undo import IIDS, ONE, OTHER, Happening, in_transaction, something
+from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
 from workers.search import tiers
@@ -21,6 +22,15 @@ from workers.search.job import make_index
 # So many that what the others do is an update of the index.
 OTHERS = "".join(f"base-{n:03},Other {n},,,,,2026-05-01,NORTH,1,\n" for n in range(150))
 _LIVE = "SELECT n FROM ({resolved}) resolved WHERE iids <> '{{}}'"
+
+
+def others(settings: Settings, folder: Path) -> None:
+    load_rows(settings, folder, OTHERS, text=MAPPING.replace('"shop"', '"base"'))
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return others
 
 
 def read(settings: Settings, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -55,7 +65,6 @@ def test_an_identifier_is_possible_where_postgresql_finds_an_item_and_nowhere_el
 ) -> None:
     monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
     chance = random.Random(seed)
-    load_rows(settings, tmp_path, OTHERS, text=MAPPING.replace('"shop"', '"base"'))
     index = indexed(settings)
     first = {segment.id for segment in index.segments}
     known: set[tuple[str, str]] = {("gtin", f"0{ONE}"), ("gtin", f"0{OTHER}")}
@@ -76,7 +85,6 @@ def test_an_identifier_is_possible_where_postgresql_finds_an_item_and_nowhere_el
 
 
 def test_identifiers_of_a_merged_item_lead_to_the_survivor_in_the_index_too(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, OTHERS, text=MAPPING.replace('"shop"', '"base"'))
     Happening("load", "shop_a", "1,Item 1,,,,,2026-05-01,NORTH,1,HKD\n").happen(settings, tmp_path, 1)
     Happening("load", "shop_b", "3,Item 3,,,,,2026-05-01,NORTH,1,HKD\n").happen(settings, tmp_path, 2)
     before = indexed(settings)
@@ -89,8 +97,7 @@ def test_identifiers_of_a_merged_item_lead_to_the_survivor_in_the_index_too(sett
     assert not indexed(settings).may_have("gtin", f"0{ONE}")
 
 
-def test_an_index_of_a_former_release_is_built_anew_with_identifiers(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, OTHERS, text=MAPPING.replace('"shop"', '"base"'))
+def test_an_index_of_a_former_release_is_built_anew_with_identifiers(settings: Settings) -> None:
     indexed(settings)
     [path] = settings.search_dir.glob("*.json")
     path.write_text(path.read_text().replace(f',"identifiers":{LAYOUT}', ""))
@@ -100,8 +107,7 @@ def test_an_index_of_a_former_release_is_built_anew_with_identifiers(settings: S
     assert indexed(settings).may_have("sku", "base-007")
 
 
-def test_where_a_load_has_not_derived_its_identifiers_the_index_says_so(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, OTHERS, text=MAPPING.replace('"shop"', '"base"'))
+def test_where_a_load_has_not_derived_its_identifiers_the_index_says_so(settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE identifiers_derived SET event_no = event_no - 1")
     make_index(settings.worker_database_url, settings.search_dir)
