@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 
 from shared.config import Settings
@@ -16,6 +16,10 @@ from tests.support.servers import Contents, Servers, folder_in_memory
 
 # A busy machine makes a single example slow; pytest's own time-out bounds a test.
 hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# For a run that only asks whether a test fails: a smaller example of it would cost more than all that was tried before.
+hypothesis_settings.register_profile(
+    "as-found", hypothesis_settings.get_profile("tests"), phases=(Phase.explicit, Phase.generate)
+)
 hypothesis_settings.load_profile("tests")
 
 

@@ -63,7 +63,8 @@ def try_fault(fault: PlantedFault, tree: Path) -> Verdict:
 
 def tests_fail(tests: Iterable[str], tree: Path) -> tuple[bool, str]:
     """Run tests in the copy; tell whether one of them failed, as against could not be run, and which."""
-    command = [sys.executable, "-m", "pytest", *tests, "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile", "as-found"]
+    command = [sys.executable, "-m", "pytest", *tests, *options]
     done = _run(command, tree)
     failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith("FAILED ")]
     if done.returncode == _TESTS_FAILED and failed:
