@@ -101,11 +101,11 @@ class Converter:
         return _ONE if currency == BASE else self.per_euro.get(currency, {}).get(day)
 
 
-def by_currency(currencies: list[str], days: list[date], rates: list[str]) -> dict[str, dict[date, Decimal]]:
+def by_currency(currencies: list[str], days: list[str], rates: list[str]) -> dict[str, dict[date, Decimal]]:
     """Arrange the columns of `SQL.table` by currency and day."""
     by_currency: dict[str, dict[date, Decimal]] = {}
     for currency, day, per_euro in zip(currencies, days, rates, strict=True):
-        by_currency.setdefault(currency, {})[day] = Decimal(per_euro)
+        by_currency.setdefault(currency, {})[date.fromisoformat(day)] = Decimal(per_euro)
     return by_currency
 
 

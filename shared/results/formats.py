@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, BinaryIO
 
@@ -64,8 +64,11 @@ def few(
         return b'{"data":[' + b",".join(lines) + b'],"meta":' + _ENCODER.encode(meta) + b"}"
     if format == "ndjson":
         return b"".join(line + b"\n" for line in lines)
-    sink = io.BytesIO()
-    write(pa.Table.from_pylist(rows, schema), lambda _: meta, format, sink)
+    table, sink = pa.Table.from_pylist(rows, schema), io.BytesIO()
+    if format == "csv":
+        _write_csv(schema.names, _batches(table), sink)
+    else:
+        _write_parquet(table, meta, sink)
     return sink.getvalue()
 
 
@@ -102,21 +105,28 @@ def _ndjson(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[
 
 def _csv(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     total = hashlib.sha256()
+    _write_csv(table.schema.names, (rows for rows, _ in _digested(table, total)), sink)
+    return meta_of(total.hexdigest())
+
+
+def _write_csv(names: list[str], batches: Iterable[list[dict[str, Any]]], sink: BinaryIO) -> None:
     text = io.TextIOWrapper(sink, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(table.schema.names)
-    for rows, _ in _digested(table, total):
+    writer.writerow(names)
+    for rows in batches:
         writer.writerows([_cell(value) for value in row.values()] for row in rows)
     text.detach()  # the sink stays the caller's
-    return meta_of(total.hexdigest())
 
 
 def _parquet(table: pa.Table | Columns, meta_of: MetaOf, sink: BinaryIO) -> dict[str, Any]:
     meta = meta_of(digest(table))
-    arrow = table.table() if isinstance(table, Columns) else table
-    kept = arrow.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
-    pyarrow.parquet.write_table(kept, sink, compression="zstd")
+    _write_parquet(table.table() if isinstance(table, Columns) else table, meta, sink)
     return meta
+
+
+def _write_parquet(table: pa.Table, meta: dict[str, Any], sink: BinaryIO) -> None:
+    kept = table.replace_schema_metadata({META_KEY: _ENCODER.encode(meta)})
+    pyarrow.parquet.write_table(kept, sink, compression="zstd")
 
 
 _WRITERS: dict[str, Callable[[pa.Table | Columns, MetaOf, BinaryIO], dict[str, Any]]] = {

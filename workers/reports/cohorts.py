@@ -116,7 +116,7 @@ def _schema(group_by: tuple[str, ...]) -> pa.Schema:
 def _rows(
     gathered: GroupedSeries, kind: str, group_by: tuple[str, ...], names: Names, aside: dict[Key, int]
 ) -> Columns:
-    groups = [names.of(group_by, key) for key in gathered.keys]
+    groups = [names.of(group_by, key) if group_by else {} for key in gathered.keys]
     order = in_currency_order(gathered.keys, groups)
     keys = [gathered.keys[segment] for segment in order]
     currencies = [key.currency for key in keys]
