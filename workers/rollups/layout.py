@@ -1,8 +1,13 @@
 """The layout of the rollups: where the database has another one than the code, they are derived anew before use."""
 
+from collections.abc import Callable
+
 from shared.db.connect import Connection
-from workers.rollups.refresh import ReportProgress, rebuild
-from workers.rollups.rows import SQL
+from shared.db.queries import beside
+
+SQL = beside(__file__, "rollups.sql")
+ReportProgress = Callable[[int, int], None]
+"""Hears how many of the months are done, and how many there are."""
 
 LAYOUT = 5
 """Raise it whenever the columns of a rollup or the meaning of what is packed in them change."""
@@ -16,6 +21,8 @@ def is_current(connection: Connection) -> bool:
 
 def rebuild_rollups(connection: Connection, report_progress: ReportProgress = lambda done, months: None) -> None:
     """Make every rollup anew in this transaction and note its layout. The caller holds the lock of loads."""
+    from workers.rollups.refresh import rebuild  # only now: it loads numpy and much else
+
     rebuild(connection, report_progress)
     connection.execute(SQL.keep_layout, (LAYOUT,))
 

@@ -14,12 +14,12 @@ from workers.rollups.aggregates import Aggregates, larger, tally, total
 from workers.rollups.codec import Array, Entries, Stratum
 from workers.rollups.item_groups import Ancestors, Items, copied_out
 from workers.rollups.item_prices import ItemPrices
+from workers.rollups.layout import ReportProgress
 from workers.rollups.ordered import SortedEntries
 from workers.rollups.outlier_marks import mark, partition
 from workers.rollups.rows import SQL
 from workers.rollups.strata import ByStratum, Observed, by_stratum
 
-ReportProgress = Callable[[int, int], None]
 Observe = Callable[[date, ByStratum], None]
 """Is given a month and the entries that it has of touched items."""
 _Changes = dict[Stratum, tuple[list[Aggregates], list[Array]]]
