@@ -10,6 +10,10 @@ SELECT coalesce(max(version), 0) FROM data_versions;
 -- A standby, or a primary with default_transaction_read_only, answers queries and refuses every load and order.
 SELECT current_setting('transaction_read_only')::boolean;
 
+-- name: waiting_review
+-- Whether a decision of the dashboard waits to become an event.
+SELECT 1 FROM match_reviews WHERE applied_at IS NULL LIMIT 1;
+
 -- name: job_progress
 -- What a progress bar needs of one job.
 SELECT state, progress_fraction FROM jobs WHERE id = $1;

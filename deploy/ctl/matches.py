@@ -17,7 +17,7 @@ from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
 from shared.matches.pairs import SQL, STATES
-from workers.provenance import events, item_acts, reindex
+from workers.provenance import events
 
 reason_option = click.option("--reason", help="Reason, kept with the event.")
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
@@ -78,6 +78,8 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
 @json_option
 def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Decide that two items are one article."""
+    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
+
     pair = (_canonical(iid), _canonical(other))
     _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, True, events.actor(), reason))
 
@@ -90,6 +92,8 @@ def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bo
 @json_option
 def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Decide that two items are different articles; no load asks again."""
+    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
+
     pair = (_canonical(iid), _canonical(other))
     _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, False, events.actor(), reason))
 
@@ -102,6 +106,8 @@ def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bo
 @json_option
 def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Take back the decision on two items; a link without a decision is removed, and not made again."""
+    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
+
     pair = (_canonical(iid), _canonical(other))
     _decide(data_dir, as_json, lambda one: item_acts.take_back(one, *pair, events.actor(), reason))
 
@@ -140,6 +146,8 @@ def stats(data_dir: Path, as_json: bool) -> None:
 
 
 def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | None]) -> None:
+    from workers.provenance import reindex  # only now, as above
+
     with connect(settings(data_dir).database_url, application="matches") as connection:
         reindex.lock(connection)
         version = act(connection)

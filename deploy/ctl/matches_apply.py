@@ -7,9 +7,10 @@ import click
 from deploy.ctl.console import data_dir_option, json_option, report, settings
 from shared.config import Settings
 from shared.db.connect import connect
+from shared.db.queries import beside
 from shared.telemetry.http_server import serve_metrics
-from workers.provenance import reindex, reviews
 
+SQL = beside(__file__, "data.sql")
 # An operator decides pair after pair: decisions within this time become one data_version.
 _TOGETHER_SECONDS = 3.0
 # A notification that was lost delays a decision by this long at most.
@@ -44,5 +45,10 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
 
 def _applied(chosen: Settings) -> tuple[int, int | None]:
     with connect(chosen.database_url, application="matches") as connection:
+        if connection.execute(SQL.waiting_review).fetchone() is None:
+            return 0, None
+        # Imported here: a service for which nothing was decided needs neither numpy nor SciPy nor pyarrow.
+        from workers.provenance import reindex, reviews
+
         reindex.lock(connection)
         return reviews.apply(connection)
