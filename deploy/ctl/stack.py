@@ -77,7 +77,7 @@ def up(
     try:
         with locked(paths):
             end_left_behind(paths)
-            certificate = tls.given(tls_cert, tls_key) or (tls.local(paths) if local_tls else None)
+            certificate = tls.given(tls_cert, tls_key) or (_self_signed(paths) if local_tls else None)
             _run(Stack(paths, port, edge_workers, certificate=certificate), demo)
     except (StackError, FileNotFoundError, PermissionError) as error:
         errors.say("[bold red]itemindex:[/] {error}", error=error)
@@ -91,6 +91,12 @@ def _created(data_dir: Path) -> Paths:
         raise ItemIndexError(
             f"{data_dir} cannot be the data directory ({error.strerror or error}); name another with --data-dir"
         ) from None
+
+
+def _self_signed(paths: Paths) -> tls.Certificate:
+    from deploy.local import self_signed  # only now: most stacks speak plain HTTP, and it loads cryptography
+
+    return self_signed.certificate_of(paths)
 
 
 def _run(stack: Stack, demo: bool) -> None:

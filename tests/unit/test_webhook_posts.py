@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from deploy.local import tls
+from deploy.local import self_signed
 from deploy.local.paths import Paths
+from deploy.local.tls import Certificate
 from workers.webhooks.post import ANSWER_BYTES_MAX, Poster
 
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.7"
@@ -159,19 +160,19 @@ def test_a_resolver_that_takes_too_long_leaves_no_time_to_connect(
 
 
 @pytest.fixture
-def certificate(tmp_path: Path) -> tls.Certificate:
+def certificate(tmp_path: Path) -> Certificate:
     """A certificate of 127.0.0.1 and localhost."""
-    return tls.local(Paths.below(tmp_path))
+    return self_signed.certificate_of(Paths.below(tmp_path))
 
 
-def serving(certificate: tls.Certificate) -> ssl.SSLContext:
+def serving(certificate: Certificate) -> ssl.SSLContext:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate.chain, certificate.key)
     return context
 
 
 @pytest.mark.parametrize("secure", [False, True])
-def test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on(certificate: tls.Certificate, secure: bool) -> None:
+def test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on(certificate: Certificate, secure: bool) -> None:
     trusting = ssl.create_default_context(cafile=certificate.chain)
     with receiver(dribble, context=serving(certificate) if secure else None) as there:
         url = f"{'https' if secure else 'http'}://127.0.0.1:{there.port}/"
@@ -186,7 +187,7 @@ def test_a_receiver_that_never_finishes_the_tls_handshake_is_hung_up_on() -> Non
         assert Poster(private_allowed=True, seconds=0.5).post(url, b"{}", {}).outcome == "timed-out"
 
 
-def test_tls_is_verified_for_the_name_and_by_the_authorities_that_are_trusted(certificate: tls.Certificate) -> None:
+def test_tls_is_verified_for_the_name_and_by_the_authorities_that_are_trusted(certificate: Certificate) -> None:
     trusting = Poster(private_allowed=True, tls=ssl.create_default_context(cafile=certificate.chain))
     with receiver(accept, context=serving(certificate)) as there:
         assert trusting.post(f"https://localhost:{there.port}/", b"{}", {}).accepted
@@ -195,9 +196,7 @@ def test_tls_is_verified_for_the_name_and_by_the_authorities_that_are_trusted(ce
         assert len(there.heads) == 1, "no event was sent where the certificate does not fit"
 
 
-def test_a_certificate_of_another_name_is_refused(
-    monkeypatch: pytest.MonkeyPatch, certificate: tls.Certificate
-) -> None:
+def test_a_certificate_of_another_name_is_refused(monkeypatch: pytest.MonkeyPatch, certificate: Certificate) -> None:
     Resolver(monkeypatch, ["127.0.0.1"])
     trusting = Poster(private_allowed=True, tls=ssl.create_default_context(cafile=certificate.chain))
     with receiver(accept, context=serving(certificate)) as there:
