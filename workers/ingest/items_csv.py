@@ -1,12 +1,12 @@
 """Items as COPY takes them: a CSV made column by column, before the connection is held up for it. Pure."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.csv
 
+from shared.db.arrays import text_array
 from shared.search.text import fold
 from workers.ingest.transform import ItemRow
 
@@ -28,11 +28,11 @@ def as_csv(items: list[ItemRow]) -> Any:
         [
             pa.array(of["key"], pa.int64()),
             *(pa.array(of[name], pa.string()) for name in ("iid", "source_item_id", "name")),
-            pa.array(map(_array, of["alt_names"]), pa.string()),
+            pa.array(map(text_array, of["alt_names"]), pa.string()),
             *(pa.array(of[name], pa.string()) for name in ("brand_slug", "brand_name")),
             pa.array(map(folded.get, of["brand_name"]), pa.string()),
             pa.array(of["category_code"], pa.string()),
-            pa.array([_array(path) if path else None for path in of["category_path"]], pa.string()),
+            pa.array([text_array(path) if path else None for path in of["category_path"]], pa.string()),
             pa.array(of["product_type"], pa.string()),
             *(pa.array(map(msgspec.json.encode, of[name]), pa.binary()) for name in ("identifiers", "attributes")),
             pa.array(of["content_hash"], pa.int64()),
@@ -42,9 +42,3 @@ def as_csv(items: list[ItemRow]) -> Any:
     written = pa.BufferOutputStream()
     pa.csv.write_csv(table, written, _FORM)
     return written.getvalue()
-
-
-def _array(texts: Iterable[str]) -> str:
-    """Write texts as an array literal."""
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-    return "{" + ",".join([f'"{text}"' for text in quoted]) + "}"

@@ -4,11 +4,11 @@ A small cohort costs little more than its round trips and the server's work on e
 questions have a statement of their own. It sees one state of the index without a transaction.
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
+from shared.db.arrays import text_array
 from shared.db.connect import Connection
 from shared.outliers import MODES
 from workers.reports.aggregator import Collector, GroupedSeries, Key
@@ -48,7 +48,8 @@ def read_whole_months(
     kinds = KINDS[parameters.get("kind") or "both"]
     strata = [*kinds, *(kind.upper() for kind in kinds)]
     tops = [one for one in named if name == "brand" or not any(one.startswith(f"{other}.") for other in named)]
-    arrays = map(_array, (named, tops, strata))
+    # As text: the driver takes 15 µs to find the type of each list.
+    arrays = map(text_array, (named, tops, strata))
     values = (_SCOPES[name], days.first, days.last, parameters.get("currency"), *arrays)
     rows = connection.cursor(binary=True).execute(SQL.whole_months, values).fetchall()
     ids, codes = (msgspec.json.decode(text or "{}") for text in rows[0][:2])
@@ -62,12 +63,6 @@ def read_whole_months(
     outliers = Outliers(MODES[False], sum(set_aside.values()))
     kind_name = next(name for name, listed in KINDS.items() if listed == (kind,))
     return Cohort(days, kind_name, collector.segments(), names, set_aside, outliers)
-
-
-def _array(texts: Iterable[str]) -> str:
-    """Write an array as PostgreSQL reads it. The driver asks each member for its type: 15 µs a list."""
-    escaped = (text.replace("\\", r"\\").replace('"', r"\"") for text in texts)
-    return "{" + ",".join(f'"{text}"' for text in escaped) + "}"
 
 
 def _answered_by(parameters: dict[str, Any]) -> str | None:
