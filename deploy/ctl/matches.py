@@ -3,7 +3,6 @@
 import csv
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from psycopg.rows import dict_row
 from deploy.ctl import matches_apply, matches_model
 from deploy.ctl.console import data_dir_option, json_option, report, settings, show
 from shared.config import Settings
-from shared.db.connect import Connection, connect
+from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.ids import canonical_iid
 from shared.matches.pairs import SQL, STATES
@@ -78,10 +77,7 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
 @json_option
 def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Decide that two items are one article."""
-    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
-
-    pair = (_canonical(iid), _canonical(other))
-    _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, True, events.actor(), reason))
+    _decide(data_dir, as_json, iid, other, True, reason)
 
 
 @matches.command(epilog="Example: itemindex matches reject IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
@@ -92,10 +88,7 @@ def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bo
 @json_option
 def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Decide that two items are different articles; no load asks again."""
-    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
-
-    pair = (_canonical(iid), _canonical(other))
-    _decide(data_dir, as_json, lambda one: item_acts.decide(one, *pair, False, events.actor(), reason))
+    _decide(data_dir, as_json, iid, other, False, reason)
 
 
 @matches.command(epilog="Example: itemindex matches undo IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
@@ -106,10 +99,7 @@ def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bo
 @json_option
 def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Take back the decision on two items; a link without a decision is removed, and not made again."""
-    from workers.provenance import item_acts  # only now: it loads numpy, SciPy and pyarrow
-
-    pair = (_canonical(iid), _canonical(other))
-    _decide(data_dir, as_json, lambda one: item_acts.take_back(one, *pair, events.actor(), reason))
+    _decide(data_dir, as_json, iid, other, None, reason)
 
 
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
@@ -145,12 +135,17 @@ def stats(data_dir: Path, as_json: bool) -> None:
     show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
 
 
-def _decide(data_dir: Path, as_json: bool, act: Callable[[Connection], int | None]) -> None:
-    from workers.provenance import reindex  # only now, as above
+def _decide(data_dir: Path, as_json: bool, iid: str, other: str, accepted: bool | None, reason: str | None) -> None:
+    """Decide on two items, or with None take the decision back, and print what came of it."""
+    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
 
+    pair, by = (_canonical(iid), _canonical(other)), events.actor()
     with connect(settings(data_dir).database_url, application="matches") as connection:
         reindex.lock(connection)
-        version = act(connection)
+        if accepted is None:
+            version = item_acts.take_back(connection, *pair, by, reason)
+        else:
+            version = item_acts.decide(connection, *pair, accepted, by, reason)
     if version is None:
         report("decided; no record changes", as_json=as_json, data_version=None)
     else:
