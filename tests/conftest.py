@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 
@@ -41,7 +42,7 @@ def servers() -> Iterator[Servers]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents | None:
     """What the database holds when a test begins: nothing. A module that begins with more names what brings it."""
     return None
@@ -63,6 +64,16 @@ async def edge(settings: Settings, tmp_path: Path) -> AsyncIterator[Edge]:
     """A whole edge of one process behind no nginx."""
     async with running_edge(settings, tmp_path) as running:
         yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_edge(
+    servers: Servers, contents: Contents | None, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Edge]:
+    """One edge for all tests of a module that change no data; `contents` of such a module is of the module's scope."""
+    with servers.fresh(contents=contents) as fresh:
+        async with running_edge(fresh, tmp_path_factory.mktemp("edge")) as running:
+            yield running
 
 
 @pytest.hookimpl(wrapper=True)

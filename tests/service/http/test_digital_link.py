@@ -5,20 +5,18 @@ Resolvers (github gs1/GS1DL-resolver-testsuite, commit e3485a5, Apache-2.0), in 
 tests/system/test_tls.py. The compressed addresses were made by GS1's toolkit: tests/unit/digital_link/test_compression.py.
 """
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import pytest_asyncio
 from jsonschema import Draft7Validator
 
 from shared.config import Settings
 from shared.identifiers import check_digit
 from shared.ids import mint
 from tests.service.http.digital_link_schemas import DESCRIPTION_SCHEMA, LINKSET_SCHEMA
-from tests.support.client import Answer, Edge, running_edge
-from tests.support.servers import Servers
+from tests.support.client import Answer, Edge
+from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,13 +34,15 @@ def fill(settings: Settings, folder: Path) -> None:
     load_rows(settings, folder, rows, text=MAPPING.replace('sku = "sku"', 'gtin = "sku"'))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def edge(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+@pytest.fixture(scope="module")
+def contents() -> Contents:
+    return fill
+
+
+@pytest.fixture(scope="module")
+def edge(shared_edge: Edge) -> Edge:
     """One edge for all tests: they only read."""
-    folder = tmp_path_factory.mktemp("edge")
-    with servers.fresh(contents=fill) as settings:
-        async with running_edge(settings, folder) as running:
-            yield running
+    return shared_edge
 
 
 async def ask(edge: Edge, path: str, method: str = "GET", **head: str) -> Answer:

@@ -5,21 +5,19 @@ import gzip
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from edge.http.catalogue import CATALOGUE
 from edge.meta.docs import SCALAR_VERSION
 from shared.config import Settings
 from shared.db.connect import connect
 from tests.support.client import Edge, running_edge
-from tests.support.servers import Servers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -28,13 +26,10 @@ MARKDOWN = {"Accept": "text/markdown"}
 GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "deploy/guides").glob("*.md"))
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def edge(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+@pytest.fixture(scope="module")
+def edge(shared_edge: Edge) -> Edge:
     """One edge for the tests that only read: it makes each document and each page once."""
-    folder = tmp_path_factory.mktemp("edge")
-    with servers.fresh() as settings:
-        async with running_edge(settings, folder) as running:
-            yield running
+    return shared_edge
 
 
 class _Links(HTMLParser):

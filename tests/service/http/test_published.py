@@ -1,11 +1,9 @@
 """What is published about prices, limits and links is what is charged, allowed and answered."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from edge.app import DOCUMENT, create_app
 from edge.http.routing import RULE
@@ -15,7 +13,7 @@ from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
-from tests.support.servers import Contents, Servers
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 SOY = mint("shop", "1").iid
@@ -45,18 +43,9 @@ COUNTED = {("get", "/index/lookup"), ("post", "/index/lookup"), ("post", "/index
 NOW = {"Prefer": "wait=0"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return open_shop
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def reading(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
-    """One edge for the cases that change no data."""
-    folder = tmp_path_factory.mktemp("edge")
-    with servers.fresh(contents=open_shop) as settings:
-        async with running_edge(settings, folder) as running:
-            yield running
 
 
 async def used(edge: Edge, key: str) -> int:
@@ -65,11 +54,11 @@ async def used(edge: Edge, key: str) -> int:
 
 @pytest.mark.parametrize(("path", "template"), PAID)
 @pytest.mark.asyncio(loop_scope="module")
-async def test_each_call_is_charged_what_the_document_says(reading: Edge, path: str, template: str) -> None:
-    key = api_key(reading.settings, "institutional")
-    price = reading.document["paths"][f"/v1{template}"]["get"]["x-units"]
-    assert (await reading.get(path, key=key, head=NOW)).status in (200, 202)
-    assert await used(reading, key) == price["units"]
+async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge, path: str, template: str) -> None:
+    key = api_key(shared_edge.settings, "institutional")
+    price = shared_edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
+    assert (await shared_edge.get(path, key=key, head=NOW)).status in (200, 202)
+    assert await used(shared_edge, key) == price["units"]
 
 
 async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:

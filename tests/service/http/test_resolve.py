@@ -1,17 +1,15 @@
 """GET and POST /index/resolve: every identifier that people hold opens a record."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from shared.config import Settings
 from shared.db.connect import connect
 from shared.ids import mint
 from tests.support.accounts import api_key
-from tests.support.client import Edge, running_edge
-from tests.support.servers import Contents, Servers
+from tests.support.client import Edge
+from tests.support.servers import Contents
 from tests.support.shop import mapping
 from workers.ingest.load import load
 from workers.provenance import item_acts, reindex
@@ -52,18 +50,9 @@ def fill(settings: Settings, folder: Path) -> None:
     make_index(settings.worker_database_url, settings.search_dir)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def contents() -> Contents:
     return fill
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def reading(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
-    """One edge for the cases that change no data."""
-    folder = tmp_path_factory.mktemp("edge")
-    with servers.fresh(contents=fill) as settings:
-        async with running_edge(settings, folder) as running:
-            yield running
 
 
 @pytest.mark.parametrize(
@@ -93,13 +82,13 @@ async def reading(servers: Servers, tmp_path_factory: pytest.TempPathFactory) ->
     ],
 )
 @pytest.mark.asyncio(loop_scope="module")
-async def test_every_identifier_of_an_item_opens_its_record(reading: Edge, query: str, iid: str) -> None:
-    key = api_key(reading.settings)
-    found = await reading.get(f"/index/resolve?{query}", key=key)
-    same = await reading.get(f"/index/lookup/{iid}", key=key)
+async def test_every_identifier_of_an_item_opens_its_record(shared_edge: Edge, query: str, iid: str) -> None:
+    key = api_key(shared_edge.settings)
+    found = await shared_edge.get(f"/index/resolve?{query}", key=key)
+    same = await shared_edge.get(f"/index/lookup/{iid}", key=key)
     assert (found.status, found.body) == (200, same.body)
     assert found.head["ETag"] == same.head["ETag"]
-    assert found.head["Content-Location"] == f"{reading.settings.base_url}/index/lookup/{iid}"
+    assert found.head["Content-Location"] == f"{shared_edge.settings.base_url}/index/lookup/{iid}"
 
 
 @pytest.mark.parametrize(
@@ -112,15 +101,15 @@ async def test_every_identifier_of_an_item_opens_its_record(reading: Edge, query
 )
 @pytest.mark.asyncio(loop_scope="module")
 async def test_where_several_items_have_it_they_are_listed_to_choose_from(
-    reading: Edge, query: str, iids: list[str]
+    shared_edge: Edge, query: str, iids: list[str]
 ) -> None:
-    key = api_key(reading.settings)
-    answer = await reading.get(f"/index/resolve?{query}", key=key)
+    key = api_key(shared_edge.settings)
+    answer = await shared_edge.get(f"/index/resolve?{query}", key=key)
     assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (300, "several-items")
     assert [one["iid"] for one in answer.json["candidates"]] == sorted(iids)
     assert answer.json["count"] == 2
     assert {one["sources"][0] for one in answer.json["candidates"]} == {"north", "south"}
-    assert (await reading.get("/quota", key=key)).json["limits"][0]["used"] == 1
+    assert (await shared_edge.get("/quota", key=key)).json["limits"][0]["used"] == 1
 
 
 async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edge: Edge, settings: Settings) -> None:
@@ -162,15 +151,15 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
 )
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_malformed_identifier_is_refused_by_name_and_not_counted(
-    reading: Edge, query: str, slug: str, parameter: str, detail: str | None
+    shared_edge: Edge, query: str, slug: str, parameter: str, detail: str | None
 ) -> None:
     uncounted = "192.0.2.8"  # the stores are those of all tests: nothing else asks from this address
-    answer = await reading.get(f"/index/resolve?{query}", address=uncounted)
+    answer = await shared_edge.get(f"/index/resolve?{query}", address=uncounted)
     assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, slug)
     [error] = answer.json["errors"]
     assert error["parameter"] == parameter
     assert detail is None or error["detail"] == detail
-    assert (await reading.get("/quota", address=uncounted)).json["limits"][0]["used"] == 0
+    assert (await shared_edge.get("/quota", address=uncounted)).json["limits"][0]["used"] == 0
 
 
 async def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(edge: Edge) -> None:

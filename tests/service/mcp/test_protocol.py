@@ -1,17 +1,15 @@
 """POST /mcp speaks both revisions, and refuses what breaks them in the protocol's own form."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 import pytest
-import pytest_asyncio
 
 from shared.ids import mint
 from tests.support.accounts import api_key
-from tests.support.client import Answer, Edge, running_edge
+from tests.support.client import Answer, Edge
 from tests.support.mcp import HANDSHAKE, TASKS, Mcp, said
-from tests.support.servers import Servers
+from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,13 +17,15 @@ SOY = mint("shop", "1").iid
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def edge(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+@pytest.fixture(scope="module")
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture(scope="module")
+def edge(shared_edge: Edge) -> Edge:
     """One edge for all tests: they change no data."""
-    folder = tmp_path_factory.mktemp("edge")
-    with servers.fresh(contents=open_shop) as settings:
-        async with running_edge(settings, folder) as running:
-            yield running
+    return shared_edge
 
 
 @pytest.fixture
