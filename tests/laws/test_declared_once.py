@@ -1,6 +1,5 @@
 """Settings, metrics, log events and problems are declared once, and everything declared is used."""
 
-import ast
 import re
 import subprocess
 import tomllib
@@ -73,23 +72,6 @@ def test_nginx_names_the_problems_of_the_catalogue_under_their_statuses() -> Non
     # These phrases nginx writes into its status line as older documents had them; the title repeats the status line.
     older = {405, 408, 413, 414, 416, 503, 504}
     assert {int(status) for status, slug, title in found if CATALOGUE[slug].title != title} == older
-
-
-def test_files_stay_short() -> None:
-    """Of several subjects in one file each belongs into its own."""
-    tests = {path: path.read_text(encoding="utf-8") for path in (PROJECT / "tests").rglob("*.py")}
-    long = [path for path, text in {**SOURCES, **tests}.items() if text.count("\n") > 300]
-    assert [str(path.relative_to(PROJECT)) for path in long] == []
-
-
-def test_functions_stay_short() -> None:
-    long = [
-        f"{path.relative_to(PROJECT)}:{node.lineno} {node.name}"
-        for path, text in SOURCES.items()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 50
-    ]
-    assert long == []
 
 
 def test_nothing_names_a_registry_or_a_machines_path() -> None:
