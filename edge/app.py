@@ -11,50 +11,45 @@ from typing import Any
 from aiohttp import web
 
 from edge import rules
+from edge.analytics import reports
 from edge.analytics.pricing import Pricing
 from edge.analytics.prior_price import PriorPrice
-from edge.bulk_routes import dataset_routes, export_routes
-from edge.container import Services, build_services
+from edge.auth.middleware import Authentication
+from edge.bulk.routes import dataset_routes, export_routes
+from edge.composition import Resources, Services, build_services
 from edge.dashboard import routes as dashboard
-from edge.digital_link import routes as digital_link
-from edge.event_routes import event_routes
+from edge.docs.document import Document
+from edge.docs.files import OpenApiFiles, StaticFiles
+from edge.docs.guides import Guides
+from edge.docs.pages import SCALAR_VERSION, Docs
+from edge.docs.problem_types import Errors
+from edge.docs.root import Root
+from edge.docs.well_known import WellKnown
+from edge.events.routes import event_routes
+from edge.health import Health
+from edge.http import middleware as cors
+from edge.http import middleware as redirects
+from edge.http.answer_keeping import answer_keeping
+from edge.http.middleware import chunked_framing, negotiation
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
+from edge.http.request_context import RequestContext
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
+from edge.index import digital_link
 from edge.index.batch import BatchLookup
 from edge.index.brands import Brands
 from edge.index.categories import Categories
 from edge.index.channels import Channels
 from edge.index.lookup import Lookup
-from edge.index.resolve import Resolve, Resolver
-from edge.index.resolve_batch import ResolveBatch
-from edge.jobs.events import Events
-from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
-from edge.mcp import routes as mcp
-from edge.meta.docs import SCALAR_VERSION, Docs
-from edge.meta.guides import Guides
-from edge.meta.health import Health
-from edge.meta.openapi_files import OpenApiFiles
-from edge.meta.problem_types import Errors
-from edge.meta.quota import QuotaPage
-from edge.meta.root import Root
-from edge.meta.static_files import StaticFiles
-from edge.meta.well_known import WellKnown
-from edge.middleware import cors, redirects
-from edge.middleware.answer_keeping import answer_keeping
-from edge.middleware.authentication import Authentication
-from edge.middleware.chunked import chunked_framing
-from edge.middleware.negotiation import negotiation
-from edge.middleware.rate_limit import person_limit, rate_limit
-from edge.middleware.request_context import RequestContext
-from edge.openapi.document import Document
-from edge.organizations import routes as organizations
-from edge.organizations.handlers import OrganizationApi
-from edge.organizations.member_handlers import MembersApi
-from edge.reports import routes as reports
-from edge.resources import Resources
-from edge.search.handlers import Search
+from edge.index.resolve import Resolve, ResolveBatch, Resolver
+from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
+from edge.mcp import handlers as mcp
+from edge.organizations import handlers as organizations
+from edge.organizations.handlers import MembersApi, OrganizationApi
+from edge.quota.middleware import person_limit, rate_limit
+from edge.quota.page import QuotaPage
+from edge.search.answers import Search
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)

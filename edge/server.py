@@ -15,14 +15,14 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import SERVICES, create_app
+from edge.composition import Resources, build, opened
 from edge.fast_path.protocol import FastPathProtocol
 from edge.fast_path.service import FastPath
 from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
 from edge.http.problems import CONTENT_TYPE
-from edge.resources import Resources, build, opened
-from shared.config import Settings
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 from shared.telemetry.log import adopt_libraries
 
 # At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as

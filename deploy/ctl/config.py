@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from deploy.ctl.console import json_option, show
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 
 @click.command("config", epilog="Example: itemindex config --markdown")

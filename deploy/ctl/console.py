@@ -15,8 +15,8 @@ from deploy.local.paths import Paths, default_data_dir
 from deploy.local.supervised import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
-from shared.config import Settings
 from shared.printable import printable
+from shared.settings.settings import Settings
 
 OPERATOR = "an operator"
 """The actor that the audit log names for changes by the command line."""

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from deploy.terminal import Terminal
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 
 DATA = Path(__file__).parents[1] / "demo" / "data"
 MAPPINGS = Path(__file__).parents[1] / "mappings"

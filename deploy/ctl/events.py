@@ -10,7 +10,7 @@ from deploy.ctl.selectors import organization_of
 from edge.events.feed import SQL
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
+from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 
 
 @click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")

@@ -8,7 +8,8 @@ import click
 
 from deploy.ctl.console import console, json_option, show
 from shared.errors import InvalidFile
-from shared.uncertainty import csv_file, evaluation
+from shared.uncertainty import evaluation
+from shared.uncertainty import evaluation as csv_file
 
 SHARE_MIN = 0.9
 """At least so many true values must lie inside the stated 95 %."""

@@ -10,11 +10,11 @@ import click
 from deploy.ctl.console import errors, json_option, show
 from shared.errors import InvalidFile
 from shared.price_index import csv_file
-from shared.price_index.labels import GRANULARITIES
+from shared.price_index.csv_file import GRANULARITIES
 from shared.price_index.panel import IndexNotDefined
 from shared.price_index.question import Output, Question, method_named, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
-from shared.price_index.similarity import measure_named
+from shared.price_index.series import measure_named
 
 _OUTPUTS: dict[str, Output] = {"chained": "chained", "fixed": "fixed", "fixedbase": "fixed", "pop": "pop"}
 _HELP = {

@@ -17,7 +17,7 @@ from workers.ingest import mapping as mappings
 from workers.ingest.alt_names import alt_names
 from workers.ingest.guess import guess
 from workers.ingest.load import known_items
-from workers.ingest.mapping_keys import markdown
+from workers.ingest.mapping import markdown
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
 

@@ -8,7 +8,7 @@ import click
 from deploy.ctl.console import data_dir_option, json_option, report, settings
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
-from shared.ids import canonical_iid
+from shared.index.iid import canonical_iid
 from workers.provenance import events, item_acts, reindex
 
 reason_option = click.option("--reason", help="Reason, kept with the event.")

@@ -6,11 +6,10 @@ import click
 
 from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, reveal, settings, show
 from deploy.ctl.selectors import organization_of
-from shared.credentials import KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.organizations.contract import SQL
-from shared.organizations.roles import GRACE_SECONDS
+from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint, parse
+from shared.organizations.roles import GRACE_SECONDS, SQL
 
 
 @click.group()

@@ -10,9 +10,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from deploy.ctl.console import console, show
 from deploy.terminal import safe
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
 from workers.ingest.load import Summary, load

@@ -8,9 +8,9 @@ import click
 from psycopg.rows import dict_row
 
 from deploy.ctl.console import data_dir_option, json_option, settings, show
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 from workers.provenance import events, reindex
 from workers.provenance.undo import NothingToUndo, extent, undo
 

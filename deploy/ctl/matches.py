@@ -11,11 +11,11 @@ from psycopg.rows import dict_row
 
 from deploy.ctl import matches_apply, matches_model
 from deploy.ctl.console import data_dir_option, json_option, report, settings, show
-from shared.config import Settings
+from shared.articles.pairs import SQL, STATES
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.ids import canonical_iid
-from shared.matches.pairs import SQL, STATES
+from shared.index.iid import canonical_iid
+from shared.settings.settings import Settings
 from workers.provenance import events
 
 reason_option = click.option("--reason", help="Reason, kept with the event.")

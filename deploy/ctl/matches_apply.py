@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from deploy.ctl.console import data_dir_option, json_option, report, settings
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
 
 SQL = beside(__file__, "data.sql")
@@ -48,7 +48,8 @@ def _applied(chosen: Settings) -> tuple[int, int | None]:
         if connection.execute(SQL.waiting_review).fetchone() is None:
             return 0, None
         # Imported here: a service for which nothing was decided needs neither numpy nor SciPy nor pyarrow.
-        from workers.provenance import reindex, reviews
+        from workers.provenance import item_acts as reviews
+        from workers.provenance import reindex
 
         reindex.lock(connection)
         return reviews.apply(connection)

@@ -9,8 +9,7 @@ from deploy.ctl.selectors import organization_of, person_of
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.organizations.contract import SQL
-from shared.organizations.roles import ROLES
+from shared.organizations.roles import ROLES, SQL
 
 ACCOUNTS = beside(__file__, "accounts.sql")
 

@@ -9,7 +9,7 @@ import click
 from deploy.ctl.console import data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.ids import canonical_iid
+from shared.index.iid import canonical_iid
 from workers.provenance import events, reindex
 from workers.provenance.deletion import Chosen, delete
 

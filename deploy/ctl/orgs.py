@@ -12,7 +12,7 @@ from deploy.ctl.selectors import organization_of
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.organizations.contract import SQL
+from shared.organizations.roles import SQL
 
 ACCOUNTS = beside(__file__, "accounts.sql")
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from deploy.ctl.console import json_option, show
 from deploy.ctl.numbers import FiniteRange
+from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
-from shared.outliers import CAUSES
-from workers.rollups import outlier_file, outlier_trial
+from tests.perf import outlier_trial
+from workers.analytics.rollups import outlier_file
 
 _FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name.")

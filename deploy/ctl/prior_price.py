@@ -10,8 +10,7 @@ from deploy.ctl.console import json_option, show
 from shared.errors import InvalidFile
 from shared.prior_price import csv_file
 from shared.prior_price.model import Moment, Options, Reference
-from shared.prior_price.reduction import reference
-from shared.prior_price.rendering import as_fields
+from shared.prior_price.reduction import as_fields, reference
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 

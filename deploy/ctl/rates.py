@@ -8,7 +8,7 @@ import click
 
 from deploy.ctl.console import data_dir_option, json_option, settings, show
 from shared.db.connect import connect
-from workers.rates.load import SQL, Terms, load
+from workers.ingest.rates import SQL, Terms, load
 
 _NAME = r"[a-z][a-z0-9_]{0,62}"
 

@@ -7,16 +7,16 @@ import click
 
 from deploy.ctl.console import console, data_dir_option, json_option, report, settings, show
 from deploy.terminal import safe
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.releases.retention import SQL as RELEASES
-from workers.releases.retention import expire, order
+from workers.bulk.releases import SQL as RELEASES
+from workers.bulk.releases import expire, order
 
 SQL = beside(__file__, "releases.sql")
 _LISTED = ("dataset", "data_version", "kept_as", "files", "rows", "bytes", "created_at", "expires_at")

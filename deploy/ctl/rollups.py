@@ -9,8 +9,8 @@ from rich.progress import Progress
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.queries import beside
+from workers.analytics.rollups.layout import rebuild_rollups
 from workers.provenance import events
-from workers.rollups.layout import rebuild_rollups
 
 SQL = beside(__file__, "data.sql")
 

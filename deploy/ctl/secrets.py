@@ -11,11 +11,11 @@ import click
 from psycopg import sql
 
 from deploy.ctl.console import data_dir_option, json_option, print_json, report, settings, show
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.webhook_secrets import opened_secret, sealed_secret
+from shared.events.webhook_secrets import opened_secret, sealed_secret
+from shared.settings.settings import Settings
 
 SQL = beside(__file__, "accounts.sql")
 WEBHOOKS = beside(__file__, "webhooks.sql")

@@ -13,12 +13,12 @@ import redis
 
 from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, settings, show
 from deploy.ctl.selectors import person_of
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
+from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
 from shared.redis import keys
 from shared.redis.connect import connect_store
-from shared.sessions import SESSION_ID_CHARACTERS, SessionBeginning
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 _DEADLINE_SECONDS = 5.0

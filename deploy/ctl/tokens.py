@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from deploy.ctl.console import data_dir_option, json_option, report, reveal, settings, show
-from shared.credentials import FREE_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from shared.organizations.credentials import FREE_PREFIX, keyed_hash, mint, parse
 
 SQL = beside(__file__, "accounts.sql")
 

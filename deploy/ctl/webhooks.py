@@ -7,16 +7,15 @@ import click
 
 from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, reveal, settings, show
 from deploy.ctl.selectors import organization_of
-from edge.http.uuid7 import uuid7
-from edge.webhooks.service import SQL as WEBHOOKS
-from shared.config import Settings
+from edge.events.webhook_service import SQL as WEBHOOKS
+from edge.http.context import uuid7
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.events import CURSOR_MAX, TYPES
-from shared.webhook_secrets import sealed_secret
-from shared.webhook_urls import url_fault
-from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret
+from shared.events.types import CURSOR_MAX, TYPES
+from shared.events.webhook_secrets import sealed_secret
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
+from shared.settings.settings import Settings
 
 SQL = beside(__file__, "webhooks.sql")
 _LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")

@@ -8,9 +8,9 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import Any
 
 from deploy.local.paths import Paths
-from deploy.local.processes import end_all_writing_below
-from shared.config import Settings
+from deploy.local.process import end_all_writing_below
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 
 
 class StackError(Exception):

@@ -40,7 +40,7 @@ function instance(id) {
     return "urn:uuid:" + [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-// A UUID version 7 (RFC 9562) in hexadecimal, as edge/http/uuid7.py makes it.
+// A UUID version 7 (RFC 9562) in hexadecimal, as edge/http/context.py makes it.
 function requestId() {
     const random = new Uint8Array(10);
     globalThis.crypto.getRandomValues(random);
@@ -90,7 +90,7 @@ function answer(r) {
     r.return(status, JSON.stringify(document));
 }
 
-// For a person whose browser has followed a wrong link; as edge/meta/templates/problem.html. All of its text is ours.
+// For a person whose browser has followed a wrong link; as edge/docs/templates/problem.html. All of its text is ours.
 function page(problem) {
     return '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + problem.title + ' · Item Index</title>' +

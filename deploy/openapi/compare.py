@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from edge.openapi.components import expanded
+from edge.docs.components import expanded
 
 Document = dict[str, Any]
 _METHODS = ("get", "post", "put", "patch", "delete")

@@ -10,8 +10,8 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.http.parameters import CurrencyCode, Parameters
 from edge.storage.database import Database
-from shared.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
-from shared.results.formats import money
+from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
+from shared.analytics.results import money
 
 _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a table of exchange rates, like ecb")
 

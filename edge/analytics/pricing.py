@@ -13,9 +13,9 @@ from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
-from shared.exchange import ROUNDING as ROUNDED
-from shared.exchange import Converter
-from shared.results.layout import MEDIA_TYPES
+from shared.analytics.exchange import ROUNDING as ROUNDED
+from shared.analytics.exchange import Converter
+from shared.analytics.results import MEDIA_TYPES
 
 MONEY = ("low", "median", "high", "close")
 

@@ -12,20 +12,18 @@ from aiohttp_apispec import docs, match_info_schema, querystring_schema, respons
 from edge.analytics import envelope
 from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import range_of, require_active_item
-from edge.analytics.price_history import coverage
-from edge.analytics.prices import Price
-from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
-from edge.analytics.reductions import as_row, reductions
+from edge.analytics.price_history import Price, as_row, coverage, reductions
+from edge.analytics.schemas import PriorPriceQuery, PriorPriceReply
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
+from shared.analytics.exchange import ROUNDING as ROUNDED
+from shared.analytics.exchange import Converter
+from shared.analytics.results import MEDIA_TYPES
 from shared.db.queries import beside
-from shared.exchange import ROUNDING as ROUNDED
-from shared.exchange import Converter
 from shared.prior_price.model import Options
-from shared.results.layout import MEDIA_TYPES
 
 SQL = beside(__file__, "prior_price.sql")
 HISTORY_DAYS = 730

@@ -17,11 +17,9 @@ from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
+from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
+from shared.analytics.results import DOUBLE, MEDIA_TYPES, NINE_DIGITS
 from shared.db.queries import beside
-from shared.footprint import Figure, as_double, nearest
-from shared.indicators import INDICATORS, Indicator
-from shared.results.layout import MEDIA_TYPES
-from shared.results.rounding import DOUBLE, NINE_DIGITS
 from shared.uncertainty.displacement import Displacement, requested_displacement
 
 SQL = beside(__file__, "sustainability.sql")

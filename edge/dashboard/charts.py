@@ -1,10 +1,56 @@
-"""From the rows of a report to pictures: lines over periods, bars of shares and distributions."""
+"""Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one."""
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
 
-from edge.dashboard.bars import Bar, barred, number
-from edge.reports.report import Picture
+from edge.analytics.price_history import KINDS, Price, median
+from edge.analytics.report import Picture
+from edge.dashboard.tables import figure
+from shared.money import minor_digits
+
+
+class Bar(NamedTuple):
+    """A figure as a number or its text, and the bounds of its interval, None where it has none."""
+
+    label: str
+    value: Any
+    low: Any = None
+    high: Any = None
+
+
+def barred(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
+    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
+    ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
+    full = 1.0 if percent else max(ends, default=1.0) or 1.0
+    return {"title": title, "entries": [entry(bar, full, percent=percent) for bar in bars]}
+
+
+def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
+    """Return one bar of a picture: lengths in per cent of `full`, `whisker` as the places of both bounds or None."""
+    value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
+    text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
+    if low is not None and high is not None:
+        text, whisker = f"{text} ({figure(bar.low)} to {figure(bar.high)})", (_part(low, full), _part(high, full))
+    return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
+
+
+def number(value: Any) -> float | None:
+    """Return the number that a figure or its text is, None for anything else."""
+    try:
+        return float(value) if value is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _part(value: float, full: float) -> float:
+    return round(100 * min(1.0, abs(value) / full), 1)
+
+
+# From the rows of a report to pictures: lines over periods, bars of shares and distributions.
+
 
 ROWS_MAX = 200
 SERIES_MAX = 6
@@ -143,3 +189,75 @@ def _label(row: dict[str, Any], *, period: bool = True) -> str:
 
 def _moment(row: dict[str, Any]) -> str:
     return ", ".join(str(row[name]) for name in ("period", "currency") if row.get(name))
+
+
+# Pictures of one item: its prices by day with outliers apart, its footprint with intervals.
+
+
+# From this ratio of the highest price to the lowest on, a linear axis would flatten the line below its outliers.
+_LOG_RATIO_MIN = 5.0
+
+
+def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dict[str, Any]]:
+    """Return an item's median price per day and channel, a plot for each currency and kind; no data is a gap.
+
+    Outliers have no part in the lines: they are series of hollow points, the median where a channel has several a day.
+    """
+    everything = (*prices, *outliers)
+    made = []
+    for currency, kind in sorted({(price.currency, price.kind) for price in everything}):
+        chosen = [price for price in everything if (price.currency, price.kind) == (currency, kind)]
+        first, last = min(p.day for p in chosen), max(p.day for p in chosen)
+        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+        series: list[dict[str, Any]] = []
+        channels = sorted({price.channel for price in chosen})
+        for colour, channel in enumerate(channels[:SERIES_MAX]):
+            here = [price for price in chosen if price.channel == channel]
+            values = _by_day([price for price in here if price.outlier is None], days, currency)
+            series.append({"label": channel, "values": values, "colour": colour})
+            values = _by_day([price for price in here if price.outlier is not None], days, currency)
+            hollow = [position for position, value in enumerate(values) if value is not None]
+            if hollow:
+                label = f"{channel}, outliers"
+                series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})
+        scale = _scale(series)
+        title = f"Median price per day, {currency}, {KINDS[kind]}s{', logarithmic scale' if scale == 'log' else ''}"
+        if len(channels) > SERIES_MAX:
+            title += f" (the first {SERIES_MAX} of {len(channels)} channels)"
+        listed = [day.isoformat() for day in days]
+        made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})
+    return made
+
+
+def footprint(figures: Iterable[Mapping[str, Any]], titles: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return bars of an item's figures with whiskers, each indicator on a scale of its own; None without figures."""
+    entries = []
+    for row in figures:
+        if row["per_unit"] is None:
+            continue
+        bar = Bar(titles.get(row["indicator"], row["indicator"]), row["per_unit"], row["low"], row["high"])
+        drawn = entry(bar, max(row["per_unit"], row["high"] or 0.0) or 1.0)
+        entries.append({**drawn, "text": f"{drawn['text']} {row['unit']}"})
+    title = "Footprint of one with its 95 % interval, each indicator on its own scale"
+    return {"title": title, "entries": entries} if entries else None
+
+
+def scaled(minor: Decimal, currency: str) -> Decimal:
+    """Turn minor units into an amount."""
+    return minor.scaleb(-minor_digits(currency))
+
+
+def _by_day(prices: Iterable[Price], days: Iterable[date], currency: str) -> list[float | None]:
+    by_day: dict[date, list[int]] = defaultdict(list)
+    for price in prices:
+        by_day[price.day].append(price.minor)
+    return [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
+
+
+def _scale(series: Iterable[Mapping[str, Any]]) -> str:
+    """Return `log` where outliers are so far from the other prices that the lines would be flat, else `linear`."""
+    if all("hollow" not in one for one in series):
+        return "linear"
+    values = [value for one in series for value in one["values"] if value is not None]
+    low, high = min(values), max(values)
+    return "log" if low > 0 and high >= _LOG_RATIO_MIN * low else "linear"

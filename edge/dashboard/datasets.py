@@ -5,13 +5,13 @@ import hmac
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.dashboard.billing import PageBilling
+from edge.bulk.delta_sharing import profile_of
+from edge.bulk.downloads import FileResponder
+from edge.bulk.release_repository import LATEST, ReleaseRepository, dataset_of
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
-from edge.delta_sharing.handlers import profile_of
-from edge.downloads.files import FileResponder
-from edge.releases.repository import LATEST, ReleaseRepository, dataset_of
-from shared.datasets.schema import DATASETS
-from shared.plans import INSTITUTIONAL
+from shared.bulk.schema import DATASETS
+from shared.organizations.accounts import INSTITUTIONAL
 
 _LISTED = 50
 _KEY_CHARACTERS_MAX = 200

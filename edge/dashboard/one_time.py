@@ -8,11 +8,10 @@ from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, see
 from edge.dashboard.sessions import Sessions
-from edge.http.outcome import Outcome
 from edge.http.problems import Problem
 from edge.organizations.service import OrganizationService
 from edge.storage.database import Scope, Transaction
-from edge.storage.idempotency import IdempotentActs, IdempotentRequest
+from edge.storage.idempotency import IdempotentActs, IdempotentRequest, Outcome
 
 Make = Callable[[OrganizationService], Awaitable[str]]
 MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]

@@ -10,14 +10,13 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.usage import plot_by_day
-from edge.meta.quota import windows_of
-from edge.organizations.member_handlers import invitation_link
-from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts
-from edge.organizations.usage import usage_range
+from edge.organizations.handlers import invitation_link
+from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
 from edge.quota.limiter import RateLimiter
-from shared.credentials import KEY_PREFIX
+from edge.quota.page import windows_of
+from shared.organizations.accounts import INSTITUTIONAL, Plan
+from shared.organizations.credentials import KEY_PREFIX
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
-from shared.plans import INSTITUTIONAL, Plan
 
 _AUDIT_ROWS = 100
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"

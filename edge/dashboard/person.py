@@ -8,9 +8,8 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, s
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import OrganizationService, as_dicts
-from edge.organizations.usage import usage_range
-from shared.config import Settings
+from edge.organizations.service import OrganizationService, as_dicts, usage_range
+from shared.settings.settings import Settings
 
 _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 

@@ -7,28 +7,26 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
-from edge.analytics.aside import aside
+from edge.analytics.envelope import aside
+from edge.analytics.report import Picture
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_service import Quote, ReportService
 from edge.dashboard import charts
-from edge.dashboard.billing import PageBilling
-from edge.dashboard.form_faults import FormFaults
-from edge.dashboard.report_form import Field, ReportForm, defaults_of, fields_of, read_form
+from edge.dashboard.acting import PageBilling
+from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import export_question, question, table_of
-from edge.downloads import stream
-from edge.downloads.body import ResultBody
+from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
+from edge.http.stream import ResultBody
 from edge.jobs.serializers import failure
 from edge.jobs.service import JobOrders, Order
 from edge.quota.billing import Charge
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Picture
-from edge.reports.service import Quote, ReportService
-from shared.accounts import Principal
+from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import ResultStore
-from shared.plans import BRAND
-from shared.results.layout import MEDIA_TYPES
+from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
 _LISTED = 50

@@ -1,12 +1,10 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
-from edge.container import Services
-from edge.dashboard.acting import PlanRights
-from edge.dashboard.billing import PageBilling
-from edge.dashboard.completions import CompletionPages
+from edge.composition import Services
+from edge.dashboard.acting import PageBilling, PlanRights
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.events import EventPages
-from edge.dashboard.explorer import ExplorerPages
+from edge.dashboard.explorer import CompletionPages, ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
 from edge.dashboard.one_time import OneTimeSecrets

@@ -1,6 +1,7 @@
-"""The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
+"""Sentences of ours as markup."""
 
 import hmac
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,20 +10,31 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
+from markupsafe import Markup, escape
 
 from edge.auth.users import UserService
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import figure
-from edge.dashboard.text import code_spans
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
 from edge.organizations.service import Actor
-from edge.quota.people import PersonLimits
-from shared.accounts import Person
+from edge.quota.middleware import PersonLimits
 from shared.errors import ItemIndexError
-from shared.ids import require_uuid
-from shared.sessions import Session
+from shared.index.iid import require_uuid
+from shared.organizations.accounts import Person
+from shared.organizations.sessions import Session
+
+_SPAN = re.compile(r"`([^`]+)`")
+
+
+def code_spans(text: str) -> Markup:
+    """Return a sentence with the text between backticks as code; everything in it is escaped."""
+    return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
+
+
+# The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures.
+
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}

@@ -19,8 +19,8 @@ from edge.auth.users import UserService
 from edge.dashboard.session_guard import PageError, see
 from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
 from edge.http.context import CONTEXT
-from edge.quota.people import PersonLimits
-from shared.config import Settings
+from edge.quota.middleware import PersonLimits
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 HOME = "/dashboard"

@@ -7,9 +7,8 @@ from typing import Any
 from aiohttp import web
 
 from edge.dashboard.session_guard import SignedIn, render
-from edge.organizations.service import Actor, OrganizationService, as_dicts
-from edge.organizations.usage import usage_csv, usage_range
-from edge.quota.request_log import KEPT_DAYS, LoggedCall, RequestLog
+from edge.organizations.service import Actor, OrganizationService, as_dicts, usage_csv, usage_range
+from edge.quota.usage import KEPT_DAYS, LoggedCall, RequestLog
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
 

@@ -7,17 +7,17 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.dashboard.acting import PlanRights, acting_of
-from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.forms import FormFaults
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.events.feed import EventFeed
+from edge.events.schemas import NewWebhook, Replay
+from edge.events.webhook_service import WebhookService
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
-from edge.webhooks.schemas import NewWebhook, Replay
-from edge.webhooks.service import WebhookService
-from shared.config import Settings
-from shared.events import TYPES
-from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
+from shared.events.types import TYPES
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
+from shared.settings.settings import Settings
 
 _PAGE = "/dashboard/webhooks"
 _ATTEMPTS = 100

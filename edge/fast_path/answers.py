@@ -5,16 +5,14 @@ from typing import Any
 
 from aiohttp.helpers import rfc822_formatted_time
 
-from edge.fast_path.call import Call
-from edge.fast_path.request import is_hexadecimal_id
+from edge.fast_path.call import Call, is_hexadecimal_id
 from edge.http.answer_cache import Answer
 from edge.http.context import instance_of
 from edge.http.problems import Problem
-from edge.middleware.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
-from edge.quota.headers import limit_fields
+from edge.http.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS
+from edge.quota.limiter import may_be_kept
 from edge.quota.policy import NOT_COUNTED, Decision
-from edge.quota.refusal import refusal
-from edge.quota.refusals import may_be_kept
+from edge.quota.refusal import limit_fields, refusal
 
 _UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
 _COMMON = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS).encode()

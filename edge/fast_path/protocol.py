@@ -16,7 +16,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from edge.fast_path.request import LONGEST, recognized
+from edge.fast_path.call import LONGEST, recognized
 from edge.fast_path.service import FastPath
 
 

@@ -1,6 +1,7 @@
-"""The common parts of all connections on the fast path: the sources of answers, and how they are counted."""
+"""Counts of the fast path: plain numbers for each response, written into the real metrics once a second."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
@@ -8,23 +9,79 @@ from time import perf_counter
 import msgspec
 
 from edge import rules
-from edge.container import Services
+from edge.composition import Services
 from edge.fast_path import answers
-from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, caller_of, of_record
-from edge.fast_path.counts import Counts
-from edge.fast_path.request import PlainRequest, is_hexadecimal_id, network_of, representation
-from edge.fast_path.unread import Reader
+from edge.fast_path.call import (
+    LOOKUP,
+    NOT_CHARGED,
+    Call,
+    PlainRequest,
+    call_of,
+    caller_of,
+    is_hexadecimal_id,
+    network_of,
+    of_record,
+    representation,
+)
+from edge.fast_path.pending import Reader
 from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
-from edge.http.compression import COMPRESSED_FROM_BYTES
+from edge.http.answer_keeping import COMPRESSED_FROM_BYTES
 from edge.http.context import trace_members
 from edge.http.problems import unavailable
+from edge.http.request_context import span_attributes
 from edge.index.identifiers import requested_identifier
-from edge.middleware.request_context import span_attributes
-from edge.quota.policy import Decision
+from edge.quota.policy import Decision, outcome_name
 from edge.quota.unmetered import UnmeteredLimits
-from shared.accounts import Principal
 from shared.errors import InvalidParameter, StoreUnavailable
-from shared.telemetry.trace_context import SpanContext, step_from
+from shared.organizations.accounts import Principal
+from shared.telemetry import metrics
+from shared.telemetry.spans import SpanContext, step_from
+
+_FLUSH_SECONDS = 1.0
+_Case = tuple[str, int, str, int | None, bool, str | None]
+"""Route, status, plan, the limiter's outcome (None where it was not asked), whether refunded, what memory gave."""
+
+
+class Counts:
+    """The counts of one process since the last flush."""
+
+    def __init__(self) -> None:
+        self._histograms: defaultdict[_Case, metrics.LocalHistogram] = defaultdict(metrics.LocalHistogram)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(
+        self, route: str, decision: Decision, status: int, seconds: float, *, refunded: bool, source: str | None
+    ) -> None:
+        """Count one response, its charge, and what memory gave for it: `record`, `identifier`, `answer`, or nothing.
+
+        `refunded` counts that too, as the ordinary way does for a 304.
+        """
+        outcome = decision.outcome if decision.verified else None
+        self._histograms[route, status, decision.plan.name, outcome, refunded, source].note(seconds)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Add what was counted to the metrics."""
+        self._timer = None
+        for (route, status, plan, outcome, refunded, source), tally in self._histograms.items():
+            if source == "answer":
+                metrics.answers_reused.inc(tally.count)
+            elif source is not None:
+                metrics.record_reads.labels("memory").inc(tally.count)
+            if source == "identifier":
+                metrics.identifier_reads.labels("memory").inc(tally.count)
+            metrics.requests.labels(route, status).inc(tally.count)
+            if outcome is not None:
+                metrics.quota_decisions.labels(plan, outcome_name(outcome)).inc(tally.count)
+                if refunded:
+                    metrics.quota_decisions.labels(plan, "refunded").inc(tally.count)
+            tally.flush_into(metrics.request_seconds.labels(route))
+        self._histograms.clear()
+
+
+# The common parts of all connections on the fast path: the sources of answers, and how they are counted.
+
 
 _INDEX = b"/v1/index/"
 _RESOLVE = rules.free("resolve")

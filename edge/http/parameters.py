@@ -11,11 +11,11 @@ from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
-from edge.http.json_body import decode_json
+from edge.http.json import decode_json
 from edge.http.problems import Problem, invalid_parameters, missing_parameters
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
-from shared.iso4217 import CODES
+from shared.money import CODES
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)

@@ -1,4 +1,4 @@
-"""A document that is made once and sent many times: its bytes, compressed once, and their ETag."""
+"""Conditional requests (RFC 9110, section 13)."""
 
 import asyncio
 import gzip
@@ -10,8 +10,31 @@ from typing import Generic, TypeVar
 from aiohttp import web
 
 from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, Offer
-from edge.http.conditional import none_match
 from edge.http.context import CONTEXT
+
+
+def none_match(field: str | None, etag: str) -> bool:
+    """Return whether `If-None-Match` names this ETag, by weak comparison; the response is then 304.
+
+    A malformed list matches nothing: the caller then simply gets the whole answer.
+    """
+    if not field:
+        return False
+    if field.strip() == "*":
+        return True
+    opaque = etag.removeprefix("W/")
+    return any(tag.strip().removeprefix("W/") == opaque for tag in field.split(","))
+
+
+def match(field: str | None, etag: str) -> bool:
+    """Return whether `If-Match` allows the request: absent, `*`, or naming this ETag by strong comparison."""
+    if field is None or field.strip() == "*":
+        return True
+    return any(tag.strip() == etag for tag in field.split(","))
+
+
+# A document that is made once and sent many times: its bytes, compressed once, and their ETag.
+
 
 _CACHE_SECONDS = 300
 _COMPRESSED_FROM_BYTES = 1_024

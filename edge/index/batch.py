@@ -14,13 +14,12 @@ from edge.index import schemas
 from edge.index.lookup import CACHE_CONTROL
 from edge.index.records import Record, RecordCache
 from edge.quota.billing import Billing
+from edge.rules import BATCH, IIDS_PER_UNIT
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
-from shared.ids import canonical_iid
-from shared.plans import Plan
+from shared.index.iid import canonical_iid
+from shared.organizations.accounts import Plan
 
-KIND = "lookup-batch"
-IIDS_PER_UNIT = 10
 _ENCODER = msgspec.json.Encoder()
 _TEXT_CHARACTERS_MAX = 80
 # A canonical IID has no character that JSON escapes.
@@ -66,7 +65,7 @@ class BatchLookup:
         units = units_of(parameter, iids, principal_of(request).plan)
         if request[QUERY]["dry_run"]:
             await self._billing.count_call(request[CONTEXT])
-            return batch_estimate(KIND, units, self._version.current)
+            return batch_estimate(BATCH, units, self._version.current)
         charge = await self._billing.charge(request[CONTEXT], units)
         return await charge.settle(self._respond(iids))
 

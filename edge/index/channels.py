@@ -8,10 +8,10 @@ from typing import Any
 from aiohttp import web
 from aiohttp_apispec import docs, querystring_schema, response_schema
 
+from edge.http.answer_keeping import offer
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.index import schemas
-from edge.middleware.answer_keeping import offer
 from edge.storage.database import Database
 from shared.db.queries import beside
 

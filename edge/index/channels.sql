@@ -1,6 +1,6 @@
 -- name: page
 -- From the cells of the reports, where each channel's observations are counted by month: no observation is read. `days`
--- packs 31 counts of one width, after a byte for the number of columns and one for that width (workers/rollups/codec.py).
+-- packs 31 counts of one width, after a byte for the number of columns and one for that width (workers/analytics/rollups/codec.py).
 SELECT h.code, seen.observations, (
     SELECT max(m.month + d) FROM month_cells m, generate_series(0, 30) AS d
     WHERE m.scope = 'h' AND m.id = h.id AND m.month = seen.last_month

@@ -9,7 +9,7 @@ from edge.storage.database import Database
 from edge.storage.redis_client import RedisClient
 from shared.db.queries import beside
 from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
-from shared.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
+from shared.index.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
 from shared.redis import keys
 from shared.telemetry import metrics
 

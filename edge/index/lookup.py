@@ -1,18 +1,153 @@
-"""GET /index/lookup/{iid}: one record."""
+"""A record as the contract shows it (section 2), made from one row of PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any
 
+import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, response_schema
 
-from edge.http.conditional import none_match
 from edge.http.parameters import PATH
-from edge.index import record, schemas
+from edge.http.representation import none_match
+from edge.index import schemas
 from edge.index.records import Record, RecordCache
 from edge.storage.database import Database
+from shared.analytics.footprint import CODES, as_double, nearest
+from shared.clock import rfc3339
 from shared.db.queries import beside
 from shared.errors import ItemMerged, ItemMistyped, ItemNotFound
-from shared.ids import is_mistyped
+from shared.index.iid import is_mistyped
+from shared.money import to_text
+
+ABSENT = Record("-", b"", "")
+_ENCODER = msgspec.json.Encoder()
+# PostgreSQL's numbers are exact; read as decimals they stay so.
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+
+
+def make(row: Mapping[str, Any], base_url: str) -> Record:
+    """Make what an item's row leads to: its record, or that it was merged or withdrawn."""
+    if row["status"] == "withdrawn":
+        return Record("x", b"", "")
+    if row["status"] == "merged":
+        return Record(">", b"", "", row["survivor_iid"])
+    body = _ENCODER.encode(document(row, base_url))
+    return Record("+", body, etag_of(row["iid"], row["version"], body))
+
+
+def etag_of(iid: str, version: int, body: bytes) -> str:
+    """Return a record's weak ETag: the same for every content coding.
+
+    It depends on the content too: when a load is undone and another one follows, a version comes a second time.
+    """
+    return f'W/"{iid}.{version}-{blake2b(body, digest_size=6).hexdigest()}"'
+
+
+def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Return the record's members, in the contract's order; an unknown value is None, never absent."""
+    attributes = _json(row["attributes"]) or {}
+    self_url = f"{base_url}/index/lookup/{row['iid']}"
+    brand = row["brand_slug"] is not None
+    return {
+        "iid": row["iid"],
+        "name": row["name"],
+        "alt_names": row["alt_names"],
+        "status": row["status"],
+        "brand": {"id": row["brand_id"], "name": row["brand_name"], "slug": row["brand_slug"]} if brand else None,
+        "product_type": row["product_type"],
+        "category": {"code": row["category_code"], "path": row["category_path"]} if row["category_code"] else None,
+        "identifiers": _json(row["identifiers"]) or [],
+        "attributes": attributes,
+        "channels": _json(row["channels"]) or [],
+        "price_band": price_band(_json(row["price_band"])),
+        "sustainability": sustainability(_json(row["impacts"]), _json(row["factors"]), attributes.get("weight_kg")),
+        "sources": [_source(source) for source in _json(row["sources"]) or []],
+        "provenance": provenance(row),
+        "members": _json(row["members"]) or [],
+        "matches": [_match(one) for one in _json(row["matches"]) or []],
+        "version": row["version"],
+        "first_seen_on": row["first_seen_on"].isoformat(),
+        "updated_at": rfc3339(row["updated_at"]),
+        "links": {
+            "self": self_url,
+            "brand": f"{base_url}/index/brands?q={row['brand_slug']}" if brand else None,
+            "pricing": f"{base_url}/index/pricing/{row['iid']}",
+            "sustainability": f"{base_url}/index/sustainability/{row['iid']}",
+        },
+    }
+
+
+def provenance(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the source of each field that is known. An item of one source has all of them from it."""
+    kept = _json(row["field_sources"])
+    if kept is not None:
+        return dict(sorted(kept.items()))
+    sources = _json(row["sources"]) or []
+    if not sources:
+        return {}
+    known = [
+        name
+        for name, value in (
+            ("name", row["name"]),
+            ("alt_names", row["alt_names"]),
+            ("brand", row["brand_slug"]),
+            ("category", row["category_code"]),
+            ("product_type", row["product_type"]),
+        )
+        if value
+    ]
+    known += [f"identifiers.{one['scheme']}" for one in _json(row["identifiers"]) or []]
+    known += [f"attributes.{name}" for name in _json(row["attributes"]) or {}]
+    return dict.fromkeys(sorted(known), sources[0]["source"])
+
+
+def price_band(band: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Write the amounts as decimal text of their currency."""
+    if band is None:
+        return None
+    money = {name: to_text(Decimal(band[name]), band["currency"]) for name in ("low", "median", "high")}
+    return {
+        "currency": band["currency"],
+        "kind": "listing" if band["kind"] == "l" else "sale",
+        **money,
+        "observations": band["observations"],
+        "set_aside": band["set_aside"],
+        "from": band["from"],
+        "to": band["to"],
+    }
+
+
+def sustainability(
+    impacts: list[dict[str, Any]] | None, factors: list[dict[str, Any]] | None, weight_kg: Any
+) -> dict[str, Any] | None:
+    """Return each indicator's best figure; basis, method and samples are those of the first that has one."""
+    nearest_figures = nearest(impacts or (), factors or (), weight_kg)
+    first = next((nearest_figures[name] for name in CODES if name in nearest_figures), None)
+    if first is None:
+        return None
+    figures = {name: as_double(nearest_figures[name].per_unit) if name in nearest_figures else None for name in CODES}
+    return {**figures, "basis": first.basis, "method": first.method, "samples": first.samples}
+
+
+def _source(source: dict[str, Any]) -> dict[str, Any]:
+    observed = datetime.fromisoformat(source["observed_at"]).replace(tzinfo=UTC)
+    return {"source": source["source"], "observed_at": rfc3339(observed), "license": source["license"]}
+
+
+def _match(match: dict[str, Any]) -> dict[str, Any]:
+    since = match["since"]
+    return {**match, "since": since and rfc3339(datetime.fromisoformat(since).replace(tzinfo=UTC))}
+
+
+def _json(text: Any) -> Any:
+    return _DECODER.decode(text) if text is not None else None
+
+
+# GET /index/lookup/{iid}: one record.
+
 
 SQL = beside(__file__, "record.sql")
 CACHE_CONTROL = "private, max-age=60"
@@ -28,7 +163,7 @@ class RecordLoader:
     async def __call__(self, iids: Sequence[str]) -> dict[str, Record]:
         """Return what each canonical IID leads to, in one query. Raises StoreUnavailable."""
         rows = {row["iid"]: row for row in await self._database.fetch(SQL.records, list(iids))}
-        return {iid: record.make(dict(rows[iid]), self._base_url) if iid in rows else record.ABSENT for iid in iids}
+        return {iid: make(dict(rows[iid]), self._base_url) if iid in rows else ABSENT for iid in iids}
 
 
 class Lookup:

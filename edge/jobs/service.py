@@ -1,23 +1,71 @@
-"""Orders of jobs by organizations: submitted, read, waited for, cancelled."""
+"""Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each."""
 
+import asyncio
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from edge.http.problems import Problem
-from edge.jobs.waiters import JobWaiters, wait_for_change
 from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope
-from shared.accounts import Principal
+from shared.analytics.results import Manifest, manifest_from
+from shared.bulk.manifest import ExportManifest, export_manifest_from
 from shared.clock import utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
-from shared.exports.manifest import ExportManifest, export_manifest_from
-from shared.ids import canonical_uuid
+from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
-from shared.results.layout import Manifest, manifest_from
+from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
+
+
+class JobWaiters:
+    """Wakes the waiters of a job when its row changes. After a lost notification they notice at their next poll."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self.closing = asyncio.Event()
+
+    def wake(self, job_id: str) -> None:
+        """Wake all that wait for this job; an empty id wakes all of every job, as notifications may have been lost."""
+        for name in [job_id] if job_id else list(self._waiting):
+            for event in self._waiting.get(name, ()):
+                event.set()
+
+    def close(self) -> None:
+        """Let every waiter finish: the process stops."""
+        self.closing.set()
+        self.wake("")
+
+    @contextmanager
+    def subscribe(self, job_id: str) -> Iterator[asyncio.Event]:
+        """Return an event that is set with each change of the job for as long as the block lasts."""
+        event = asyncio.Event()
+        self._waiting.setdefault(job_id, set()).add(event)
+        try:
+            yield event
+        finally:
+            events = self._waiting[job_id]
+            events.discard(event)
+            if not events:
+                del self._waiting[job_id]
+
+
+async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
+    """Wait up to `seconds` for the next change; return whether there was one."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    event.clear()
+    return True
+
+
+# Orders of jobs by organizations: submitted, read, waited for, cancelled.
+
 
 SQL = beside(__file__, "orders.sql")
 _POLL_SECONDS = 1.0

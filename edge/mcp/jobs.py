@@ -7,10 +7,9 @@ import msgspec
 from aiohttp import web
 
 from edge.http.problems import Problem, problem_of
-from edge.mcp.calls import Encoded, Result, ToolCalls, text_result
-from edge.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from edge.mcp.calls import Encoded, Result, ToolCalls, task_of, text_result
+from edge.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from edge.mcp.rest import RestCalls
-from edge.mcp.tasks import task_of
 from edge.mcp.tools import JOB, TOOLS_BY_NAME, RestCall
 from shared.errors import ItemIndexError, JobNotFound
 

@@ -8,10 +8,9 @@ from aiohttp import web
 
 from edge.http.context import Context
 from edge.http.problems import Problem
-from edge.quota.headers import limit_fields
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
-from edge.quota.refusal import refusal
+from edge.quota.refusal import limit_fields, refusal
 from edge.quota.unmetered import UnmeteredLimits
 from shared.errors import ItemNotFound, StoreUnavailable
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
 
 TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND, NOT_COUNTED = 1, 2, 0, -1, -2
 _NOT_COUNTED_SECONDS = 2

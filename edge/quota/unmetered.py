@@ -7,7 +7,7 @@ from functools import lru_cache
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
 from edge.quota.refusal import refusal
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
 
 NAME = "unmetered"
 _CALLS_PER_SECOND_FACTOR = 2

@@ -7,12 +7,12 @@ import msgspec
 
 from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
 from edge.search.engine import SearchEngine
-from edge.search.index import SearchIndex
-from edge.search.paging import begins_iid, find
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIdentifier, StoreUnavailable
-from shared.identifiers import LAYOUT, SCHEMES, normal
+from shared.index.identifiers import LAYOUT, SCHEMES, normal
+from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
+from shared.search.paging import begins_iid, find
 
 # A text that more items have is no identifier of theirs.
 _ITEMS_MAX = 10

@@ -1,18 +1,84 @@
-"""One act for each Idempotency-Key of a person or organization.
-
-The act and its answer commit together; repetitions get that answer.
-"""
+"""The request header `Idempotency-Key`: one text that marks repetitions of one request."""
 
 import hashlib
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
-from edge.http.outcome import Outcome
-from edge.http.problems import Problem
+import msgspec
+from aiohttp import web
+
+from edge.http.json import NO_STORE
+from edge.http.parameters import BODY
+from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
-from shared.config import Settings
 from shared.db.queries import beside
-from shared.sealing import seal, sealing_key, unseal
+from shared.organizations.sealing import seal, sealing_key, unseal
+from shared.settings.settings import Settings
+
+FIELD = "Idempotency-Key"
+PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
+"""The problems that a route may answer because of the header."""
+
+_FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
+PARAMETER: dict[str, Any] = {
+    "in": "header",
+    "name": FIELD,
+    "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"},
+    "required": False,
+}
+"""How the OpenAPI document describes the header."""
+
+
+def idempotency_key_of(request: web.Request) -> str | None:
+    """Return the request's key, or None where it carries none; raise `invalid-parameter` for a malformed one."""
+    keys = request.headers.getall(FIELD, [])
+    if not any(keys):  # nginx drops an empty header, so an empty one that arrives another way is ignored as well
+        return None
+    if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
+        raise invalid_parameters([(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
+    return keys[0]
+
+
+def digest_of(request: web.Request, organization: str | None) -> bytes:
+    """Return a SHA-256 of what a request orders of an organization: its call, and its body as it was validated."""
+    ordered = {
+        "call": f"{request.method} {request.path}",
+        "organization": organization,
+        "body": request.get(BODY, {}),
+    }
+    return hashlib.sha256(msgspec.json.encode(ordered, order="sorted")).digest()
+
+
+# The answer of an act as status and JSON text: what is kept for its repetitions and sent each time.
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer of an act: status, and the body as it is sent."""
+
+    status: int
+    body: bytes = b""
+
+
+def outcome_of(document: object, status: int) -> Outcome:
+    """Return an answer with a document of plain values."""
+    return Outcome(status, msgspec.json.encode(document))
+
+
+def response_of(outcome: Outcome) -> web.Response:
+    """Return the response, which no cache keeps."""
+    if not outcome.body:
+        return web.Response(status=outcome.status)
+    return web.Response(
+        status=outcome.status, body=outcome.body, content_type="application/json", headers=dict(NO_STORE)
+    )
+
+
+# One act for each Idempotency-Key of a person or organization. The act and its answer commit together; repetitions
+# get that answer.
+
 
 SQL = beside(__file__, "idempotency.sql")
 

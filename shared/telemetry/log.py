@@ -6,8 +6,8 @@ import sys
 from typing import Any, TextIO
 
 from shared.clock import rfc3339, utc_now
-from shared.config_values import LOG_LEVELS
 from shared.printable import json_line
+from shared.settings.checks import LOG_LEVELS
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",

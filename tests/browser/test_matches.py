@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from shared.identifiers import check_digit
+from shared.index.identifiers import check_digit
 from tests.browser.conftest import Visitor, until
 from tests.service.articles.support import HEADER, row, text_of
-from workers.matching.synthetic_words import SYLLABLES
+from workers.articles.matching.synthetic_words import SYLLABLES
 
 pytestmark = pytest.mark.xdist_group("browser")
 PAIRS = 12  # more than the last decisions that the page lists

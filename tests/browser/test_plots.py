@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from edge import dashboard
 
 pytestmark = pytest.mark.xdist_group("browser")
-STATIC = Path(dashboard.__file__).parents[1] / "meta" / "static"
+STATIC = Path(dashboard.__file__).parents[1] / "docs" / "static"
 DAYS = ["2026-07-01", "2026-07-02", "2026-07-03", "2026-07-04"]
 # The colours at the centre and on the rim (8 pixels right of it, as points have a radius of 4 and twice the pixels).
 PIXELS = """([value, at]) => {

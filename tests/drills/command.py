@@ -18,8 +18,8 @@ from deploy.ctl.numbers import FiniteRange
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
 from shared.clock import utc_now
-from shared.config import Settings
 from shared.errors import ItemIndexError
+from shared.settings.settings import Settings
 from tests.drills.attackers import AT_ONCE
 from tests.drills.checks import Check
 from tests.drills.faults import chosen, faults_of

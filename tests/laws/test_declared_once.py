@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edge.http.catalogue import CATALOGUE
-from shared.config import Settings
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import EVENTS
 
@@ -35,7 +35,7 @@ def test_each_setting_is_used_and_has_a_sentence(name: str) -> None:
 
 
 def test_the_environment_is_read_in_one_place() -> None:
-    allowed = {"shared/config.py", "deploy/gunicorn.conf.py"}
+    allowed = {"shared/settings/settings.py", "deploy/gunicorn.conf.py"}
     for path, text in SOURCES.items():
         name = str(path.relative_to(PROJECT))
         if name not in allowed and not name.startswith(("deploy/local/", "deploy/ctl/")):

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import Mapping, read
-from workers.ingest.mapping_keys import TABLES, keys, markdown
-from workers.ingest.match_rules import MatchRules
+from workers.ingest.mapping import TABLES, Mapping, MatchRules, keys, markdown, read
 
 PROJECT = Path(__file__).parents[2]
 GUIDE = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()

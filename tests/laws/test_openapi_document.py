@@ -10,11 +10,16 @@ from click.testing import CliRunner
 
 from deploy.ctl.openapi import application, openapi
 from edge.app import DOCUMENT
-from edge.openapi.brief import first_sentence, references
-from edge.openapi.components import bytes_of, expanded
-from edge.openapi.enumerations import ENUMERATIONS
-from edge.openapi.members import SENTENCES, needs_description, sentence_for
-from edge.openapi.published import EVERYWHERE
+from edge.docs.components import bytes_of, expanded
+from edge.docs.published import (
+    ENUMERATIONS,
+    EVERYWHERE,
+    SENTENCES,
+    first_sentence,
+    needs_description,
+    references,
+    sentence_for,
+)
 
 # Forms of Python's `re` that ECMA-262 reads as something else or refuses; JSON Schema's patterns are ECMA-262's.
 ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+|\{,\d")

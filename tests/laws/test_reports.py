@@ -2,16 +2,15 @@
 
 import pytest
 
-from edge.dashboard.form_faults import FormFaults
-from edge.dashboard.report_form import fields_of, read_form
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_schemas import question_names
+from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
-from edge.meta.root import CAPABILITIES
-from edge.openapi.document import EXAMPLES
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Report
-from edge.reports.schemas import question_names
+from edge.docs.document import EXAMPLES
+from edge.docs.root import CAPABILITIES
 from shared.jobs.contract import KINDS
-from workers.reports.registry import COMPUTATIONS
+from workers.analytics.reports.publish import COMPUTATIONS
 
 every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
 

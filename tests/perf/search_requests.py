@@ -18,10 +18,10 @@ from urllib.parse import quote_plus
 from rich.console import Console
 from rich.table import Table
 
-from edge.search.index import SearchIndex
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.search import layout
+from shared.search.index import SearchIndex
+from shared.settings.settings import Settings
 from tests.perf import bench_servers
 from tests.perf.bench_servers import PLENTY, PROJECT, Server
 from tests.perf.driver import drive

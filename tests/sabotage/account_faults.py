@@ -22,7 +22,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "a plan opens what a higher one pays for",
-        "edge/middleware/authentication.py",
+        "edge/auth/middleware.py",
         "if plan.rank >= rule.rank_min:",
         "if True:",
         "tests/service/exports/test_api.py::test_only_institutional_plans_and_keys",
@@ -85,7 +85,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "cursors are not signed",
-        "edge/http/cursors.py",
+        "edge/http/lists.py",
         "if not any(hmac.compare_digest(tag, one) for one in tags):",
         "if False:",
         "tests/unit/http/test_pure.py::test_a_cursor_opens_only_with_its_query",
@@ -113,7 +113,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "an Idempotency-Key means any organization",
-        "edge/http/idempotency_key.py",
+        "edge/storage/idempotency.py",
         '"organization": organization,\n        "body"',
         '"body"',
         f"{_IDEMPOTENT}::test_the_same_call_about_another_organization_is_another_request",
@@ -155,7 +155,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "sign-ins have no limit",
-        "edge/quota/people.py",
+        "edge/quota/middleware.py",
         'return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
         'return await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",

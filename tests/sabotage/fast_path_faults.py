@@ -12,7 +12,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a stored report is kept for every organization at the price of the one that has ordered it",
-        "edge/reports/service.py",
+        "edge/analytics/report_service.py",
         "return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)",
         "return None if quote.units == _PAID_UNITS else organization_of(request)",
         "tests/service/http/test_kept_reports.py::test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load",

@@ -19,7 +19,7 @@ SEARCH_FAULTS = (
     ),
     fault(
         "an identifier of several items is not possible where one of them was deleted",
-        "edge/search/segment.py",
+        "shared/search/live_segment.py",
         "not self._deleted[entries.astype(np.uint32)].all())",
         "not self._deleted[entries.astype(np.uint32)].any())",
         "tests/unit/search/test_search_possible_identifiers.py::test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left",

@@ -18,9 +18,9 @@ from yarl import URL
 
 from edge import server
 from edge.app import DOCUMENT, create_app
-from edge.resources import Resources, build, opened
+from edge.composition import Resources, build, opened
 from edge.storage.database import Database
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 _CHARGES = itertools.count(1)
 # The document of an address depends on nothing else: it is made once for all tests of a process.

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shared.config import Settings
 from shared.jobs.contract import KINDS, SEARCH_INDEX
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.context import Services
+from workers.analytics.reports.publish import Make, Replica, ReportHandler
 from workers.handlers import job_handlers
-from workers.job_handler import Handlers, JobContext, RowResultHandler
-from workers.reports.publish import ReportHandler
-from workers.reports.registry import Make
-from workers.reports.replica import Replica
-from workers.services import build_services
-from workers.tasks import JobRunner
+from workers.jobs.context import Services, build_services
+from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
+from workers.worker import JobRunner
 
 
 class RecordedMessages:

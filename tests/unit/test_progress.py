@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from workers.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck
+from workers.jobs.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck
 
 
 class _Clock:

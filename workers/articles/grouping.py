@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from workers.matching.clusters import Member, cluster
-from workers.matching.records import Link
+from workers.articles.matching.clusters import Member, cluster
+from workers.articles.matching.records import Link
 from workers.provenance.acts import Decision, EffectiveActs
 
 

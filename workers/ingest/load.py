@@ -12,29 +12,26 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
-from shared.search.text import fold
+from shared.settings.settings import Settings
+from shared.text import fold
+from workers.analytics.rollups import layout
 from workers.ingest import accounting, factors, readers
 from workers.ingest.alt_names import alt_names
-from workers.ingest.batches import Batch, Reject
-from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
+from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import KnownItems
-from workers.ingest.items_csv import as_csv
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
-from workers.ingest.read_ahead import ahead, alternating
-from workers.ingest.spool import Spool
-from workers.ingest.stage import Stage
+from workers.ingest.readers import ahead, alternating
+from workers.ingest.stage import Spool, Stage, as_csv
 from workers.ingest.transform import Transformed, Transformer
 from workers.provenance import events, identifiers
 from workers.provenance.events import Event
-from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
 ReportProgress = Callable[[int], None]

@@ -1,17 +1,72 @@
-"""A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
+"""The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence."""
 
+import dataclasses
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from shared.analytics.footprint import CODES, INDICATORS
 from shared.errors import LoadRefused
-from shared.indicators import CODES
-from shared.iso4217 import CODES as CURRENCIES
+from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
-from workers.ingest.match_rules import MatchRules, read_rules
+
+_TRUST = ("all", "identifiers", "review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRules:
+    """How the source's items are compared with those of other sources, to find which are one article."""
+
+    trust: Literal["all", "identifiers", "review"] = key(
+        "Links that are made without a person: `all` that are as good as certain, those that `identifiers` prove, or "
+        "none, and everything waits for `review`.",
+        'trust = "identifiers"',
+        default="all",
+    )
+    never: bool = key("The source's items are never linked with any other.", "never = true", default=False)
+    own_identifiers: tuple[str, ...] = key(
+        "Schemes of `[item.identifiers]` that the source numbers by itself: a `gtin` that is no GTIN, say. They are "
+        "not compared with those of other sources.",
+        'own_identifiers = ["gtin"]',
+        default=(),
+    )
+    article_identifier: str | None = key(
+        "The scheme by which the source itself says which of its items are one article; without it no two are.",
+        'article_identifier = "style_code"',
+        default=None,
+    )
+
+    def terms(self) -> dict[str, Any]:
+        """Return the rules that differ from the usual ones."""
+        usual = MatchRules()
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in given.items() if value != getattr(usual, name)}
+
+
+def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRules:
+    """Read the section. Raises LoadRefused, also for a scheme that the mapping's items do not have."""
+    where = "[match]"
+    table = tables.keys_of(MatchRules, given, where)
+    never, own = table.get("never", False), table.get("own_identifiers", [])
+    if not isinstance(never, bool):
+        tables.refuse(f"{where} never must be true or false")
+    if not isinstance(own, list) or not all(isinstance(scheme, str) for scheme in own):
+        tables.refuse(f"{where} own_identifiers must be a list of texts")
+    article = tables.optional_text(table, "article_identifier", where)
+    known = {scheme for scheme, _ in item.identifiers} if item else set()
+    for scheme in (*own, *([article] if article is not None else [])):
+        if scheme not in known:
+            tables.refuse(f"{where} names the scheme `{scheme}`, which [item.identifiers] does not have")
+    trust = tables.one_of(table, "trust", _TRUST, where, "all")
+    return MatchRules(trust=trust, never=never, own_identifiers=tuple(sorted(own)), article_identifier=article)
+
+
+# A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values.
+
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
@@ -298,3 +353,42 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
+
+
+# The mapping language as tables, made from the dataclasses that declare its keys. Pure.
+
+
+TABLES: tuple[tuple[str, type], ...] = (
+    ("The mapping itself", Mapping),
+    ("`[item]`", ItemFields),
+    ("`[observation]`, or several times `[[observation]]`", ObservationFields),
+    ("`[[impacts]]`", Impact),
+    ("`[match]`", MatchRules),
+    ("`[factors]`", FactorFields),
+    ("A field", Field),
+    ("`alt_names`", AltNames),
+)
+
+
+def keys(kind: type) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield the keys of a table: name, whether it is needed, its sentence, an example."""
+    for declared in dataclasses.fields(kind):
+        if declared.metadata:
+            needed = declared.default is dataclasses.MISSING
+            yield declared.name, needed, declared.metadata["sentence"], declared.metadata["example"]
+
+
+def markdown() -> str:
+    """Return all keys, and the indicators, as the tables of the guide."""
+    parts = []
+    for title, kind in TABLES:
+        parts += [f"### {title}\n", "| key | meaning | example |\n|---|---|---|"]
+        for name, needed, sentence, example in keys(kind):
+            shown = example.replace("|", "\\|")
+            parts.append(
+                f"| `{name}`{' (needed)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
+            )
+        parts.append("")
+    parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
+    parts += [f"| `{one.code}` | {one.unit} | {one.title} |" for one in INDICATORS]
+    return "\n".join(parts) + "\n"

@@ -16,11 +16,12 @@ from click.testing import CliRunner, Result
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.ctl.matches import matches
 from deploy.local.paths import free_port
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
-from workers.provenance import events, item_acts, reviews
+from workers.provenance import events, item_acts
+from workers.provenance import item_acts as reviews
 from workers.provenance.item_acts import ActRefused
 
 C = mint("shop_c", "y").iid

@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import key_of
+from shared.bulk.schema import key_of
 from shared.errors import LoadRefused
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.ingest.link_rejects import CONFLICTING, CROWDED, REPEATED
+from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:

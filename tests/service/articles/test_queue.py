@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.articles.support import ask, row, shop
 from tests.service.articles.test_decisions import printed, run
 

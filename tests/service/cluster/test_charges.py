@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.policy import NOT_COUNTED
-from edge.storage.redis_cluster import ClusterClient
-from edge.storage.redis_slots import slot_of
-from shared.plans import Plan
+from edge.storage.redis_cluster import ClusterClient, slot_of
+from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry.log import Log
 from tests.support.valkey_cluster import Node, ValkeyCluster

@@ -13,20 +13,18 @@ from typing import Any, cast
 
 import pytest
 
-from deploy.ctl.doctor_redis import look_at
+from deploy.ctl.doctor import look_at
 from edge.dashboard.sessions import IdToken, Sessions
 from edge.index.records import Record, RecordCache
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
-from edge.storage.redis_cluster import ClusterClient
-from edge.storage.redis_slots import slot_of
-from shared.config import Settings
+from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
-from shared.ids import mint
+from shared.index.iid import mint
 from shared.jobs import refunds
 from shared.redis import keys
 from shared.redis.connect import connect_store
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.cluster.test_charges import PLAN, until
 from tests.support.client import Edge, running_edge

@@ -6,14 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.webhooks import ENDPOINTS_MAX
+from shared.events.webhooks import ENDPOINTS_MAX
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import signatures_hold
 from tests.service.webhooks.receivers import receiver
 from tests.support.command import Run
-from workers.dispatch.retention import SQL as RETENTION
-from workers.webhooks.deliver import deliver
+from workers.dispatcher import SQL as RETENTION
+from workers.events.webhooks import deliver
 
 URL = "https://example.org/hook"
 

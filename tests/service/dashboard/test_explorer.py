@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, used, used_by, visit
 from tests.support.client import running_edge

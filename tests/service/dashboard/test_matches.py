@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from edge.dashboard.comparison import compare
+from edge.dashboard.matches import compare
 from edge.storage.database import Database
-from shared.config import Settings
-from shared.matches.pairs import SQL
+from shared.articles.pairs import SQL
+from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, ask, row, shop
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer

@@ -11,10 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.sessions import sessions as command
-from edge.auth.id_token import InvalidToken
-from edge.auth.logout_token import check_logout_claims
+from edge.auth.id_token import InvalidToken, check_logout_claims
 from edge.dashboard.sessions import IdToken, Sessions
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import CLIENT, running_issuer

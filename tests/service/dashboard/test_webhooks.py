@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member
 from tests.service.dashboard.test_forms import fault
 from tests.service.webhooks.receivers import Receiver, receiver
-from workers.webhooks.deliver import deliver
+from workers.events.webhooks import deliver
 
 __all__ = ["contents"]
 PAGE = "/dashboard/webhooks"

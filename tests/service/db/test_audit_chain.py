@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.orgs import orgs
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.organizations.contract import SQL
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 
 ROWS = 6
 

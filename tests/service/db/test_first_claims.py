@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from deploy.local import postgres
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import Connection, connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 from workers.provenance import item_acts
 from workers.provenance.undo import NothingToUndo, undo

@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.exports.orders import order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatch.refunds import Refunds
-from workers.dispatch.retention import delete_old
+from workers.dispatcher import Refunds, delete_old
 
 
 def shop(settings: Settings, folder: Path) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from edge.docs.pages import SCALAR_VERSION
 from edge.http.catalogue import CATALOGUE
-from edge.meta.docs import SCALAR_VERSION
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

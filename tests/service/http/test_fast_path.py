@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
+from edge.composition import Resources
 from edge.fast_path.service import FastPath
 from edge.index.identifiers import RequestedIdentifier
-from edge.resources import Resources
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.http.test_light_reads import SALES, SOY
 from tests.support.client import Edge
 from tests.support.servers import Contents

@@ -12,10 +12,10 @@ import pytest
 
 from edge.analytics import price_history, prior_price, sustainability
 from edge.index import lookup
-from shared.config import Settings
+from shared.analytics.results import META_KEY
 from shared.db.connect import connect
-from shared.ids import mint
-from shared.results.formats import META_KEY
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents

@@ -8,13 +8,13 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from edge.composition import build
 from edge.index.identifiers import RequestedIdentifier
-from edge.resources import build
 from edge.search.engine import SearchEngine
 from edge.search.identifiers import ItemSearch
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.search.model import SearchQuery
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
 from tests.support.client import Edge

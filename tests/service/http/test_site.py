@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from edge.app import describe
+from edge.docs.document import Document
 from edge.http.catalogue import CATALOGUE
-from edge.openapi.document import Document
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge

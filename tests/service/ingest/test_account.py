@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from shared.config import Settings
 from shared.errors import LoadRefused
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put
 from workers.ingest.accounting import accounts, check

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deploy.ctl.main import cli
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.shop import ROWS, load_rows
 
 SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid

@@ -7,16 +7,16 @@ import duckdb
 import numpy as np
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
-from workers.ingest.buffers import LoadBuffers
+from workers.ingest.batches import LoadBuffers
 from workers.ingest.clean import NO_FIGURE
-from workers.ingest.event_identity import currency_bits
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import read
+from workers.ingest.observations import currency_bits
 
 PROJECT = Path(__file__).parents[3]
 FIGURES = """

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
+from shared.settings.settings import Settings
 from tests.support.rates import HISTORY, load_rates
 from tests.support.shop import load_rows
+from workers.ingest.rates import Terms, load
 from workers.provenance import reindex
 from workers.provenance.undo import undo
-from workers.rates.load import Terms, load
 
 DAY = date(2026, 7, 3)
 

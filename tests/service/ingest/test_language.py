@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
 from tests.support.shop import MAPPING as SHOP

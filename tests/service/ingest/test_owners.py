@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow.dataset
 import pytest
 
-from shared.config import Settings
-from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, key_of
+from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut
@@ -21,9 +20,9 @@ from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
 from tests.support.workers import run
+from workers.analytics.reports.publish import COMPUTATIONS
 from workers.provenance import events, item_acts
 from workers.provenance.undo import undo
-from workers.reports.registry import COMPUTATIONS
 from workers.search.job import make_index
 
 IMPACT = '[[impacts]]\nindicator = "co2e_kg"\nvalue = "weight"\nbasis = "measured"\nmethod = "weighed"\n'

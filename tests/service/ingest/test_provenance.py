@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.shop import MAPPING, load_rows, mapping
 from workers.ingest.load import Summary, load
 from workers.provenance import item_acts

@@ -13,21 +13,20 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, run, services_of
-from workers.context import JobMessages
-from workers.dispatch.dispatcher import SQL as DISPATCH
-from workers.dispatch.dispatcher import Dispatcher
-from workers.job_handler import JobContext
-from workers.leases import SQL as LEASE
-from workers.leases import Lease, LeaseLost, claim, succeed
+from workers.dispatcher import SQL as DISPATCH
+from workers.dispatcher import Dispatcher
+from workers.jobs.context import JobMessages, build_services
+from workers.jobs.job_handler import JobContext
+from workers.jobs.leases import SQL as LEASE
+from workers.jobs.leases import Lease, LeaseLost, claim, succeed
 from workers.search.job import make_index
-from workers.services import build_services
 
 
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:

@@ -16,9 +16,9 @@ from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
 from deploy.ctl.orgs import orgs
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 from tests.service.org.conftest import SignedIn
 from tests.support.client import running_edge
 from tests.support.issuer import Issuer

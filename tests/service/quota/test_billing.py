@@ -10,13 +10,11 @@ from aiohttp import web
 from edge.http.context import Context
 from edge.http.problems import Problem
 from edge.quota.billing import Billing, Charge
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.storage.redis_client import SingleNodeClient
-from shared.accounts import Principal
-from shared.config import Settings
 from shared.errors import IdentifierNotFound, ItemNotFound, ItemWithdrawn, StoreUnavailable
-from shared.plans import Plan
+from shared.organizations.accounts import Plan, Principal
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 PLAN = Plan(

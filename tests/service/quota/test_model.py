@@ -7,12 +7,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as options
 from hypothesis import strategies as st
 
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 LIMITS = {"anonymous": 3, "free": 12}

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from edge.quota.request_log import RequestLog
+from edge.quota.usage import RequestLog
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
 from shared.errors import StoreUnavailable
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 

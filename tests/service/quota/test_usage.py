@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from edge.quota.request_log import RequestLog
-from edge.quota.usage import UsageRecorder
+from edge.quota.usage import RequestLog, UsageRecorder
 from edge.storage.database import Database
 from edge.storage.redis_client import SingleNodeClient
-from shared.accounts import Principal
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.organizations.contract import SQL
-from shared.plans import Plan
+from shared.organizations.accounts import Plan, Principal
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 BRAND = Plan(

@@ -9,12 +9,12 @@ import pytest
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain
 from tests.support.reports import quiet
 from tests.support.servers import Servers
-from workers.reports.registry import COMPUTATIONS
+from workers.analytics.reports.publish import COMPUTATIONS
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound, InvalidParameter
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_cohorts import known
 from tests.support.accounts import api_key
@@ -20,8 +20,8 @@ from tests.support.client import Edge
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.reports import price_index
-from workers.reports.price_index import make
+from workers.analytics.reports import price_index
+from workers.analytics.reports.price_index import make
 
 pytestmark = ON_THE_MARKET
 RAW = """

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.migrate import migrate_group
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import queued

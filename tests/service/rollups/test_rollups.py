@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
-from workers.rollups import group_figures, layout
-from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
-from workers.rollups.item_prices import unpacked
-from workers.rollups.ordered import SortedEntries
-from workers.rollups.refresh import rebuild
+from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups import layout
+from workers.analytics.rollups.aggregates import SortedEntries
+from workers.analytics.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
+from workers.analytics.rollups.item_prices import unpacked
+from workers.analytics.rollups.refresh import rebuild
 
 STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
 SALES = STATES.replace('currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"')

@@ -10,7 +10,9 @@ import httpx
 import pytest
 from itemindex_client import Client
 
-from edge.meta.client_samples import SAMPLES, python, typescript
+from edge.docs.code_samples import SAMPLES
+from edge.docs.code_samples import python_sample as python
+from edge.docs.code_samples import typescript_sample as typescript
 
 PROJECT = Path(__file__).parents[3]
 DOCUMENT = json.loads((PROJECT / "deploy/openapi/v1.json").read_text())

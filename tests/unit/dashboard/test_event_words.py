@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from edge.dashboard.event_words import words_of
-from shared.events import TYPES
+from edge.dashboard.events import words_of
+from shared.events.types import TYPES
 
 _FIRED = {"watch": "w", "label": None, "target": "brand", "code": "vita", "day": "2026-07-02", "currency": "HKD"}
 _JOB = {"job": "j-1", "kind": "sustainability-rollup", "state": "failed"}

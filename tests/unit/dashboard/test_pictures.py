@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard import charts
 from edge.dashboard.reports import drawn
-from edge.reports.declarations import REPORTS_BY_KIND
 
 PICTURE = REPORTS_BY_KIND["cohorts"].picture
 

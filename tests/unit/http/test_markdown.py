@@ -1,7 +1,6 @@
 """Guides as pages: headings that can be linked to, tables that scroll, links that lead somewhere."""
 
-from edge.meta.guides import address_of
-from edge.meta.markdown import render
+from edge.docs.guides import address_of, render
 
 
 def test_headings_have_anchors_and_twins_are_numbered() -> None:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.matching.clusters import Member, cluster
-from workers.matching.records import Decision, Kind, Link
+from workers.articles.matching.clusters import Member, cluster
+from workers.articles.matching.records import Decision, Kind, Link
 
 LETTERS = "abcd"
 

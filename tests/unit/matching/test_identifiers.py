@@ -2,8 +2,8 @@
 
 import pytest
 
-from workers.matching.identifiers import identifier_keys, identifier_links
-from workers.matching.records import Decision, Kind, Link, Record
+from workers.articles.matching.identifiers import identifier_keys, identifier_links
+from workers.articles.matching.records import Decision, Kind, Link, Record
 
 GTIN = "04006381333931"
 

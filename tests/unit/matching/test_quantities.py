@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.matching.quantities import amounts, contradictions
+from workers.articles.matching.quantities import amounts, contradictions
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from edge.http.cursors import CursorSigner
+from edge.http.lists import CursorSigner
 from edge.mcp.calls import text_result
-from edge.mcp.jsonrpc import encoded_result
-from edge.mcp.pages import ANSWER_BYTES_MAX, Pages
+from edge.mcp.protocol import encoded_result
 from edge.mcp.tools import LISTED, TOOLS
-from edge.mcp.views import Part, View, fitted
+from edge.mcp.views import ANSWER_BYTES_MAX, Pages, Part, View, fitted
 from shared.errors import InvalidCursor
 
 PAGES = Pages(CursorSigner("s" * 32))

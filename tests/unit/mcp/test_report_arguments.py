@@ -7,13 +7,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from marshmallow import fields, validate
 
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
 from edge.http.parameters import WholeNumber
 from edge.http.problems import Problem
-from edge.mcp.arguments import checked
-from edge.mcp.report_arguments import LEFT_OUT, report_arguments
-from edge.mcp.tools import TOOLS_BY_NAME
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Report
+from edge.mcp.calls import checked
+from edge.mcp.tools import LEFT_OUT, TOOLS_BY_NAME, report_arguments
 
 ARGUMENTS = TOOLS_BY_NAME["market_report"].properties
 OWN = {"report", "job"}

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import bars, plots
 from edge.dashboard.tables import question, table_of
-from edge.reports.declarations import REPORTS_BY_KIND
 
 COHORT, CATEGORY, FOOTPRINT = (
     REPORTS_BY_KIND[kind].picture for kind in ("cohorts", "category-insights", "sustainability-rollup")

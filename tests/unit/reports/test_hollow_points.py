@@ -3,10 +3,9 @@
 from datetime import date
 from typing import Any
 
-from edge.analytics.prices import Price
-from edge.dashboard.charts import plots
-from edge.dashboard.item_charts import history
-from edge.reports.declarations import REPORTS_BY_KIND
+from edge.analytics.price_history import Price
+from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.dashboard.charts import history, plots
 
 COHORT = REPORTS_BY_KIND["cohorts"].picture
 INSIGHTS = REPORTS_BY_KIND["category-insights"].picture

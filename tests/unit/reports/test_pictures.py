@@ -1,7 +1,7 @@
 """What the dashboard draws of rollups and of converted rows."""
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import plots
-from edge.reports.declarations import REPORTS_BY_KIND
 
 ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
 COHORT = REPORTS_BY_KIND["cohorts"].picture

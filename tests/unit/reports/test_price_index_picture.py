@@ -1,7 +1,7 @@
 """The dashboard draws the index beside the median, and the matched share below."""
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import plots
-from edge.reports.declarations import REPORTS_BY_KIND
 
 PICTURE = REPORTS_BY_KIND["price-index"].picture
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from edge.dashboard.charts import bars, plots
-from edge.dashboard.item_charts import footprint
-from edge.reports.declarations import REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.dashboard.charts import bars, footprint, plots
 
 ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
 

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.accounts import counted_network
-from shared.config import Settings
-from shared.config_aliases import RENAMED
+from shared.analytics.exchange import Rate
 from shared.db.migrate import available
 from shared.errors import ConfigurationError
-from shared.exchange import Rate
 from shared.money import to_minor, to_text
+from shared.organizations.accounts import counted_network
+from shared.settings.settings import RENAMED, Settings
 
 
 @pytest.mark.parametrize(

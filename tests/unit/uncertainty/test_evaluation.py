@@ -14,9 +14,9 @@ from numpy.random import default_rng
 from deploy.ctl.demo import DATA
 from deploy.ctl.footprint import footprint
 from shared.errors import InvalidFile
-from shared.uncertainty import csv_file
-from shared.uncertainty.category import nearest, of_category, of_others
+from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty.evaluation import Sample, summary, without_category, without_item
+from shared.uncertainty.stated import nearest, of_category, of_others
 
 
 def population(categories: int, each: int, between: float, within: float, seed: int) -> list[Sample]:

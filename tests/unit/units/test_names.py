@@ -18,9 +18,8 @@ from shared.units import names
 from shared.units.compare import compare
 from shared.units.content import contents
 from shared.units.names import read
-from shared.units.quantity import decimal_text
+from shared.units.quantity import decimal_text, units
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
-from shared.units.table import units
 from shared.units.tokens import plain, tokens
 
 

@@ -1,0 +1,277 @@
+"""From a request's body to an export's order: canonical, checked, submitted once per Idempotency-Key."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import msgspec
+from aiohttp import web
+
+from edge.bulk import estimates
+from edge.bulk.downloads import FileResponder, StoredFile
+from edge.http.problems import Problem, invalid_parameters
+from edge.http.signed_urls import SignedUrls
+from edge.jobs.serializers import JobSerializer
+from edge.jobs.service import JobOrders, Order, SubmittedOrder, queue_full_problem
+from edge.quota.billing import Charge
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database, Scope
+from shared.bulk.manifest import usual_compression
+from shared.bulk.request import FORMULA_PREFIX
+from shared.bulk.schema import DATASETS
+from shared.clock import Clock, rfc3339, utc_now
+from shared.db.queries import beside
+from shared.errors import JobNotFound, ResultGone
+from shared.jobs.contract import EXPORT
+from shared.organizations.accounts import Principal
+
+if TYPE_CHECKING:
+    from edge.jobs.service import Order
+
+SQL = beside(__file__, "exports.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The order of one request: canonical parameters, the key it may be repeated by, and the order that it repeats."""
+
+    parameters: dict[str, Any]
+    key: str | None
+    digest: bytes
+    replayed: str | None
+
+
+class ExportService:
+    """Checks and submits orders of exports, for the API and the dashboard."""
+
+    def __init__(self, database: Database, version: DataVersionWatcher, waiting_max: int) -> None:
+        self._waiting_max = waiting_max
+        self._database = database
+        self._version = version
+
+    async def prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
+        """Return what a validated body orders, or which order it repeats. Refusals are raised here, before a charge."""
+        parameters = canonicalize(body)
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
+        replayed = await self._replayed(principal, key, digest)
+        if replayed is None:
+            await self._check(parameters)
+        return ExportRequest(parameters, key, digest, replayed)
+
+    async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
+        """Return what an order would cost and hold now, with its first rows if asked for."""
+        version = self._version.current
+        return await estimates.offer(self._database, request.parameters, version, with_rows=with_rows)
+
+    async def submit(
+        self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
+    ) -> SubmittedOrder:
+        """Order the export; it is not new where another request with its key was faster."""
+        organization, key = principal.organization_id, request.key
+        values = (
+            EXPORT.name,
+            EXPORT.queue,
+            json.dumps(request.parameters),
+            uuid4().hex,
+            organization,
+            self._version.current,
+            EXPORT.attempts_max,
+            request.parameters["format"],
+            principal.plan.jobs_queued,
+            charge.account,
+            charge.charge_id,
+            charge.day,
+            charge.units,
+            key,
+            request.digest,
+            traceparent,
+            self._waiting_max,
+        )
+        async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
+            fetch = transaction.fetch
+            if key is not None:
+                [lock] = await fetch(SQL.try_lock_key, f"{organization} {key}")
+                if not lock["got"]:
+                    raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+                known = await fetch(SQL.known, organization, key, request.digest)
+                if known:
+                    return SubmittedOrder(_same(known[0]), known[0]["job_id"], new=False)
+            await fetch(SQL.lock, organization)
+            rows = await fetch(SQL.submit, *values)
+        if not rows:
+            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
+        return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new=True)
+
+    async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
+        if key is None:
+            return None
+        organization = principal.organization_id
+        scope = Scope(organization=organization)
+        known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
+        return _same(known) if known else None
+
+    async def _check(self, parameters: dict[str, Any]) -> None:
+        since = parameters["since"]
+        if not self._version.current or (since or 0) > self._version.current:
+            await self._version.read()  # the caller may have heard of the newest one before this process has
+        current = self._version.current
+        faults = [("since", f"must be {current} at most, the newest data_version")] * bool(since and since > current)
+        requested = parameters["filter"]
+        lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
+        if any(lists):
+            row = await self._database.fetch_row(SQL.unknown_names, *lists)
+            assert row is not None
+            faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
+            faults += [("filter.category", "names no category; /v1/index/categories lists them")] * bool(
+                row["categories"]
+            )
+            faults += [("filter.channel", "names no channel")] * bool(row["channels"])
+        if faults:
+            raise invalid_parameters(faults)
+
+
+def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body in its one spelling: every column named, names sorted and without duplicates, days as text."""
+    narrowed: dict[str, Any] = {}
+    for name, value in body["filter"].items():
+        if isinstance(value, list):
+            narrowed[name] = sorted(set(value))
+        else:
+            assert isinstance(value, date)
+            narrowed["from" if name == "from_" else name] = value.isoformat()
+    return {
+        "dataset": body["dataset"],
+        "columns": body["columns"] or [column.name for column in DATASETS[body["dataset"]].columns],
+        "filter": narrowed,
+        "since": body["since"],
+        "format": body["format"],
+        "compression": body["compression"] or usual_compression(body["format"]),
+    }
+
+
+def _same(known: Any) -> str:
+    if not known["same"]:
+        raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
+    return str(known["id"])
+
+
+# Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike.
+
+
+class ExportRepository:
+    """Another organization's export, and a job that is none, are the problem `export-not-found`."""
+
+    def __init__(self, database: Database, orders: JobOrders, downloads: FileResponder) -> None:
+        self._database = database
+        self._orders = orders
+        self._downloads = downloads
+
+    async def listed(
+        self, organization: str | None, state: str | None, limit: int, after: str | None
+    ) -> tuple[list[Order], int]:
+        """Return one page of exports, the newest first, one more where there are more; and how many there are."""
+        return await self._orders.list(organization, state, EXPORT.name, limit, after)
+
+    async def find(self, organization: str | None, order_id: str) -> Order:
+        """Return an export in whatever state it is."""
+        try:
+            order = await self._orders.find(organization, order_id)
+        except JobNotFound:
+            order = None
+        if order is None or order.row["kind"] != EXPORT.name:
+            raise Problem("export-not-found", "There is no such export in your organization.")
+        return order
+
+    async def send(
+        self, request: web.Request, organization: str | None, order_id: str, name: str
+    ) -> web.StreamResponse:
+        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost,
+
+        StoreUnavailable while the store does not have it and that is not yet confirmed.
+        """
+        order = await self.find(organization, order_id)
+        if order.state == "expired":
+            raise ResultGone(order.id)
+        manifest = order.export
+        part = manifest.file(name) if manifest else None
+        if manifest is None or part is None:
+            raise Problem("export-not-found", "The export has no file of this name (yet).")
+        file = StoredFile(part.key, part.bytes, part.sha256, manifest.media_type, part.name)
+        try:
+            return await self._downloads.respond(request, file, organization)
+        except ResultGone as gone:
+            raise await self._orders.mark_result_missing(order.job_id, gone) from gone
+
+    async def end(self, organization: str | None, order_id: str) -> None:
+        """Cancel an export that is under way, which then costs nothing, or delete the files of a finished one."""
+        order = await self.find(organization, order_id)
+        if not order.ended:
+            try:
+                await self._orders.cancel(organization, order.id)
+            except Problem:  # it came to its end in this very moment
+                order = await self.find(organization, order.id)
+        if order.state == "succeeded":
+            scope = Scope(organization=organization, task="jobs")
+            await self._database.fetch(SQL.expire_now, order.job_id, organization, scope=scope)
+
+    async def rank_of(self, organization: str) -> int:
+        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
+        row = await self._database.fetch_row(SQL.reader_rank, organization)
+        return int(row["rank"]) if row is not None else 0
+
+
+# An export as the contract shows it (section 6). Pure.
+
+
+class ExportSerializer:
+    """Renders documents with this service's addresses."""
+
+    def __init__(
+        self, base_url: str, jobs: JobSerializer, links: SignedUrls, link_seconds: int, clock: Clock = utc_now
+    ) -> None:
+        self._base_url = base_url
+        self._jobs = jobs
+        self._links = links
+        self._link_seconds = link_seconds
+        self._clock = clock
+
+    def now(self) -> int:
+        """Return the present second since 1970."""
+        return int(self._clock().timestamp())
+
+    def url(self, order_id: str) -> str:
+        """Return an export's address."""
+        return f"{self._base_url}/index/exports/{order_id}"
+
+    def listed(self, order: "Order") -> dict[str, Any]:
+        """Return an export as lists show it."""
+        return {**self._jobs.render(order), "request": json.loads(order.row["parameters"])}
+
+    def render(self, order: "Order", organization: str | None) -> dict[str, Any]:
+        """Return an export with its files, where it has any; their signed addresses are this organization's alone."""
+        return {**self.listed(order), "manifest": self._manifest(order, organization or "")}
+
+    def _manifest(self, order: "Order", organization: str) -> dict[str, Any] | None:
+        manifest = order.export
+        if manifest is None:
+            return None
+        until = min(self.now() + self._link_seconds, int(order.row["expires_at"].timestamp()))
+        document: dict[str, Any] = msgspec.to_builtins(manifest)
+        if manifest.all_months is None:
+            document["all_months"] = not manifest.months
+        document["formula_prefix"] = FORMULA_PREFIX if manifest.format == "csv" else None
+        for file in document["files"]:
+            del file["key"]  # the storage key is internal
+            query = self._links.query(signed_of(order.id, file["name"]), organization, until)
+            file["url"] = f"{self.url(order.id)}/files/{file['name']}"
+            file["signed_url"] = f"{self.url(order.id)}/signed/{file['name']}?{query}"
+        ends = rfc3339(datetime.fromtimestamp(until, UTC))
+        return {**document, "signed_until": ends, "expires_at": rfc3339(order.row["expires_at"])}
+
+
+def signed_of(order_id: str, name: str) -> str:
+    """Return what a link to a file is signed over."""
+    return f"export {order_id}/{name}"
