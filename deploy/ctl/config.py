@@ -9,15 +9,11 @@ from deploy.ctl.console import json_option, show
 from shared.settings.settings import Settings
 
 
-@click.command("config", epilog="Example: itemindex config --markdown")
-@click.option("--markdown", is_flag=True, help="Print the table of the operators' guide.")
+@click.command("config", epilog="Example: itemindex config --json")
 @json_option
-def config(markdown: bool, as_json: bool) -> None:
+def config(as_json: bool) -> None:
     """List every setting: environment variable, description, default. Values are not shown."""
-    if markdown:
-        click.echo(table(), nl=False)
-    else:
-        show(declared(), as_json=as_json, title="settings")
+    show(declared(), as_json=as_json, title="settings")
 
 
 def declared() -> list[dict[str, Any]]:
@@ -31,12 +27,3 @@ def declared() -> list[dict[str, Any]]:
         }
         for item in fields(Settings)
     ]
-
-
-def table() -> str:
-    """Return the settings as a table in Markdown."""
-    rows = ["| Variable | Meaning | Default |", "|---|---|---|"]
-    for setting in declared():
-        default = "secret" if setting["secret"] else f"`{setting['default']}`" if setting["default"] else "empty"
-        rows.append(f"| `{setting['variable']}` | {setting['sentence']} | {default} |")
-    return "\n".join(rows) + "\n"

@@ -1,4 +1,4 @@
-"""`itemindex footprint`: how honest the intervals of footprints are."""
+"""`itemindex calc footprint`: how honest the intervals of footprints are."""
 
 import json
 from pathlib import Path
@@ -15,12 +15,7 @@ SHARE_MIN = 0.9
 """At least so many true values must lie inside the stated 95 %."""
 
 
-@click.group()
-def footprint() -> None:
-    """Evaluate the uncertainty intervals of footprints."""
-
-
-@footprint.command(epilog="Example: itemindex footprint evaluate devices.csv --category type --value gwp_total --json")
+@click.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--value", help="Column of the figures; by default the one whose header looks like it.")
 @click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")

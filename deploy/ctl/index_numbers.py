@@ -1,4 +1,4 @@
-"""`itemindex index-numbers`: price index numbers from a file of prices and quantities."""
+"""`itemindex calc index-numbers`: price index numbers from a file of prices and quantities."""
 
 import math
 from dataclasses import asdict
@@ -50,7 +50,7 @@ class _Finite(click.ParamType[float]):
 
 
 @click.command(
-    "index-numbers", epilog="Example: itemindex index-numbers prices.csv --method geks-jevons --window 13 --json"
+    "index-numbers", epilog="Example: itemindex calc index-numbers prices.csv --method geks-jevons --window 13 --json"
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--method", required=True, help=_HELP["method"])

@@ -31,20 +31,6 @@ def list_(organization: str, data_dir: Path, as_json: bool) -> None:
     show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="members")
 
 
-@members.command(epilog="Example: itemindex members people --json")
-@data_dir_option
-@json_option
-def people(data_dir: Path, as_json: bool) -> None:
-    """List the people who have signed in at least once."""
-    with connect(settings(data_dir).database_url, application="members") as connection:
-        rows = connection.execute(ACCOUNTS.people).fetchall()
-    show(
-        (dict(zip(("id", "name", "email", "issuer", "created_at"), row, strict=True)) for row in rows),
-        as_json=as_json,
-        title="people",
-    )
-
-
 @members.command(epilog="Example: itemindex members add 01a1… ada@example.org owner")
 @click.argument("organization")
 @click.argument("person")

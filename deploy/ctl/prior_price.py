@@ -1,4 +1,4 @@
-"""`itemindex prior-price`: which price a reduction must be compared with, from a file of daily prices."""
+"""`itemindex calc prior-price`: which price a reduction must be compared with, from a file of daily prices."""
 
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,7 @@ from shared.prior_price.reduction import as_fields, reference
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
-@click.command("prior-price", epilog="Example: itemindex prior-price prices.csv --asked-on 2026-03-02 --json")
+@click.command("prior-price", epilog="Example: itemindex calc prior-price prices.csv --asked-on 2026-03-02 --json")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--asked-on", type=_DAY, help="The day to judge; by default each channel's last day in the file.")
 @click.option("--channel", help="Only this channel.")

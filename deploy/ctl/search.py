@@ -1,26 +1,19 @@
-"""`itemindex search`: build the index, evaluate its relevance, measure its speed."""
+"""`itemindex search`: build the index."""
 
 from pathlib import Path
 
 import click
 from rich.progress import Progress
 
-from deploy.ctl.checkout import CheckoutGroup
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.errors import ConfigurationError
 from shared.objects.open import open_object_store
 from workers.search.job import make_index
 
-_FROM_CHECKOUT = {
-    "evaluate": ("tests.perf.search_commands:evaluate", "Measure relevance: NDCG@10 over judged queries."),
-    "judge": ("tests.perf.search_commands:judge", "Deprecated name of `evaluate`."),
-    "bench": ("tests.perf.search_commands:bench", "Measure the latency of every kind of query."),
-}
 
-
-@click.group(cls=CheckoutGroup, from_checkout=_FROM_CHECKOUT)
+@click.group()
 def search() -> None:
-    """Build, evaluate and benchmark the search index."""
+    """Build the search index."""
 
 
 @search.command()

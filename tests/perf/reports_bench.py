@@ -17,9 +17,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from deploy.ctl import generate as market
 from shared.analytics.results import write
 from shared.db.connect import Connection, connect
+from tests.perf import generate as market
 from tests.support.servers import Servers
 from workers.analytics.reports.filters import KINDS, Filter, Tree
 from workers.analytics.reports.periods import Range

@@ -14,6 +14,7 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.supervised import read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
+DRILL = [sys.executable, "-m", "tests.drills"]
 PROJECT = Path(__file__).parents[2]
 # For stacks that no test breaks: a machine full of tests is no outage.
 PATIENT = {"DATABASE_TIMEOUT_SECONDS": "30", "STATE_TIMEOUT_SECONDS": "5", "OIDC_TIMEOUT_SECONDS": "30"}

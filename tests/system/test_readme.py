@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from deploy.ctl.checkout import load_command
-from deploy.ctl.main import COMMANDS
+from deploy.ctl.main import COMMANDS, load_command
 from tests.system.conftest import PROJECT, Running, clean_environment
 
 pytestmark = pytest.mark.xdist_group("stack")

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from deploy.ctl.generate import MAPPING, write
 from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from workers.bulk.releases import Files, write_files

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.ctl.generate import MAPPING as GENERATED
-from deploy.ctl.generate import write
 from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING as GENERATED
+from tests.perf.generate import write
 from tests.support.servers import Servers
 from tests.support.shop import HEADER, MAPPING, load_rows
 from workers.ingest.load import load

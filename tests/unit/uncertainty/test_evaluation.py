@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from numpy.random import default_rng
 
+from deploy.ctl.calc import calc
 from deploy.ctl.demo import DATA
-from deploy.ctl.footprint import footprint
 from shared.errors import InvalidFile
 from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty.evaluation import Sample, summary, without_category, without_item
@@ -103,7 +103,7 @@ def test_the_command_prints_the_share_inside_and_each_category(tmp_path: Path) -
         writer = csv.writer(text)
         writer.writerow(["name", "category", "value", "unit"])
         writer.writerows((one.name, one.category, one.value, one.unit) for one in population(8, 6, 1.0, 0.5, 2))
-    result = CliRunner().invoke(footprint, ["evaluate", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(calc, ["footprint", str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
     held_out = answer["leave_one_category_out"]
     assert held_out["estimated"] == 48

@@ -1,4 +1,4 @@
-"""`itemindex generate`: believable data at any scale, loaded by the same path as any source."""
+"""`python -m tests.perf.generate`: believable data at any scale, loaded by the same path as any source."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from deploy.ctl.console import console, data_dir_option, json_option, report, settings
 from deploy.ctl.loading import load_with_bar, show_summary, wait_for_index
+from deploy.ctl.main import run
 from workers.ingest.mapping import read
 
 SYLLABLES = tuple("al be co da el fi go hu in jo ka lu mi no or pa qui ro sa ti ur va wi xe yo zu".split())
@@ -177,7 +178,7 @@ def _brand_name(number: int) -> str:
     return "".join(parts).capitalize()
 
 
-@click.command(epilog="Example: itemindex generate --items 1000000 --observations 10000000 --seed 7")
+@click.command(epilog="Example: python -m tests.perf.generate --items 1000000 --observations 10000000 --seed 7")
 @click.option("--items", default=10_000, show_default=True, type=click.IntRange(1, 100_000_000))
 @click.option("--observations", default=100_000, show_default=True, type=click.IntRange(1, 2_000_000_000))
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="The same seed gives the same data.")
@@ -209,3 +210,7 @@ def generate(items: int, observations: int, seed: int, out: Path | None, data_di
         if summary.job_id is not None and not as_json:
             wait_for_index(chosen, summary.job_id)
         show_summary(summary, as_json=as_json)
+
+
+if __name__ == "__main__":
+    run(generate)

@@ -1,4 +1,4 @@
-"""`itemindex capacity`: from a load to the machines that it needs, by figures that were measured."""
+"""`python -m tests.perf.sizing`: from a load to the machines that it needs, by figures that were measured."""
 
 import json
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from deploy.ctl.console import json_option, show
+from deploy.ctl.main import run
 from deploy.ctl.numbers import FiniteRange
 from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
@@ -15,7 +16,7 @@ LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)
 OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 
 
-@click.command("capacity", epilog="Example: itemindex capacity --lookups 100000 --observations 1e9 --accounts 20000")
+@click.command(epilog="Example: python -m tests.perf.sizing --lookups 100000 --observations 1e9 --accounts 20000")
 @click.option("--lookups", default=1_000.0, show_default=True, type=FiniteRange(0), help="Look-ups per second.")
 @click.option("--observations", default=1e7, show_default=True, type=FiniteRange(1), help="Observations in the index.")
 @click.option(
@@ -141,3 +142,7 @@ def _beyond(needs: list[Need]) -> str:
 
 def _figure(microseconds: float) -> str:
     return f"{microseconds:,.0f}" if microseconds >= 0.5 else "–"
+
+
+if __name__ == "__main__":
+    run(capacity)

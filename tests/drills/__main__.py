@@ -1,4 +1,4 @@
-"""`itemindex drill`: break things on purpose, on a stack of its own, and count what is lost."""
+"""`python -m tests.drills`: cause failures on purpose, on a stack of its own, and count the losses."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from typing import Any
 import click
 from rich.text import Text
 
-from deploy.ctl.aliases import current_name
 from deploy.ctl.console import console, errors, json_option, show
+from deploy.ctl.main import run
 from deploy.ctl.numbers import FiniteRange
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
@@ -33,19 +33,12 @@ from tests.drills.table import markdown
 from tests.drills.webhooks import WebhookDrill
 
 
-class _RenamedDrills(click.Group):
-    """Finds a drill by its former name too, with a warning."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, current_name(cmd_name, {"crowd": "overload", "hosts": "partition"}))
-
-
-@click.group(cls=_RenamedDrills)
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def drill() -> None:
     """Cause failures on purpose, on a stack of its own, and count the losses."""
 
 
-@drill.command("jobs", epilog="Example: itemindex drill jobs --jobs 500 --kills 60 --seed 7")
+@drill.command("jobs", epilog="Example: python -m tests.drills jobs --jobs 500 --kills 60 --seed 7")
 @click.option("--jobs", "number", default=500, show_default=True, type=click.IntRange(2, 10_000), help="Jobs to order.")
 @click.option("--kills", default=60, show_default=True, type=click.IntRange(0, 1_000), help="Processes to kill.")
 @click.option("--seed", default=1, show_default=True, help="The same seed draws the same victims.")
@@ -78,7 +71,7 @@ def _tell(outcome: Outcome, number: int, seed: int, *, as_json: bool) -> None:
     )
 
 
-@drill.command("outages", epilog="Example: itemindex drill outages --seconds 6 --only PostgreSQL")
+@drill.command("outages", epilog="Example: python -m tests.drills outages --seconds 6 --only PostgreSQL")
 @click.option("--seconds", default=6.0, show_default=True, type=FiniteRange(1, 120), help="How long each fault lasts.")
 @click.option(
     "--pause", default=PAUSE_SECONDS, show_default=True, type=FiniteRange(0.01, 10), help="Between two calls."
@@ -117,7 +110,7 @@ def outages(seconds: float, pause: float, only: tuple[str, ...], as_markdown: bo
     sys.exit(0 if all(seen.kept for seen in found) else 1)
 
 
-@drill.command("overload", epilog="Example: itemindex drill overload --seconds 12 --rounds 3 --only slow")
+@drill.command("overload", epilog="Example: python -m tests.drills overload --seconds 12 --rounds 3 --only slow")
 @click.option(
     "--seconds",
     default=12.0,
@@ -198,7 +191,7 @@ def _stage(*, as_json: bool) -> Iterator[tuple[Paths, Callable[[str], None]]]:
         yield Paths.below(Path(folder)), report_progress
 
 
-@drill.command("partition", epilog="Example: itemindex drill partition --seconds 20")
+@drill.command("partition", epilog="Example: python -m tests.drills partition --seconds 20")
 @click.option(
     "--jobs", "number", default=40, show_default=True, type=click.IntRange(4, 1_000), help="Reports to order."
 )
@@ -226,7 +219,7 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     sys.exit(0 if found.passed else 1)
 
 
-@drill.command("webhooks", epilog="Example: itemindex drill webhooks --events 10000 --kills 40 --seed 7")
+@drill.command("webhooks", epilog="Example: python -m tests.drills webhooks --events 10000 --kills 40 --seed 7")
 @click.option("--events", default=10_000, show_default=True, type=click.IntRange(10, 1_000_000), help="Events to log.")
 @click.option(
     "--receivers",
@@ -292,3 +285,7 @@ def _grid(found: list[Seen]) -> list[dict[str, Any]]:
 def _cell(seen: Seen) -> Text:
     statuses = "/".join(str(status or "none") for status in sorted(seen.statuses))
     return Text(f"{seen.call} {statuses}", "" if seen.kept else "red")
+
+
+if __name__ == "__main__":
+    run(drill)
