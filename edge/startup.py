@@ -5,7 +5,6 @@ gunicorn's master imports this module, so that SIGHUP does not load anew what it
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -15,6 +14,8 @@ from typing import Any
 from shared.errors import ConfigurationError
 from shared.settings.checks import same_user
 from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+from shared.telemetry.repetition import repeat_in_thread
 
 NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "signing_secret")
 
@@ -84,13 +85,11 @@ def watch_workers(arbiter: Any, heartbeat: Path | None) -> None:
     watchdog = Watchdog(beats, time.monotonic)
 
     def look() -> None:
-        while True:
-            for pid in watchdog.stuck():
-                arbiter.log.critical("worker %s is killed: its event loop is blocked", pid)
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            if heartbeat is not None:
-                heartbeat.touch()
-            time.sleep(_LOOK_SECONDS)
+        for pid in watchdog.stuck():
+            arbiter.log.critical("worker %s is killed: its event loop is blocked", pid)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if heartbeat is not None:
+            heartbeat.touch()
 
-    threading.Thread(target=look, name="watchdog", daemon=True).start()
+    repeat_in_thread("watchdog", look, _LOOK_SECONDS, Log("edge"))

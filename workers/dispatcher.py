@@ -7,8 +7,10 @@ import contextlib
 import gc
 import signal
 import time
+from datetime import datetime
 from itertools import takewhile
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import psycopg
 import redis
@@ -146,27 +148,52 @@ _DELIVERY_PAUSE_SECONDS = 1.0
 # Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
 # worker is still given to the organization with the fewest running jobs.
 _DISPATCHED_MAX = 8
+# Messages that a queue of the broker may hold, whatever put them there: also those of jobs that were cancelled while no
+# worker ran. The broker may share its memory with the counters of quotas; a message has about a kilobyte.
+_MESSAGES_MAX = 1_000
 _BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
+
+
+class _Due(NamedTuple):
+    """A job whose message is to be sent; `sent_at` is when that was done before."""
+
+    job: str
+    kind: str
+    queue: str
+    turn: int
+    trace: str | None
+    sent_at: datetime | None
 
 
 class Dispatcher:
     """Sends a message for every queued job until a worker claims it. Any number of dispatchers may run.
 
-    A job that is not claimed within `resend_seconds` is sent again. A dispatcher that has not completed a sweep for
-    `stalled_seconds` is not healthy; sweeping results on a slow store may take a while, nothing else does.
+    A job that is not claimed within `resend_seconds` is sent again where its queue holds fewer messages than jobs wait
+    for a worker: some were lost. While workers are stopped none is lost, and none is sent again. A dispatcher that has
+    not completed a sweep for `stalled_seconds` is not healthy; sweeping results on a slow store may take a while,
+    nothing else does.
     """
 
-    def __init__(self, services: Services, *, resend_seconds: int = 10, stalled_seconds: float = 120.0) -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        resend_seconds: int = 10,
+        stalled_seconds: float = 120.0,
+        messages_max: int = _MESSAGES_MAX,
+    ) -> None:
         self._services = services
         self._settings = services.settings
         self._log = services.log
         self._resend_seconds = resend_seconds
         self._stalled_seconds = stalled_seconds
+        self._messages_max = messages_max
         self._down: str | None = None
         self._refunds = Refunds(services.settings, services.log)
         self._next_sweep = self._next_retention = self._next_expiry = self._next_delivery = 0.0
         self._swept_at = time.monotonic()
         self._failures = 0
+        self._held: dict[str, int] = {}
         self.stopping = False
 
     @property
@@ -216,6 +243,10 @@ class Dispatcher:
             for state in ("queued", "running"):
                 metrics.queue_depth.labels(queue, state).set(depths.get((queue, state), (0, 0))[0])
             metrics.queue_age_seconds.labels(queue).set(depths.get((queue, "queued"), (0, 0.0))[1])
+        if self._down != "broker":
+            with contextlib.suppress(StoreUnavailable):
+                for queue in [queue for queue, held in self._held.items() if held]:
+                    self._look(queue)
 
     def _serve(self, connection: Connection) -> None:
         while not self.stopping:
@@ -243,7 +274,8 @@ class Dispatcher:
         if due:
             self._next_delivery = now + _DELIVERY_PAUSE_SECONDS
             with contextlib.suppress(StoreUnavailable):  # the next sweep tries again
-                self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
+                if not self._look(DELIVER_QUEUE):  # one that waits for a worker serves whatever is due when it is taken
+                    self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
 
     def _run_maintenance(self, connection: Connection, now: float) -> None:
         """Run what is due from time to time. An object store that is unavailable delays only this."""
@@ -264,25 +296,66 @@ class Dispatcher:
         with connection.transaction():
             connection.execute(SQL.dispatch_lock)
             selected = connection.execute(SQL.select_dispatchable, (self._resend_seconds, _DISPATCHED_MAX)).fetchall()
-        selected.sort(key=lambda row: row[3])  # RETURNING keeps no order, but the broker delivers in order
-        # Not one try more after the first failure: a broker that hangs takes half a minute for each.
-        sent = list(takewhile(lambda row: self._send(row[0], row[1], row[2], row[4]), selected))
-        if unsent := [row[0] for row in selected[len(sent) :]]:
+        due = [_Due(*row) for row in selected]
+        due.sort(key=lambda one: (one.turn, one.sent_at is not None))  # RETURNING keeps no order, the broker does
+        try:
+            due = self._within_bounds(connection, due)
+        except StoreUnavailable:
+            self._note_broker(up=False)
+            sent = []
+        else:
+            # Not one try more after the first failure: a broker that hangs takes half a minute for each.
+            sent = list(takewhile(self._send, due))
+        # Those that were sent before stay sent: the broker may still have their messages.
+        if unsent := [one.job for one in due[len(sent) :] if one.sent_at is None]:
             connection.execute(SQL.undo_dispatch, (unsent,))
         return len(sent)
 
-    def _send(self, job: str, kind: str, queue: str, trace: str | None) -> bool:
+    def _within_bounds(self, connection: Connection, due: list[_Due]) -> list[_Due]:
+        """Return what is to be sent: no message that its queue still holds, and none into a queue that is full.
+
+        What is left out of a full queue was not sent, so it is due at the next sweep; what is not sent again is due
+        after another `resend_seconds`.
+        """
+        queues = sorted({one.queue for one in due})
+        if not queues:
+            return []
+        resent = sorted({one.queue for one in due if one.sent_at is not None})
+        unclaimed: dict[str, int] = dict(connection.execute(SQL.unclaimed, (resent,)).fetchall()) if resent else {}
+        chosen, full = list[_Due](), list[str]()
+        for queue in queues:
+            held = self._look(queue)
+            new = [one for one in due if one.queue == queue and one.sent_at is None]
+            again = sorted((one for one in due if one.queue == queue and one.sent_at), key=attrgetter("sent_at"))
+            lost = max(0, unclaimed.get(queue, 0) - len(new) - held)
+            room = max(0, self._messages_max - held)
+            chosen += (new + again[:lost])[:room]
+            full += [one.job for one in new[room:]]
+        if full:
+            connection.execute(SQL.undo_dispatch, (full,))
+        wanted = {one.job for one in chosen}
+        return [one for one in due if one.job in wanted]
+
+    def _look(self, queue: str) -> int:
+        """Return how many messages the broker holds of a queue, and note it. Raises StoreUnavailable."""
+        self._held[queue] = held = self._services.messages.waiting(queue)
+        metrics.broker_messages.labels(queue).set(held)
+        return held
+
+    def _send(self, due: _Due) -> bool:
         try:
-            self._services.messages.send(EXECUTE, job, queue)
+            self._services.messages.send(EXECUTE, due.job, due.queue)
         except StoreUnavailable:
-            self._note_down("broker")
-            metrics.store_up.labels("broker").set(0)
+            self._note_broker(up=False)
             return False
-        self._note_back("broker")
-        metrics.store_up.labels("broker").set(1)
-        metrics.jobs_dispatched.labels(kind).inc()
-        self._log.info("job-dispatched", job=job, kind=kind, **traced(trace))
+        self._note_broker(up=True)
+        metrics.jobs_dispatched.labels(due.kind).inc()
+        self._log.info("job-dispatched", job=due.job, kind=due.kind, **traced(due.trace))
         return True
+
+    def _note_broker(self, *, up: bool) -> None:
+        (self._note_back if up else self._note_down)("broker")
+        metrics.store_up.labels("broker").set(up)
 
     def _note_down(self, store: str) -> None:
         if self._down != store:

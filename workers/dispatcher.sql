@@ -10,7 +10,7 @@ SELECT pg_advisory_xact_lock(7166001);
 -- Organizations with fewer jobs dispatched or running go first, so one organization's backlog cannot delay another's first
 -- job, and none gets more than its plan's running jobs. At most $2 messages of a queue stay unclaimed at the broker, in the
 -- order in which they were sent. Internal jobs have no owner and no limit. A job that was sent $1 seconds ago and not
--- claimed is sent again: the broker may have lost the message.
+-- claimed is due again: the broker may have lost the message, which its queue's length tells.
 WITH dispatched AS (
     SELECT o.organization_id, count(*) AS jobs FROM jobs j JOIN job_orders o ON o.job_id = j.id AND o.cancelled_at IS NULL
     WHERE j.state = 'running' OR (j.state = 'queued' AND j.relayed_at IS NOT NULL) GROUP BY 1),
@@ -26,14 +26,18 @@ turns AS (
              + (SELECT count(*) FROM jobs r WHERE r.queue = waiting.queue AND r.state = 'queued' AND r.relayed_at IS NOT NULL) AS turn
     FROM waiting WHERE position <= limit_running GROUP BY queue, id)
 UPDATE jobs SET relayed_at = statement_timestamp() FROM (
-    SELECT j.id, coalesce(t.turn, 0) AS turn FROM jobs j LEFT JOIN turns t ON t.id = j.id
+    SELECT j.id, coalesce(t.turn, 0) AS turn, j.relayed_at AS sent_at FROM jobs j LEFT JOIN turns t ON t.id = j.id
     WHERE j.state = 'queued' AND (
         t.turn <= $2
         OR j.relayed_at < statement_timestamp() - make_interval(secs => $1)
         OR (j.relayed_at IS NULL AND j.organization_id IS NULL AND j.not_before <= statement_timestamp()))
     ORDER BY turn, j.created_at LIMIT 100 FOR UPDATE OF j SKIP LOCKED) picked
 WHERE jobs.id = picked.id
-RETURNING jobs.id::text, kind, queue, turn, traceparent;
+RETURNING jobs.id::text, kind, queue, turn, traceparent, sent_at;
+
+-- name: unclaimed
+-- Jobs of these queues whose message was sent and not claimed; the broker holds as many messages if it has lost none.
+SELECT queue, count(*) FROM jobs WHERE state = 'queued' AND relayed_at IS NOT NULL AND queue = ANY($1::text[]) GROUP BY queue;
 
 -- name: undo_dispatch
 -- The broker did not take the message: the next sweep tries again.

@@ -176,11 +176,11 @@ class JobRunner:
         )
         try:
             return "succeeded" if self._run(JobContext(self._services, connection, job, lease)) else None
-        except LeaseLost:
-            return None
         except Exception as error:  # noqa: BLE001 - the row must record any error, or the job would wait for its lease to end
-            if lease.lost.is_set():
-                return None  # the error is how the cancelled statement ended
+            if isinstance(error, LeaseLost) or lease.lost.is_set():  # or the error is how the cancelled statement ended
+                if lease.failure is not None:
+                    _log_failure(log, lease.failure)
+                return None
             _log_failure(log, error)
             return _record_failure(connection, job, error, late=lease.late.is_set())
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import time
 from dataclasses import astuple, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from edge.docs.document import Document
 from edge.docs.guides import FORMS, MARKDOWN, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.prefer import best_format
-from edge.http.representation import Representation, accepts_gzip
+from edge.http.representation import MadeOnce, Representation, accepts_gzip
 from edge.http.routing import API_PATH
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan
@@ -49,7 +50,7 @@ class Docs:
         self._document = document
         self._credentials = credentials
         self._guides = guides
-        self._page: tuple[tuple[Any, ...], asyncio.Task[_Page]] | None = None
+        self._page: tuple[tuple[Any, ...], MadeOnce[_Page]] | None = None
         self._reference = Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION), HTML)
         compressed = _SCALAR.read_bytes()
         etag = f'W/"scalar-{SCALAR_VERSION}"'
@@ -73,8 +74,8 @@ class Docs:
         # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.
         known = tuple(astuple(plan) for plan in plans)
         if self._page is None or self._page[0] != known:
-            self._page = known, asyncio.create_task(asyncio.to_thread(self._make, plans, guides))
-        page = await asyncio.shield(self._page[1])
+            self._page = known, MadeOnce(partial(self._make, plans, guides))
+        page = await self._page[1].get()
         until = time.time() + _PLANS_SECONDS
         if best_format(request.headers.get("Accept"), FORMS) == "markdown":
             return page.markdown.respond(request, until=until)

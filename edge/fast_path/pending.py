@@ -97,15 +97,14 @@ class Reader:
         ACCOUNT.set(call.caller.account)
         try:
             offered = await make()
+            if request.gzip is not None:
+                compress(offered.response)
+            answer = answer_of(call.answer.rule, offered, began)
+            key = Key(request.target, representation(request.accept), None, request.gzip is not None)
+            self._answers.keep(key, answer, generation)
         except StoreUnavailable as error:
             done(error)
-            return
         except Exception:  # noqa: BLE001 - also a fault of ours: the ordinary way meets it again, and reports it
             done(None)
-            return
-        if request.gzip is not None:
-            compress(offered.response)
-        answer = answer_of(call.answer.rule, offered, began)
-        key = Key(request.target, representation(request.accept), None, request.gzip is not None)
-        self._answers.keep(key, answer, generation)
-        done(answer)
+        else:
+            done(answer)

@@ -35,6 +35,7 @@ from edge.quota.unmetered import UnmeteredLimits
 from shared.errors import InvalidParameter, StoreUnavailable
 from shared.organizations.accounts import Principal
 from shared.telemetry import metrics
+from shared.telemetry.log import trace_of
 from shared.telemetry.spans import SpanContext, step_from
 
 _FLUSH_SECONDS = 1.0
@@ -101,6 +102,7 @@ class FastPath:
         self._limiter = resources.limiter
         self._reader = Reader(services)
         self._unmetered = UnmeteredLimits(resources.limiter)
+        self._log = resources.log
         self._access_log = resources.access_log
         self._used = resources.usage.note
         self._spans = resources.spans
@@ -142,15 +144,19 @@ class FastPath:
     def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
         """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
 
-        Where the answer had to be read and there is none, `decline` is called instead: the ordinary way responds. It
-        charges the same id, which costs nothing more.
+        Where the answer had to be read and there is none, and where anything fails here, `decline` is called instead:
+        the ordinary way responds. It charges the same id, which costs nothing more.
         """
 
         def decided(decision: Decision) -> None:
-            if decision.allowed and call.read is not None:
-                call.read(call, lambda answer: self._take(answer, call, decision, respond, decline))
-            else:
-                self._respond(call, decision, respond)
+            try:
+                if decision.allowed and call.read is not None:
+                    call.read(call, lambda answer: self._take(answer, call, decision, respond, decline))
+                else:
+                    self._respond(call, decision, respond)
+            except Exception as error:  # noqa: BLE001 - the caller waits for a response, and nothing else knows of it
+                self.failed(error)
+                decline()
 
         account, principal = call.caller.account, call.caller.principal
         if principal is None or account is None:
@@ -180,20 +186,37 @@ class FastPath:
         if answer is None:
             decline()
         elif isinstance(answer, StoreUnavailable):
-            task = asyncio.create_task(self._give_up(call, decision, answer, respond))
+            task = asyncio.create_task(self._give_up(call, decision, answer, respond, decline))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            self._respond(msgspec.structs.replace(call, answer=answer), decision, respond, read=True)
+            try:
+                self._respond(msgspec.structs.replace(call, answer=answer), decision, respond, read=True)
+            except Exception as error:  # noqa: BLE001 - as above
+                self.failed(error)
+                decline()
 
     async def _give_up(
-        self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
+        self,
+        call: Call,
+        decision: Decision,
+        error: StoreUnavailable,
+        respond: Callable[[bytes], None],
+        decline: Callable[[], None],
     ) -> None:
         """Give the charge back and respond that PostgreSQL, which alone knows the record, does not answer."""
-        decision = await self._limiter.refund(decision)
-        problem = unavailable(error)
-        respond(answers.failed(call.answer, problem, decision, call.request_id, self._problem_base_url))
-        self._count(call, decision, problem.type.status, b'"%b"' % problem.type.slug.encode())
+        try:
+            decision = await self._limiter.refund(decision)
+            problem = unavailable(error)
+            respond(answers.failed(call.answer, problem, decision, call.request_id, self._problem_base_url))
+            self._count(call, decision, problem.type.status, b'"%b"' % problem.type.slug.encode())
+        except Exception as unexpected:  # noqa: BLE001 - as above
+            self.failed(unexpected)
+            decline()
+
+    def failed(self, error: Exception) -> None:
+        """Report a fault of ours; the ordinary way responds instead, and reports its own."""
+        self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:

@@ -117,7 +117,9 @@ class ResolutionReader:
         return {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
 
 
-_KIND = EntryKind("identifier", keys.identifier, Resolution.unpack, metrics.identifier_reads)
+LAYOUT = 1
+"""Grows with each change of what is packed for the same identifier."""
+_KIND = EntryKind("identifier", LAYOUT, keys.identifier, Resolution.unpack, metrics.identifier_reads)
 
 
 class ResolutionCache(VersionedCache[Resolution]):

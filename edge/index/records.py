@@ -52,7 +52,9 @@ class Record(msgspec.Struct, frozen=True):
 
 
 Reader = Callable[[Sequence[str]], Awaitable[dict[str, Record]]]
-_KIND = EntryKind("record", keys.record, Record.unpack, metrics.record_reads)
+LAYOUT = 1
+"""Grows with each change of what is packed for the same row, also of the record's members."""
+_KIND = EntryKind("record", LAYOUT, keys.record, Record.unpack, metrics.record_reads)
 
 
 class RecordCache(VersionedCache[Record]):

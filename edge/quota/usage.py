@@ -83,8 +83,17 @@ class RequestLog:
     async def read(self, organization: str) -> list[LoggedCall]:
         """Return an organization's calls, the newest first. Raises StoreUnavailable."""
         packed = await self._cache.command("LRANGE", keys.request_log(organization), 0, max(0, self.calls_max - 1))
-        calls = [msgspec.msgpack.decode(entry, type=LoggedCall) for entry in packed]
+        calls = [call for entry in packed if (call := _unpacked(entry)) is not None]
         return sorted(calls, key=lambda call: -call.at)
+
+
+def _unpacked(entry: bytes) -> LoggedCall | None:
+    """Read one entry; one that another release wrote in a layout of its own is left out and counted."""
+    try:
+        return msgspec.msgpack.decode(entry, type=LoggedCall)
+    except msgspec.DecodeError:
+        metrics.cache_unreadable.labels("logged-call").inc()
+        return None
 
 
 # Statistics of use: counted in memory at every answer, flushed to PostgreSQL in batches. They show people their

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import hiredis
 
 from edge.storage.background import Background
-from edge.storage.redis_client import Address, Connection, Done, RedisClient, Reply, SingleNodeClient, pack
+from edge.storage.redis_client import Address, Connection, Done, RedisClient, Reply, SingleNodeClient, deliver, pack
 from shared.errors import StoreUnavailable
 from shared.redis.urls import parse_cluster
 from shared.telemetry import metrics
@@ -116,7 +116,7 @@ class Batch:
         """Deliver the replies, or StoreUnavailable if too few replicas have the write."""
         holds = isinstance(acknowledged, int) and acknowledged >= self.replicas
         for done, reply in self._held_replies:
-            done(reply if holds or isinstance(reply, Exception) else StoreUnavailable(self._store))
+            deliver(done, reply if holds or isinstance(reply, Exception) else StoreUnavailable(self._store))
 
 
 class ReplicatedConnection(Connection):
@@ -278,7 +278,7 @@ class ClusterClient(RedisClient):
 
     def _answered(self, pending: PendingCommand, node: Node, reply: Reply) -> None:
         if not isinstance(reply, Exception):
-            pending.done(reply)
+            deliver(pending.done, reply)
             return
         text = str(reply) if isinstance(reply, hiredis.ReplyError) else ""
         if text.startswith("MOVED "):
@@ -289,7 +289,7 @@ class ClusterClient(RedisClient):
             self.request_refresh()
             self._hold(pending, node)
         else:
-            pending.done(reply)
+            deliver(pending.done, reply)
 
     def _moved(self, pending: PendingCommand, node: Node | None) -> None:
         self._shards = []  # so that the next table is applied even if it looks unchanged
@@ -325,7 +325,7 @@ class ClusterClient(RedisClient):
 
     def _fail(self, pending: PendingCommand) -> None:
         metrics.store_errors.labels(self.name).inc()
-        pending.done(StoreUnavailable(self.name))
+        deliver(pending.done, StoreUnavailable(self.name))
 
     def _send_to_all(self, packed: bytes, done: Done) -> None:
         nodes, replies = list(self._nodes.values()), list[Reply]()
@@ -335,12 +335,12 @@ class ClusterClient(RedisClient):
         def answered(reply: Reply) -> None:
             replies.append(reply)
             if len(replies) == len(nodes):
-                done(next((one for one in replies if isinstance(one, Exception)), reply))
+                deliver(done, next((one for one in replies if isinstance(one, Exception)), reply))
 
         for node in nodes:
             node.send(packed, answered)
         if not nodes:
-            done(StoreUnavailable(self.name))
+            deliver(done, StoreUnavailable(self.name))
 
     async def _refresh_loop(self) -> None:
         while True:

@@ -53,6 +53,11 @@ identifier_reads = _counter(
     "Identifiers resolved, by where their items were found: memory, cache, database, absent.",
     "where",
 )
+cache_unreadable = _counter(
+    "cache_unreadable",
+    "Entries of the cache store that could not be read, by kind; PostgreSQL has what they held, but for logged calls.",
+    "kind",
+)
 answers_reused = _counter("answers_reused", "Answers sent again from memory, as they were made before.")
 coalesced_reads = _counter("coalesced_reads", "Reads that waited for an equal one instead of asking again.", "what")
 report_answers = _counter(
@@ -96,6 +101,7 @@ messages_refused = _counter(
 worker_processes_killed = _counter(
     "worker_processes_killed", "Processes of a worker's pool that were blocked and were killed."
 )
+broker_messages = _gauge("broker_messages", "Messages that no worker has taken, by queue.", "queue")
 jobs_dispatched = _counter("jobs_dispatched", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 jobs_lost = _counter(

@@ -157,8 +157,9 @@ class Spans:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH_MAX, len(self._waiting)))]
                 try:
                     self._send(batch)
-                # A ValueError comes of a header that HTTP does not allow, or of a port that is none.
-                except (OSError, http.client.HTTPException, ValueError):
+                # No collector, a header that HTTP does not allow, a value that JSON has no form for: without this
+                # thread every later span would be lost as well.
+                except Exception:  # noqa: BLE001
                     metrics.spans_lost.inc(len(batch))
                 else:
                     metrics.spans_sent.inc(len(batch))

@@ -15,13 +15,23 @@ from workers.worker import JobRunner
 
 
 class RecordedMessages:
-    """Takes messages as a broker does, and keeps them for the test: task, job and queue of each."""
+    """Takes messages as a broker does, and keeps them for the test: task, job and queue of each.
 
-    def __init__(self) -> None:
+    Its queues are empty: it loses every message, unless it `holds` them until `taken`.
+    """
+
+    def __init__(self, *, holds: bool = False) -> None:
         self.sent: list[tuple[str, str, str]] = []
+        self.held: list[tuple[str, str, str]] = []
+        self._holds = holds
 
     def send(self, task: str, job_id: str, queue: str) -> None:
         self.sent.append((task, job_id, queue))
+        if self._holds:
+            self.held.append((task, job_id, queue))
+
+    def waiting(self, queue: str) -> int:
+        return sum(one == queue for _, _, one in self.held)
 
     @property
     def jobs(self) -> list[str]:

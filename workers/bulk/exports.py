@@ -304,5 +304,6 @@ class ExportHandler:
     def _request_helpers(self, context: JobContext, count: int) -> None:
         """Ask other workers for help. None has to come: this worker then writes all parts itself."""
         with contextlib.suppress(StoreUnavailable):
-            for _ in range(count):
+            # Messages that wait already reach every worker that is free.
+            for _ in range(count - context.services.messages.waiting(EXPORT.queue) if count > 0 else 0):
                 context.services.messages.send(HELP_EXPORT, context.job.id, EXPORT.queue)

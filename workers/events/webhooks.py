@@ -22,6 +22,7 @@ from shared.events.types import event_document
 from shared.events.webhook_secrets import opened_secret
 from shared.events.webhooks import RETRY_SECONDS, is_public, key_of, signature_headers
 from shared.settings.settings import Settings
+from shared.telemetry.log import Log, trace_of
 
 SECONDS_MAX = 10.0
 ANSWER_BYTES_MAX = 65_536
@@ -142,6 +143,7 @@ def _shut(connection: socket.socket) -> None:
 
 
 SQL = beside(__file__, "webhooks.sql")
+_log = Log("worker")
 # By which a lease outlasts one call, so that its outcome can be recorded under it.
 _SPARE_SECONDS = 20.0
 _AT_ONCE = 200
@@ -226,7 +228,9 @@ class _Deliverer:
             threading.Thread(target=self._close_after, args=(running,), daemon=True).start()
 
     def _close_after(self, running: set[Future[int]]) -> None:
-        wait(running)
+        ended, _ = wait(running)
+        for error in filter(None, (one.exception() for one in ended)):  # the run, which would raise it, is over
+            _log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         self._connection.close()
 
     def _may_continue(self) -> bool:

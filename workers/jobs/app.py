@@ -126,6 +126,20 @@ class CeleryMessages:
         except (BrokerError, OSError) as error:
             raise StoreUnavailable("broker") from error
 
+    def waiting(self, queue: str) -> int:
+        """Return how many messages of a queue no worker has taken; raise StoreUnavailable if the broker is down."""
+        declared = self._app.amqp.queues[queue]
+        with self._app.producer_or_acquire() as producer:
+            connection = producer.connection
+            try:
+                # Declared as for sending, and not passively: RabbitMQ closes a channel that asks for what is missing.
+                found = connection.default_channel.queue_declare(
+                    queue=queue, durable=True, auto_delete=False, arguments=declared.queue_arguments
+                )
+            except (BrokerError, OSError, *connection.connection_errors, *connection.channel_errors) as error:
+                raise StoreUnavailable("broker") from error
+        return int(found.message_count)
+
 
 def _queue(name: str, *, on_rabbitmq: bool) -> Queue:
     # Quorum queues survive the loss of a node; classic ones would lose the messages stored on it.

@@ -19,6 +19,10 @@ class JobMessages(Protocol):
     def send(self, task: str, job_id: str, queue: str) -> None:
         """Send one message; raise StoreUnavailable if the broker does not take it."""
 
+    def waiting(self, queue: str) -> int:
+        """Return how many messages of a queue no worker has taken; raise StoreUnavailable if the broker is down."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SplitRows:

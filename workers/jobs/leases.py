@@ -11,7 +11,7 @@ from typing import Any, Self
 import psycopg
 from psycopg.types.json import Jsonb
 
-from shared.db.connect import Connection, connect, unavailable
+from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from workers.jobs.context import Job
@@ -53,6 +53,8 @@ class Progress:
 class Lease:
     """Holds a claimed job for as long as the block runs. A lost lease sets `lost`; `check` raises LeaseLost.
 
+    However its renewing ends, the job notices: what keeps it from renewing until the lease ends is `failure`.
+
     `stop` is called from another thread when the lease is lost or the time is up: it cancels the running statement,
     because a long statement would not check `lost` before its end.
     """
@@ -68,6 +70,7 @@ class Lease:
     def __post_init__(self) -> None:
         self.lost = threading.Event()
         self.late = threading.Event()
+        self.failure: Exception | None = None
         self._over = threading.Event()
         self._began = self._renewed_at = time.monotonic()
         self._written = self.progress.snapshot()
@@ -84,7 +87,7 @@ class Lease:
     def check(self) -> None:
         """Raise LeaseLost if the job is no longer ours, JobTimeout if its time is up."""
         if self.lost.is_set():
-            raise LeaseLost(self.job_id)
+            raise LeaseLost(self.job_id) from self.failure
         if self.late.is_set():
             raise JobTimeout(self.job_id)
 
@@ -105,10 +108,9 @@ class Lease:
                 with connect(self.url, application="lease", autocommit=True) as connection:
                     connection.execute("LISTEN jobs_cancelled")
                     self._renew_while_held(connection)
-            except psycopg.Error as error:
-                if not unavailable(error):
-                    raise
+            except Exception as error:  # noqa: BLE001 - an error that ended this thread would leave the job unwatched
                 # PostgreSQL may restart or be read-only; until the lease ends no other worker can claim the job.
+                self.failure = error
                 if time.monotonic() - self._renewed_at >= self.ttl_seconds:
                     self._end(self.lost)
             if self.lost.is_set() or self.late.is_set():
@@ -142,6 +144,7 @@ class Lease:
 
     def _note(self, held: bool, written: tuple[float, str, int, int | None] | None = None) -> bool:
         self._renewed_at, self._written = time.monotonic(), written or self.progress.snapshot()
+        self.failure = None
         return held
 
 

@@ -8,14 +8,16 @@ import mmap
 import os
 import signal
 import struct
-import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from shared.telemetry.repetition import repeat_in_thread
 
+_log = Log("worker")
 PROCESSES_MAX = 256
 _BEAT_SECONDS = 1.0
 # Longer than the broker's socket time-out: a loop that waits for a broker that hangs is not stuck.
@@ -97,10 +99,5 @@ def touch_while(healthy: Callable[[], bool], heartbeat: Path | None) -> None:
         _in_background("heartbeat", lambda: heartbeat.touch() if healthy() else None)
 
 
-def _in_background(name: str, act: Callable[[], None]) -> None:
-    def repeat() -> None:
-        while True:
-            act()
-            time.sleep(_BEAT_SECONDS)
-
-    threading.Thread(target=repeat, name=name, daemon=True).start()
+def _in_background(name: str, act: Callable[[], object]) -> None:
+    repeat_in_thread(name, act, _BEAT_SECONDS, _log)

@@ -155,5 +155,5 @@ async def test_a_record_that_is_read_again_takes_no_more_memory(edge: Edge) -> N
     records = RecordCache(stores.cache, stores.version, read, bytes_max=10_000, ttl_seconds=60)
     iids = [mint("kept", str(number)).iid for number in range(20)]
     for _ in range(50):
-        await records._loaded(stores.version.current, iids)
+        await records._loaded(stores.version.snapshot, iids)
     assert all(records.peek(iid) is not None for iid in iids)
