@@ -16,7 +16,7 @@ from shared.printable import printable_lines
 from workers.ingest import mapping as mappings
 from workers.ingest.alt_names import alt_names
 from workers.ingest.guess import guess
-from workers.ingest.load import known_items
+from workers.ingest.known_items import known_items
 from workers.ingest.mapping import markdown
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer

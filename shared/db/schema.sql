@@ -1159,8 +1159,11 @@ CREATE TABLE public.loads (
     summary jsonb DEFAULT '{}'::jsonb NOT NULL,
     error text,
     started_at timestamp with time zone DEFAULT now() NOT NULL,
-    finished_at timestamp with time zone
+    finished_at timestamp with time zone,
+    inputs bytea
 );
+
+COMMENT ON COLUMN public.loads.inputs IS 'SHA-256 of all that the load was read from; null where its outcome depends on the day or the index as well';
 
 CREATE TABLE public.match_reviews (
     id bigint NOT NULL,

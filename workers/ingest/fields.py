@@ -203,7 +203,10 @@ class ItemFields:
         default="",
     )
     join_source: str = key(
-        'The source of the ids in `join_by = "id"`; this source unless given.', 'join_source = "my_shop"', default=""
+        'The source of the ids in `join_by = "id"`; this source unless given. With an identifier, the source whose '
+        "items are found; codes that shops give out themselves (02, 04, 2…) find none without it.",
+        'join_source = "my_shop"',
+        default="",
     )
     brand: Field | None = key(
         "Its brand. Spellings that fold to the same letters are one brand.", 'brand = "maker"', default=None

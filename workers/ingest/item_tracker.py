@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,20 @@ def mint_all(source: str, source_ids: list[str]) -> tuple[list[str], Any]:
 
 
 _GROWTH = 65_536
-# Asked with what a file names its items by; returns for each item found that text, the item's key and its IID.
-KnownItems = Callable[[list[str]], list[tuple[str, int, str]]]
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The items found: for each the text that names it, its key and its IID; and of texts that can name none, why."""
+
+    items: list[tuple[str, int, str]]
+    faults: dict[str, str] = field(default_factory=dict)
+
+
+# Asked with what a file names its items by.
+KnownItems = Callable[[list[str]], Found]
 
 
 class ItemTracker:
@@ -70,8 +81,9 @@ class ItemTracker:
         """Look up the items that the index has under these names; return for each what is wrong with it, or None."""
         requested = sorted({name for name in names if name and name not in self._found})
         if requested and self._known is not None:
-            self._found |= dict.fromkeys(requested, UNKNOWN)
-            for name, key, iid in self._known(requested):
+            found = self._known(requested)
+            self._found |= dict.fromkeys(requested, UNKNOWN) | found.faults
+            for name, key, iid in found.items:
                 self._found[name] = (key, iid) if self._found[name] == UNKNOWN else SEVERAL
         faults = (self._found.get(name, UNKNOWN) if name else None for name in names)
         return [fault if isinstance(fault, str) else None for fault in faults]
@@ -127,6 +139,11 @@ class ItemTracker:
         key, first, last = (self._arrays[name][:count] for name in ("key", "first", "last"))
         dayless = last == NO_DAY
         return key, np.where(dayless, today, first), np.where(dayless, today, last)
+
+    @property
+    def has_dayless(self) -> bool:
+        """Whether the rows of any item have no day."""
+        return bool((self._arrays["last"][: len(self._numbers)] == NO_DAY).any())
 
     def __len__(self) -> int:
         """Return how many items were met; two names may be of one that the index has."""

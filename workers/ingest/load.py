@@ -18,11 +18,11 @@ from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.text import fold
 from workers.analytics.rollups import layout
-from workers.ingest import accounting, factors, readers
+from workers.ingest import accounting, factors, inputs, readers
 from workers.ingest.alt_names import alt_names
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
-from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import KnownItems
+from workers.ingest.known_items import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
@@ -106,6 +106,8 @@ class _Load:
         self._linking = linking
         self._buffers = buffers
         self._rows = 0
+        self._inputs: bytes | None = None
+        self._dayless = False
 
     def run(self) -> Summary:
         digest = hashlib.sha256(self._mapping.text.encode()).hexdigest()
@@ -113,7 +115,7 @@ class _Load:
         assert row is not None
         self._summary = Summary(row[0])
         try:
-            if not self._known(digest):
+            if not self._known():
                 self._merge()
         except BaseException as error:
             self._connection.rollback()
@@ -126,13 +128,12 @@ class _Load:
         self._linking.keep(self._connection)
         return self._summary
 
-    def _known(self, digest: str) -> bool:
-        digests = []
-        for path in self._files:
-            sha256, size = _sha256(path)
-            digests.append(sha256)
-            self._log.execute(SQL.add_file, (self._summary.load_id, path.name, size, sha256))
-        same = self._connection.execute(SQL.same_before, (digest, sorted(digests))).fetchone()
+    def _known(self) -> bool:
+        files = [inputs.input_file(path) for path in self._files]
+        for file in files:
+            self._log.execute(SQL.add_file, (self._summary.load_id, *file))
+        self._inputs = inputs.digest(self._mapping, self._files, files)
+        same = self._connection.execute(SQL.same_before, (self._mapping.source, self._inputs)).fetchone()
         if same is not None:
             self._finish("unchanged")
         return same is not None
@@ -181,6 +182,7 @@ class _Load:
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
         stage.spans(*shaper.registry.spans())
+        self._dayless = shaper.registry.has_dayless
         self._summary.counts |= counts
         if self._mapping.brings_items:
             self._summary.counts["items_read"] = len(shaper.registry)
@@ -222,9 +224,19 @@ class _Load:
         if state == "committed" or self._rows:
             accounting.check(summary.counts)
         kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects)})
-        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
+        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept, self._repeatable())
         self._connection.execute(SQL.finish, values)
         self._connection.commit()
+
+    def _repeatable(self) -> bytes | None:
+        """Return the digest of the inputs, or None where another day or another index may give another outcome.
+
+        A rejected row may be one of a day in the future, or of an IID or an item that the index lacks so far; an item
+        without a day has the day of the load.
+        """
+        summary, item = self._summary, self._mapping.item
+        joins = item is not None and bool(item.join_by)
+        return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs
 
     def _batches(self) -> Iterator[tuple[Path, Batch]]:
         return readers.read_all(
@@ -260,14 +272,6 @@ def _without_nul(value: Any) -> Any:
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-def known_items(lookup: Connection, item: ItemFields, source: str) -> KnownItems:
-    """Return a look-up of the items that the index has, by what a mapping joins by."""
-    queries = {"id": SQL.known_by_id, "iid": SQL.known_by_iid}
-    query = queries.get(item.join_by, SQL.known_by_identifier).encode()
-    first = (item.join_source or source) if item.join_by == "id" else item.join_by
-    return lambda names: lookup.execute(query, (first, names)).fetchall()
-
-
 def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     """Return the columns of observations that have one value in the whole load, with that value."""
     specs = mapping.observations
@@ -281,11 +285,3 @@ def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     if all(spec.units is None for spec in specs):
         constants["units"] = 1
     return constants
-
-
-def _sha256(path: Path) -> tuple[bytes, int]:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest(), path.stat().st_size
-    except OSError as error:
-        raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None

@@ -154,7 +154,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The outcome of a load; `state` is `committed`, or `unchanged` where all its rates were in force."""
+    """The outcome of a load; `state` is `committed`, or `unchanged` where all its rates and terms were in force."""
 
     load_id: str
     state: str
@@ -190,10 +190,11 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
     log.execute(LOADS.add_file, (load_id, file.name, len(published.content), digest))
     write_rejects(log, load_id, published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
-    row = connection.execute(SQL.changed, (terms.name, *columns)).fetchone()
+    described = (terms.title, terms.license, terms.url)
+    row = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchone()
     assert row is not None
     changed, version, state = int(row[0]), None, "unchanged"
-    if changed:
+    if changed or row[1]:
         given = {"title": terms.title, "license": terms.license, "url": terms.url}
         usual: dict[str, object] = {"attribution": None, "rank": None, "matching": {}}
         event = events.begin_load(connection, load_id, "rates", terms.name, given | usual)
@@ -206,6 +207,6 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
         "changed": changed,
         "rejects": Counter(one.reason for one in published.rejects),
     }
-    connection.execute(LOADS.finish, (load_id, state, rows, rejected, Jsonb(summary)))
+    connection.execute(LOADS.finish, (load_id, state, rows, rejected, Jsonb(summary), None))
     connection.commit()
     return Loaded(load_id, state, len(published.rates), changed, rejected, version)

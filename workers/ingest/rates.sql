@@ -10,8 +10,10 @@ SELECT $1, n.currency, n.day, $2, n.per_euro
 FROM unnest($3::text[], $4::date[], $5::numeric[]) AS n (currency, day, per_euro);
 
 -- name: changed
--- How many of these rates are new or differ from those in force.
-SELECT count(*) FROM unnest($2::text[], $3::date[], $4::numeric[]) AS n (currency, day, per_euro)
+-- How many of these rates are new or differ from those in force, and whether the title, license or address does.
+SELECT count(*), NOT EXISTS (
+    SELECT FROM sources s WHERE s.name = $1 AND (s.title, s.license, s.url) IS NOT DISTINCT FROM ($5, $6, $7))
+FROM unnest($2::text[], $3::date[], $4::numeric[]) AS n (currency, day, per_euro)
 LEFT JOIN rates_in_force r ON r.rates = $1 AND r.currency = n.currency AND r.day = n.day
 WHERE r.per_euro IS DISTINCT FROM n.per_euro;
 

@@ -10,6 +10,7 @@ import difflib
 import io
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -212,6 +213,7 @@ def _filled(data: Any, starts: Any, ends: Any) -> Any:
 
 
 _HEADER_LINES_MAX = 100
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _TOO_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 
 
@@ -248,12 +250,13 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     """Return the first record's cells, its lines and bytes; None where it is not whole yet."""
     ended = 0
     for n in range(_HEADER_LINES_MAX):
-        ended = piece.find(b"\n", ended) + 1
+        ended = _line_end(piece, ended, final=final)
         if not ended and not final:
             if len(piece) > RECORD_BYTES_MAX:
                 raise LoadRefused("the header is too long: is the delimiter or the file's form another?")
             return None
-        block = form.split(piece[: ended or len(piece)], 1, final=not ended)
+        # Without what follows it, a carriage return ends a line only where nothing is to follow.
+        block = form.split(piece[: ended or len(piece)], 1, final=not ended or piece[ended - 1] == ord("\r"))
         if len(block.lines):
             return form.cells(block.records), n + 1, ended or len(piece)
         if not ended:
@@ -261,14 +264,23 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     return None
 
 
+def _line_end(piece: bytes, start: int, *, final: bool) -> int:
+    """Return where the line that begins at `start` ends, after what ends it; 0 where that is not known yet."""
+    found = _LINE_END.search(piece, start)
+    if found is None or (found[0] == b"\r" and found.end() == len(piece) and not final):
+        return 0
+    return found.end()
+
+
 def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     """Read on to the end of a line that is too long; return its beginning, what follows, and whether nothing does."""
     begun = piece[:RAW_CHARACTERS_MAX].decode("utf-8", "replace")
-    while b"\n" not in piece:
-        piece = stream.read(1 << 20)
-        if not piece:
+    while not (ended := _line_end(piece, 0, final=False)):
+        more = stream.read(1 << 20)
+        if not more:
             return begun, b"", True
-    return begun, piece.partition(b"\n")[2], False
+        piece = more if not piece.endswith(b"\r") else b"\r" + more
+    return begun, piece[ended:], False
 
 
 class _Rows:

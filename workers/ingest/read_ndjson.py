@@ -31,10 +31,15 @@ def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int
 
 
 def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their numbers. Of one that is too long only the beginning is kept, one byte over the bound."""
-    rest, number = b"", 0
+    """Yield lines with their numbers, which end at a line feed, a carriage return, or both.
+
+    Of one that is too long only the beginning is kept, one byte over the bound.
+    """
+    rest, number, returned = b"", 0, False
     while chunk := stream.read(_CHUNK_BYTES):
-        *whole, last = chunk.split(b"\n")
+        begun = chunk.removeprefix(b"\n") if returned else chunk
+        returned = chunk.endswith(b"\r")
+        *whole, last = begun.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for text in whole:
             number += 1
             yield number, rest + text

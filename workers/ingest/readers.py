@@ -91,10 +91,18 @@ def read(
 ) -> Iterator[Batch]:
     """Read a file in batches; `report_progress` is called with the number of bytes read so far.
 
-    Raises LoadRefused where the file is broken, empty, too large when unpacked, or lacks one of the columns.
+    Raises LoadRefused where the file is broken, too large when unpacked, lacks one of the columns, or has no row.
     """
+    rows = 0
     try:
-        yield from _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes)
+        for batch in _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes):
+            rows += batch.rows + len(batch.rejects)
+            yield batch
+        if not rows:
+            raise LoadRefused(
+                f"{path.name}: has {path.stat().st_size:,} bytes and not one row: leave the file out if nothing is "
+                "missing from it, else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
+            )
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
     except (OSError, pa.ArrowException, EOFError) as error:

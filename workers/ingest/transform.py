@@ -24,7 +24,7 @@ from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.clean import Coded
 from workers.ingest.fields import Field, ItemFields
 from workers.ingest.figures import FigureColumns, Spread, StageFigure, totals
-from workers.ingest.item_tracker import LATEST, NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
+from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import category, quantity
 from workers.ingest.observations import Observed, Observer, check_bounds
@@ -364,7 +364,7 @@ class Transformer:
     def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
         """Reject rows that do not name exactly one item of the index."""
         faults = self.registry.find(ids.values.to_pylist())
-        for reason in (UNKNOWN, SEVERAL):
+        for reason in sorted({fault for fault in faults if fault is not None}):
             bad.where_value(ids, pa.array([fault == reason for fault in faults]), reason, self._item.id)
 
     def _taken(self, ids: clean.Coded, iids: Any) -> Any:

@@ -72,8 +72,13 @@ def test_markup_in_data_is_shown_as_it_is(tmp_path: Path) -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_file_without_rows_is_no_error(tmp_path: Path) -> None:
-    assert document(dry_run(tmp_path, HEADER, "--json"))["counts"]["rows"] == 0
+def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
+    result = dry_run(tmp_path, HEADER, "--json")
+    assert result.exit_code == 1
+    assert str(result.exception) == (
+        "a.csv: has 31 bytes and not one row: leave the file out if nothing is missing from it, else make `delimiter`, "
+        "`quote` and `encoding` of the mapping those of the file"
+    )
     assert document(dry_run(tmp_path, HEADER + '1,"open,,2026-07-01,1,,\n', "--json"))["counts"]["rejected"] == 1
 
 
