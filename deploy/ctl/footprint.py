@@ -10,6 +10,7 @@ from deploy.ctl.console import console, json_option, show
 from shared.errors import InvalidFile
 from shared.uncertainty import evaluation
 from shared.uncertainty import evaluation as csv_file
+from shared.uncertainty.stated import SAMPLES_MIN
 
 SHARE_MIN = 0.9
 """At least so many true values must lie inside the stated 95 %."""
@@ -24,10 +25,11 @@ SHARE_MIN = 0.9
 @click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
 @json_option
 def evaluate(file: Path, as_json: bool, **chosen: str | None) -> None:
-    """Hold figures of FILE out and count how many lie inside the 95 % interval that the others state for them.
+    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval that the others give them.
 
-    Once a whole category at a time (its items are estimated from the nearest other categories), once an item at a time
-    (estimated from its category). FILE is CSV with a row for each known figure.
+    Once a whole category at a time (its items are estimated from the nearest category above it, or are unknown), once
+    an item at a time (estimated from its category), and once with so many samples of its category known. FILE is CSV
+    with a row for each known figure.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
@@ -39,16 +41,24 @@ def evaluate(file: Path, as_json: bool, **chosen: str | None) -> None:
     held_out = evaluation.without_category(read.samples)
     summaries = {
         "leave_one_category_out": evaluation.summary(held_out),
-        "leave_one_item_out": evaluation.summary(evaluation.without_item(read.samples)),
+        "leave_one_item_out": evaluation.summary(left_out := evaluation.without_item(read.samples)),
+        **{
+            f"of_{kept}_samples": evaluation.summary(evaluation.without_item(read.samples, kept))
+            for kept in range(1, SAMPLES_MIN)
+        },
     }
-    categories = evaluation.by_category(held_out)
+    categories = evaluation.by_category(left_out)
     if as_json:
         click.echo(json.dumps(_document(read, summaries, categories), indent=1))
         return
-    show(categories, as_json=False, title="each category, estimated from the others")
+    show(categories, as_json=False, title="each category, one item at a time held out")
     for way, summary in summaries.items():
+        share = "nothing estimated" if summary["share_inside"] is None else f"{summary['share_inside']:.1%} inside"
         console.say(
-            "{way}: {inside} of {estimated} inside ({share:.1%})", way=way, share=summary["share_inside"], **summary
+            "{way}: {share} of {estimated}, high / low {median_high_over_low}, {unknown} unknown",
+            way=way,
+            share=share,
+            **summary,
         )
 
 

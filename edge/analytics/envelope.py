@@ -86,7 +86,7 @@ class LightQuery(LightFormat):
     from_ = Day(
         data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
     )
-    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last that holds data"})
+    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last with data, or `from`"})
     channel = fields.List(
         Utf8(1, 200),
         load_default=list,

@@ -33,15 +33,19 @@ def require_active_item(row: Any, url: str, channels: Sequence[str], below: str 
         query = f"?{query_string}" if query_string else ""
         raise MovedToSurvivor(row["survivor_iid"], f"{url}/{row['survivor_iid']}{below}{query}")
     if row["unknown_channels"]:
-        raise InvalidParameter("channel", "names no channel; a record's `channels` lists those of its item")
+        wrong = "is not a known channel; a record's `channels` lists those of its item"
+        raise InvalidParameter("channel", wrong, row["unknown_channels"][0])
     return row
 
 
-def range_of(first: date | None, last: date | None) -> tuple[date, date]:
-    """Return the days to answer: 90 up to the last day that holds data, or up to today where none does."""
-    today = utc_now().date()
-    last = last or max(today, first or today)
+def range_of(first: date | None, to: date | None, observed: date | None) -> tuple[date, date]:
+    """Return the days to answer: 90 up to the last day that holds data, or up to today where none does.
+
+    Without `to` a first day after the last data is the whole range: a program that asks for what is new gets an empty
+    answer until there is something. Raises InvalidParameter where `to` is before it.
+    """
+    last = to or max(observed or utc_now().date(), first or date.min)
     first = first or last - timedelta(days=DEFAULT_DAYS - 1)
     if first > last:
-        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}")
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}", first.isoformat())
     return first, last

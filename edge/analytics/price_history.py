@@ -152,7 +152,7 @@ class PriceHistory:
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
         row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
-        first, last = range_of(first, row["last_day"])
+        first, last = range_of(first, to, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
         in_range = [price for price in prices if price.day >= first]

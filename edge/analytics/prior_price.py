@@ -124,7 +124,7 @@ def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
     options = Options(
         query["progressive"], query["progressive_days"], bool(query["first_offered"]), query["first_offered"]
     )
-    first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
+    first, last = range_of(min((price.day for price in prices), default=None), None, row["last_day"])
     meta = {
         "data_version": row["version"],
         "from": first,

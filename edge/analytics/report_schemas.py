@@ -95,7 +95,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
         """A cohort is some brands, some categories, or both."""
         if not data.get("brand") and not data.get("category"):
-            raise ValidationError("is needed, or `category`: a cohort is one of them at least", "brand")
+            raise ValidationError("is required, or `category`: a cohort is one of them at least", "brand")
 
 
 class InsightsQuery(ConvertQuery, ReportQuery):
@@ -187,7 +187,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     def can_be_answered(self, data: Mapping[str, Any], **options: Any) -> None:
         """An index is of some brands or categories; not every method weights offers."""
         if not data.get("brand") and not data.get("category"):
-            raise ValidationError("is needed, or `category`: an index is of one of them at least", "brand")
+            raise ValidationError("is required, or `category`: an index is of one of them at least", "brand")
         if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
 

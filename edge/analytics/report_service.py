@@ -1,6 +1,7 @@
 """Reports: the cost of a request, whether its result exists, and otherwise the job that computes it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from edge.http import stream
 from edge.http.answer_cache import BODY_BYTES_MAX
 from edge.http.answer_keeping import offer
 from edge.http.context import CONTEXT, organization_of, principal_of
+from edge.http.faults import Fault, detail_of, unknown
 from edge.http.json import unstored_json
 from edge.http.lists import CursorSigner
 from edge.http.prefer import wait_seconds
@@ -114,7 +116,7 @@ class ReportService:
             units = int(order.row["cost_units"])
             return await self._stream(request, quote, manifest, cached=False, units=units, job_id=order.job_id)
         if failed is not None:
-            raise _of_the_job(*failed, {"job": self._serializer.url(order.id)})
+            raise _of_the_job(*failed, quote.spec.parameters, {"job": self._serializer.url(order.id)})
         return self._accepted(order)
 
     async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
@@ -167,7 +169,7 @@ class ReportService:
     async def _check_names(self, parameters: dict[str, Any]) -> None:
         rates = parameters.get("rates")
         if rates is not None and await self._database.fetch_row(EXCHANGE.known, rates) is None:
-            raise unknown_table()
+            raise unknown_table(rates)
         slug, code = parameters.get("slug"), parameters.get("code")
         brands = [*parameters.get("brand", ()), *([slug] if slug else ())]
         parent = parameters.get("parent")
@@ -178,13 +180,12 @@ class ReportService:
         row = await self._database.fetch_row(SQL.unknown_names, brands, categories, channels)
         assert row is not None
         if slug in row["brands"]:
-            raise Problem("brand-not-found", "No brand has this slug. List the brands at /v1/index/brands.")
+            raise Problem("brand-not-found", detail_of([unknown("slug", "brand", slug)]))
         if code in row["categories"]:
-            raise Problem("category-not-found", "No category has this code.")
-        faults = [("brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
-        unknown = "parent" if parent in row["categories"] else "category"
-        faults += [(unknown, "names no category; /v1/index/categories lists them")] * bool(row["categories"])
-        faults += [("channel", "names no channel")] * bool(row["channels"])
+            raise Problem("category-not-found", detail_of([unknown("code", "category", code)]))
+        faults = [unknown("brand", "brand", one) for one in row["brands"]]
+        faults += [unknown("parent" if one == parent else "category", "category", one) for one in row["categories"]]
+        faults += [unknown("channel", "channel", one) for one in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
 
@@ -204,11 +205,11 @@ def _owner(request: web.Request, quote: Quote) -> str | None:
     return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)
 
 
-def _of_the_job(slug: str, detail: str, job: dict[str, str]) -> Problem:
+def _of_the_job(slug: str, detail: str, parameters: Mapping[str, Any], job: dict[str, str]) -> Problem:
     """Return the problem of a failed job; a parameter that the data refused is reported as validation would."""
     name, _, text = detail.partition(": ")
     if slug == "invalid-parameter" and text:
-        refused = invalid_parameters([(name, text)])
+        refused = invalid_parameters([Fault(name, text, parameters.get(name))])
         refused.extra |= job
         return refused
     return Problem(slug, detail, extra=job)

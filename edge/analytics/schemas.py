@@ -33,14 +33,15 @@ class DisplacementQuery(Parameters):
     def one_rate(self, data: Mapping[str, Any], **options: Any) -> None:
         """A scenario is a rate, so that a second one beside it would contradict it."""
         if data.get("displacement") is not None and data.get("displacement_rate") is not None:
-            raise ValidationError("cannot be given together with `displacement`", "displacement_rate")
+            raise ValidationError("cannot be combined with `displacement`", "displacement_rate")
 
 
 class DisplacementMeta(Schema):
-    """New items that each unit displaces; with the source of the number."""
+    """New items that each unit displaces; with the source of the number, and which units are counted."""
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
+    counted = fields.Str(required=True, metadata={"description": "Units that are multiplied by the rate"})
 
 
 # Parameters and answer of the prior price.

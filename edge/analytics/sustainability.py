@@ -30,8 +30,9 @@ METHOD = (
     "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
     "null where no source has a figure; stages are those that sources list, which need not add up to the figure; low "
     "to high are the middle 95 % of a log-normal, central its median, as wide as the source states (interval_from: "
-    "source), as a category's samples lie apart (samples), or by basis and the empirical pedigree matrix (pedigree); "
-    "avoided is the displacement rate times the units sold in the channels chosen, which should be second-hand ones"
+    "source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) with assumed "
+    "scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times all units sold in the "
+    "channels chosen, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
@@ -134,7 +135,7 @@ class Sustainability:
         """
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
         row = require_active_item(row, f"{self._base_url}/index/sustainability", channels, query_string=query_string)
-        first, last = range_of(first, row["last_day"])
+        first, last = range_of(first, to, row["last_day"])
         days = (last - first).days + 1
         coverage = {
             "days": days,

@@ -263,7 +263,7 @@ class Sharing:
         first = requested["startingVersion"]
         if first is None:
             if requested["startingTimestamp"] is None:
-                raise InvalidParameter("startingVersion", "is needed, or `startingTimestamp`")
+                raise InvalidParameter("startingVersion", "is required, or `startingTimestamp`")
             first = _there(
                 await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
             ).data_version
@@ -276,9 +276,11 @@ class Sharing:
         newest = await self._release(dataset, last, None)
         steps = await self._repository.between(dataset, first, newest.data_version)
         if len(steps) > _CHANGES_MAX:
-            raise InvalidParameter("startingVersion", f"at most {_CHANGES_MAX} versions at once")
+            raise InvalidParameter(
+                "startingVersion", f"must be at most {_CHANGES_MAX} versions before the last one", first
+            )
         if not steps or steps[-1][0] < first:
-            raise InvalidParameter("startingVersion", "must be an existing version, not after the last one")
+            raise InvalidParameter("startingVersion", "must be an existing version, not after the last one", first)
         until = self._signer.until()
         lines = head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})
@@ -298,7 +300,7 @@ class Sharing:
 
     async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
         if version is not None and timestamp is not None:
-            raise InvalidParameter("timestamp", "cannot come together with `version`")
+            raise InvalidParameter("timestamp", "cannot be combined with `version`")
         if timestamp is not None:
             return _there(await self._repository.release_at(dataset, timestamp))
         return await self._repository.release(dataset.name, LATEST if version is None else str(version))

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from edge.bulk import estimates
 from edge.bulk.downloads import FileResponder, StoredFile
+from edge.http.faults import Fault, unknown
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.serializers import JobSerializer
@@ -118,17 +119,16 @@ class ExportService:
         if not self._version.current or (since or 0) > self._version.current:
             await self._version.read()  # the caller may have heard of the newest one before this process has
         current = self._version.current
-        faults = [("since", f"must be {current} at most, the newest data_version")] * bool(since and since > current)
+        newest = f"must be {current} at most, the newest data_version"
+        faults = [Fault("since", newest, since)] * bool(since and since > current)
         requested = parameters["filter"]
         lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
         if any(lists):
             row = await self._database.fetch_row(SQL.unknown_names, *lists)
             assert row is not None
-            faults += [("filter.brand", "names no brand; /v1/index/brands lists them")] * bool(row["brands"])
-            faults += [("filter.category", "names no category; /v1/index/categories lists them")] * bool(
-                row["categories"]
-            )
-            faults += [("filter.channel", "names no channel")] * bool(row["channels"])
+            faults += [unknown("filter.brand", "brand", slug) for slug in row["brands"]]
+            faults += [unknown("filter.category", "category", code) for code in row["categories"]]
+            faults += [unknown("filter.channel", "channel", code) for code in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
 

@@ -62,8 +62,8 @@ class Exports:
     @docs(
         operationId="createExport",
         summary="Order an export",
-        description="Repeat a request under the same `Idempotency-Key` as often as you like: it is one export, paid "
-        "once. `dry_run` and `preview` say what it would be and cost nothing.",
+        description="Requests with the same `Idempotency-Key` are one export, paid once. `dry_run` and `preview` say "
+        "what it would be and cost nothing.",
         tags=_TAGS,
         parameters=[idempotency_key.PARAMETER],
     )
@@ -159,7 +159,7 @@ class Exports:
     @docs(
         operationId="getSignedExportFile",
         summary="Download a file of an export by its signed address",
-        description="Needs no other credential, takes ranges, and works until the address expires.",
+        description="Needs no credential, takes ranges, works until it expires.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,

@@ -14,7 +14,7 @@ from edge.analytics.report import Report
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.analytics.report_schemas import question_names, question_of
 from edge.dashboard.session_guard import PageError
-from edge.http.parameters import WholeNumber
+from edge.http.parameters import WholeNumber, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
 
@@ -30,7 +30,7 @@ class FormFaults(PageError):
     def of(cls, error: ValidationError, renamed: Mapping[str, str]) -> "FormFaults":
         """Return the faults that a schema found; `renamed` gives the form's own name of a parameter."""
         messages: Any = error.messages
-        return cls({renamed.get(name, name): _first(text) for name, text in messages.items()})
+        return cls({renamed.get(name, name): in_our_words(_first(text)) for name, text in messages.items()})
 
     @classmethod
     def of_failure(cls, error: PageError | Problem, renamed: Mapping[str, str], known: frozenset[str]) -> "FormFaults":

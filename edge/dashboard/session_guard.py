@@ -169,6 +169,8 @@ async def form_of(request: web.Request) -> dict[str, str]:
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
         raise PageError(400, "The form cannot be read.") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise PageError(413, "The form is too large: 64 kB at most. Shorten its fields and send it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
         raise PageError(400, "The form cannot be read.")
     return dict(fields)

@@ -59,15 +59,14 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
-Every answer that is not a success is a problem document (RFC 9457). Limits are stated in `RateLimit` and
-`RateLimit-Policy`; what is not counted: 304, redirects, refusals, and our own faults. Every answer names its request in
-`X-Request-Id`. `x-units` is what a call is charged; a call without it costs nothing. `POST /mcp` is not listed here: by
-the Model Context Protocol it lists its tools itself."""
+Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits; 304, redirects, refusals
+and our own faults are not counted. Every response includes `X-Request-Id`. `x-units` is what a call is charged; a call
+without it costs nothing. `POST /mcp` (Model Context Protocol) lists its tools itself."""
 _TAGS = {
     "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
-    "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns the result at once if it "
-    "exists. Otherwise a job is created, and the call waits for it (`Prefer: wait=0` to `wait=30`, 10 s by default) "
-    "before it returns 202. Equal requests share one job.",
+    "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result at once; "
+    "else it waits for a job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns 202. Equal requests "
+    "share one job.",
     "datasets": "Whole datasets as releases of Parquet files.",
     "exports": "Files with a choice of rows and columns, made to order.",
     "events": "Events, in the order in which they happened.",
@@ -122,8 +121,26 @@ _PROBLEM = {
         },
         "title": {"type": "string", "description": "Reason phrase of the status"},
         "status": {"type": "integer", "minimum": 300, "maximum": 599},
-        "detail": {"type": "string", "description": "Cause of this occurrence"},
+        "detail": {
+            "type": "string",
+            "description": "Cause of this occurrence",
+        },
         "instance": {"type": "string", "format": "uri", "description": "Request, as a URN"},
+        "errors": {
+            "type": "array",
+            "description": "All faults of parameters",
+            "items": {"$ref": "#/components/schemas/ParameterFault"},
+        },
+    },
+}
+_PARAMETER_FAULT = {
+    "type": "object",
+    "description": "A refused parameter.",
+    "required": ["parameter", "detail"],
+    "properties": {
+        "parameter": {"type": "string", "description": "Its name"},
+        "detail": {"type": "string", "description": "What is allowed"},
+        "value": {"type": "string", "description": "What came, shortened"},
     },
 }
 _A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -266,6 +283,7 @@ class Document:
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
             tags=[{"name": name, "description": sentence} for name, sentence in _TAGS.items()],
         )
+        described.spec.components.schema("ParameterFault", _PARAMETER_FAULT)
         described.spec.components.schema("Problem", _PROBLEM)
         for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
             described.spec.components.security_scheme(name, scheme)

@@ -527,7 +527,7 @@ _RATE_LIMIT = {
 _REQUEST_HEADERS = {
     "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
     "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
-    "202": ("Prefer", "How long the call may wait for the result before it answers 202, like `wait=10`"),
+    "202": ("Prefer", "How long to wait before it answers 202, like `wait=10`"),
 }
 
 

@@ -120,10 +120,10 @@ class NewWatch(Parameters):
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
         """Each condition has its own members, and no others."""
         needed, allowed = MEMBERS[data["condition"]]
-        faults = {name: f"is needed with `condition` {data['condition']}" for name in needed if data[name] is None}
+        faults = {name: f"is required with `condition` {data['condition']}" for name in needed if data[name] is None}
         for name in ("amount", "currency", "days", "percent"):
             if data[name] is not None and name not in (*needed, *allowed):
-                faults[name] = f"is not for the condition {data['condition']}"
+                faults[name] = f"is not allowed with the condition {data['condition']}"
         if data["condition"] == "new-low" and data["days"] is not None and data["days"] not in NEW_LOW_DAYS:
             faults["days"] = f"must be one of {', '.join(map(str, NEW_LOW_DAYS))}"
         if data["condition"] == "index-moved" and data["target"] == "article":

@@ -5,6 +5,7 @@ from typing import Any
 
 import asyncpg
 
+from edge.http.faults import Fault
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import rfc3339
@@ -50,7 +51,7 @@ class WatchService:
         async with self._database.transaction(acting.scope) as transaction:
             [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
             if not target["found"]:
-                raise invalid_parameters([("code", f"is no {wanted['target']} of the index")])
+                raise invalid_parameters([Fault("code", f"is not a known {wanted['target']}", wanted["code"])])
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:

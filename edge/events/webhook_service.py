@@ -8,6 +8,7 @@ import asyncpg
 
 from edge.events.watch_service import Acting
 from edge.http.context import uuid7
+from edge.http.faults import Fault
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Transaction
 from shared.clock import rfc3339, utc_now
@@ -39,7 +40,7 @@ class WebhookService:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""
         fault = url_fault(url, private_allowed=self._private_allowed)
         if fault is not None:
-            raise invalid_parameters([("url", fault)])
+            raise invalid_parameters([Fault("url", fault)])
         endpoint, secret = str(uuid7()), new_secret()
         async with self._database.transaction(acting.scope) as transaction:
             await transaction.fetch(SQL.lock, acting.organization)

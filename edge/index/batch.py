@@ -78,7 +78,8 @@ class BatchLookup:
 def units_of(parameter: str, values: Sequence[Any], plan: Plan) -> int:
     """Return the price of a batch, rounded up. Raises InvalidParameter where the plan does not allow so many values."""
     if len(values) > plan.batch_iids_max:
-        raise InvalidParameter(parameter, f"{plan.batch_iids_max} at most with the plan {plan.title}")
+        allowed = f"must have {plan.batch_iids_max} entries at most with the plan {plan.title}, not {len(values)}"
+        raise InvalidParameter(parameter, allowed)
     return -(-len(values) // IIDS_PER_UNIT)
 
 
@@ -97,7 +98,7 @@ def batch_estimate(kind: str, units: int, data_version: int) -> web.Response:
 def _entry(text: str, iid: str | None, records: dict[str, Record]) -> bytes:
     try:
         if iid is None:
-            raise InvalidIid
+            raise InvalidIid(text)
         if iid not in records:
             raise StoreUnavailable("database")
         record = records[iid].or_raise()

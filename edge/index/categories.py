@@ -43,7 +43,7 @@ class Categories:
         query = {name: requested[name] for name in ("parent", "level", "q", "limit")}
         prefix = beginning_of_slug(query["q"]) if query["q"] else None
         if prefix == "":
-            raise InvalidParameter("q", "must have a letter or a digit")
+            raise InvalidParameter("q", "must have a letter or a digit", query["q"])
         find = partial(self._find, query["parent"], query["level"], prefix, query["limit"])
         response = await self._lists.answer(KIND, query, requested["cursor"], find, _entry, itemgetter("code"))
         offer(request, response)
@@ -55,7 +55,7 @@ class Categories:
         rows = await self._database.fetch(SQL.page, parent, level, prefix, after, limit + 1)
         [counted] = await self._database.fetch(SQL.total, parent, level, prefix)
         if not counted["parent_exists"]:
-            raise InvalidParameter("parent", "names no category; /v1/index/categories lists them")
+            raise InvalidParameter("parent", "is not a known category; see /v1/index/categories", parent)
         return rows, counted["total"]
 
 

@@ -318,7 +318,7 @@ def _gtin(text: str) -> str:
     try:
         return gtin14(text)
     except InvalidIdentifier as error:
-        raise WrongIdentifier("gtin", error.detail, error.expected, error.suggestion) from None
+        raise WrongIdentifier("gtin", error.detail, text, error.expected, error.suggestion) from None
 
 
 def _qualifiers(keys: list[str], values: list[str]) -> tuple[tuple[str, str], ...]:
@@ -330,4 +330,4 @@ def _qualifiers(keys: list[str], values: list[str]) -> tuple[tuple[str, str], ..
 
 
 def _wrong(detail: str) -> WrongIdentifier:
-    return WrongIdentifier("path", detail, None, None)
+    return WrongIdentifier("path", detail, None, None, None)

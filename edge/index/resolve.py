@@ -122,10 +122,10 @@ class Resolve:
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:
         beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)
         if beside is not None:
-            raise InvalidParameter(beside, "cannot stand beside `iid`; ask for one identifier")
+            raise InvalidParameter(beside, "cannot be combined with `iid`; ask for one identifier")
         iid = canonical_iid(query["iid"] or "")
         if iid is None:
-            raise InvalidIid
+            raise InvalidIid(query["iid"] or "")
         try:
             return iid, (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:

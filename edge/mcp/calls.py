@@ -7,7 +7,8 @@ import msgspec
 from aiohttp import web
 
 from edge.http.context import CONTEXT
-from edge.http.parameters import shown_name
+from edge.http.faults import Fault, detail_of
+from edge.http.parameters import REQUIRED, shown_name
 from edge.http.problems import Problem, invalid_parameters, missing_parameters, problem_of
 from edge.mcp import views
 from edge.mcp.rest import RestAnswer, RestCalls
@@ -22,12 +23,12 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
     Raises the problems `invalid-parameter` and `missing-parameter`, in the words of the REST call.
     """
     if not isinstance(given, dict):
-        raise invalid_parameters([("arguments", "must be an object")])
+        raise invalid_parameters([Fault("arguments", "must be an object", given)])
     declared = tool.arguments
     known = ", ".join(sorted(declared)) or "none"
-    faults = [(shown_name(name), f"is unknown; allowed are: {known}") for name in given if name not in declared]
+    faults = [Fault(shown_name(name), f"is unknown; allowed are: {known}") for name in given if name not in declared]
     checked = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
-    faults += [(name, fault) for name, fault in checked.items() if fault is not None]
+    faults += [Fault(name, fault, given[name]) for name, fault in checked.items() if fault is not None]
     if faults:
         raise invalid_parameters(faults)
     missing = _missing(tool, given)
@@ -38,13 +39,18 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
 
 def named_as_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
     """Return a problem of a REST call that names the tool's `arguments`, which are given by their parameters' names."""
-    listed, detail = problem.extra.get("errors"), problem.detail
-    if not listed:
+    if not problem.faults:
         return problem
+    faults = [_named_as_argument(fault, arguments) for fault in problem.faults]
+    extra = {name: value for name, value in problem.extra.items() if name != "errors"}
+    return Problem(problem.type.slug, detail_of(faults), extra=extra, fields=problem.fields, faults=faults)
+
+
+def _named_as_argument(fault: Fault, arguments: Mapping[str, str]) -> Fault:
+    detail = fault.detail
     for parameter, argument in arguments.items():
         detail = detail.replace(f"`{parameter}`", f"`{argument}`")
-    faults = [{**fault, "parameter": arguments.get(fault["parameter"], fault["parameter"])} for fault in listed]
-    return Problem(problem.type.slug, detail, extra={**problem.extra, "errors": faults}, fields=problem.fields)
+    return Fault(arguments.get(fault.parameter, fault.parameter), detail, fault.value)
 
 
 def _whole(schema: Mapping[str, Any], value: Any) -> Any:
@@ -54,7 +60,7 @@ def _whole(schema: Mapping[str, Any], value: Any) -> Any:
 
 def _missing(tool: Tool, given: Mapping[str, Any]) -> Problem | None:
     names = [name for name in tool.required if name not in given]
-    return missing_parameters([(name, "is needed") for name in names]) if names else None
+    return missing_parameters([Fault(name, REQUIRED) for name in names]) if names else None
 
 
 def _fault(schema: Mapping[str, Any], value: Any) -> str | None:

@@ -77,7 +77,7 @@ def _path_parameters(schema: Schema, values: Mapping[str, str]) -> dict[str, Any
     try:
         loaded: dict[str, Any] = schema.load(values)
     except ValidationError as error:
-        raise problem_of_validation(ValidationError({"match_info": error.messages}), schema) from None
+        raise problem_of_validation(ValidationError({"match_info": error.messages}, data=values), schema) from None
     return loaded
 
 

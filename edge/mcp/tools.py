@@ -165,7 +165,7 @@ def report_call(arguments: Mapping[str, Any]) -> RestCall:
         query = {name: value for name, value in arguments.items() if name not in ("job", "report")}
         return RestCall(JOB_RESULT, {"id": arguments["job"]}, query)
     if "report" not in arguments:
-        raise MissingParameter("report", "is needed, or `job`")
+        raise MissingParameter("report", "is required, or `job`")
     query = {name: value for name, value in arguments.items() if name != "report"}
     report = REPORTS_BY_KIND[arguments["report"]]
     endpoint, named = report.form, _NAMED_BY.get(report.path_parameter or "")

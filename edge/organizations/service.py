@@ -28,10 +28,11 @@ _DAYS_MAX = 366
 
 def usage_range(first: date | None, last: date | None) -> tuple[date, date]:
     """Fill in the days asked for: the last 30. Raises InvalidParameter for a range that is none, or too long."""
-    last = last or utc_now().date()
+    last = last or max(utc_now().date(), first or date.min)
     first = first or last - timedelta(days=29)
     if not timedelta(0) <= last - first < timedelta(days=_DAYS_MAX):
-        raise InvalidParameter("from", f"must be a day not after `to`, {_DAYS_MAX} days before it at most")
+        allowed = f"must be a day from {last - timedelta(days=_DAYS_MAX - 1)} to {last}, which is `to`"
+        raise InvalidParameter("from", allowed, first.isoformat())
     return first, last
 
 

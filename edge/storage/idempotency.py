@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from edge.http.faults import Fault
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY
 from edge.http.problems import Problem, invalid_parameters
@@ -37,7 +38,7 @@ def idempotency_key_of(request: web.Request) -> str | None:
     if not any(keys):  # nginx drops an empty header, so an empty one that arrives another way is ignored as well
         return None
     if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
-        raise invalid_parameters([(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
+        raise invalid_parameters([Fault(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
     return keys[0]
 
 

@@ -109,9 +109,9 @@ def by_currency(currencies: list[str], days: list[str], rates: list[str]) -> dic
     return by_currency
 
 
-def unknown_table() -> InvalidParameter:
+def unknown_table(name: str) -> InvalidParameter:
     """Return the refusal of a name under which no rates were loaded."""
-    return InvalidParameter("rates", "names no table of exchange rates")
+    return InvalidParameter("rates", "is not a known table of exchange rates", name)
 
 
 def converted(value: Any, rate: Rate) -> Any:

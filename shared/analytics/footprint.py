@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
+from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
 
 
 class Indicator(NamedTuple):
@@ -94,7 +94,8 @@ def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
     per_kg = Decimal(factor["per_kg"])
-    moments = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    log_mean, log_deviation = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    pooled = Pooled(_double(factor.get("squares")) or 0.0, factor.get("degrees") or 0)
     return Figure(
         per_kg * kilograms,
         AVERAGE,
@@ -105,7 +106,7 @@ def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
         kilograms,
         factor.get("source"),
         factor["samples"],
-        of_factor(float(per_kg), factor["samples"], *moments).times(float(kilograms)),
+        of_factor(float(per_kg), factor["samples"], log_mean, log_deviation, pooled).times(float(kilograms)),
     )
 
 

@@ -131,7 +131,7 @@ def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
     for name, (field, term) in lists.items():
         if term is not None and not index.frequency(field, term):
             plural = {"brand": "brands", "category": "categories"}[name]
-            raise InvalidParameter(name, f"names no {name}; /v1/index/{plural} lists them")
+            raise InvalidParameter(name, f"is not a known {name}; see /v1/index/{plural}", term)
 
 
 def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:

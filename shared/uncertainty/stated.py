@@ -6,12 +6,10 @@ Expert tables (ecoinvent) give factors that contribute to the squared geometric 
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from shared.uncertainty.lognormal import Z95, Interval, LogNormal, sigma_of_bounds, sigma_of_deviation
 
@@ -33,8 +31,10 @@ TABLE = "empirical_2013"
 """The table that figures without a spread of their own use: it was derived from data, and it is the widest."""
 
 OF_BASIS = {"measured": Scores(1, 2, 2, 1, 1), "modelled": Scores(2, 3, 3, 2, 2)}
-"""The scores that stand for a basis. Measured: verified, of this product. Modelled: partly from assumptions, from some
-sites, up to ten years old, from a larger area and other enterprises of the same technology."""
+"""The scores that stand for a basis; no data of ours confirm them, which answers state.
+
+Measured: verified, of this product. Modelled: partly from assumptions, from some sites, up to ten years old, from a
+larger area and other enterprises of the same technology."""
 
 
 def sigma_of_scores(scores: Scores, table: str = TABLE, basic_gsd_squared: float = BASIC_GSD_SQUARED) -> float:
@@ -55,23 +55,40 @@ def _tables() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-# Figures of a category as an estimate for one of its items, or for an item of a category without figures. Pure.
+# How far figures lie apart within categories: what a category with few samples of its own borrows. Pure.
 
 
 SAMPLES_MIN = 5
-"""So many samples make a category's own spread usable; with fewer the nearest wider category is better."""
-RELATED_DEGREES = 2
-_RELATED = Scores(3, 3, 3, 3, 4)
+"""With fewer samples the factor of the nearest wider category is better."""
+BORROWED_DEGREES = 14
+"""So many degrees of freedom the spread within the other categories counts beside a category's own. Chosen by figures
+that were held out of the Carbon Catalogue and of RIVM's foods (decision 0039)."""
 # With three samples or fewer the quantile of a known spread would be far off; these are Student's own.
 _T975 = {1: 12.706204736432095, 2: 4.302652729911275, 3: 3.182446305284263, 4: 2.7764451051977987}
 
 
-class Estimate(NamedTuple):
-    """The estimate of an item's figure: the distribution of a new item, and how many samples of which categories."""
+class Pooled(NamedTuple):
+    """The spread within categories: squares of logarithms about the mean of their category, and degrees of freedom."""
 
-    figure: LogNormal
-    samples: int
-    categories: int
+    squares: float = 0.0
+    degrees: int = 0
+
+    @classmethod
+    def of(cls, samples: int, log_deviation: float | None) -> "Pooled":
+        """Return the spread of one category; nothing where it states none."""
+        if samples < 2 or log_deviation is None:
+            return cls()
+        return cls((samples - 1) * log_deviation**2, samples - 1)
+
+    @classmethod
+    def of_all(cls, categories: Iterable["Pooled"]) -> "Pooled":
+        """Return the spread within several categories."""
+        listed = list(categories)
+        return cls(sum(one.squares for one in listed), sum(one.degrees for one in listed))
+
+    def without(self, own: "Pooled") -> "Pooled":
+        """Return the spread within the categories other than one of these."""
+        return Pooled(max(0.0, self.squares - own.squares), max(0, self.degrees - own.degrees))
 
 
 def student_975(degrees: int) -> float:
@@ -86,72 +103,6 @@ def student_975(degrees: int) -> float:
     return z + first + second + third + fourth
 
 
-def of_category(values: Sequence[float]) -> Estimate:
-    """Return the distribution of one more item of a category with at least two positive figures.
-
-    Its middle 95 % are Student's prediction interval of the logarithms, so few samples make a wide one.
-    """
-    logs = np.log(np.asarray(values, float))
-    n = len(logs)
-    if n < 2:
-        raise ValueError("a spread needs two samples")
-    return Estimate(LogNormal(float(np.exp(logs.mean())), predictive_sigma(float(logs.std(ddof=1)), n)), n, 1)
-
-
-def predictive_sigma(log_deviation: float, samples: int) -> float:
-    """Return the sigma whose 95 % interval is the prediction interval of one more item; samples ≥ 2."""
-    return log_deviation * math.sqrt(1 + 1 / samples) * student_975(samples - 1) / Z95
-
-
-def of_others(groups: Mapping[str, Sequence[float]]) -> Estimate:
-    """Return the distribution of an item of a category that is not among the groups, by random effects.
-
-    The variance is that between categories plus that within them, plus that of the overall mean. The
-    variance between the groups (moments estimator) is averaged with the pedigree matrix's for related products,
-    which counts as RELATED_DEGREES more groups: of one group there is no other, and of two Student's quantile is so
-    large that an interval would span a dozen powers of ten.
-    """
-    logs = [np.log(np.asarray(group, float)) for group in groups.values() if len(group)]
-    total = sum(map(len, logs))
-    if total < 2:
-        raise ValueError("a spread needs two samples")
-    means = np.array([group.mean() for group in logs])
-    sizes = np.array([len(group) for group in logs], float)
-    inside = sum(float(((group - group.mean()) ** 2).sum()) for group in logs)
-    within = inside / (total - len(logs)) if total > len(logs) else 0.0
-    free = len(logs) - 1
-    seen = max(0.0, float(means.var(ddof=1)) - within * float((1 / sizes).mean())) if free else 0.0
-    between = (free * seen + RELATED_DEGREES * sigma_of_scores(_RELATED) ** 2) / (free + RELATED_DEGREES)
-    weights = 1 / (between + within / sizes)
-    middle = float((weights * means).sum() / weights.sum())
-    of_mean = 1 / float(weights.sum())
-    spread = math.sqrt(between + within + of_mean) * student_975(free + RELATED_DEGREES) / Z95
-    return Estimate(LogNormal(math.exp(middle), spread), total, len(logs))
-
-
-def nearest(code: str, groups: Mapping[str, Sequence[float]], samples_min: int = SAMPLES_MIN) -> Estimate:
-    """Return the estimate for an item of a category: its own figures if there are enough, else those of the nearest.
-
-    Codes are dotted paths. The nearest category with enough samples is the lowest ancestor below which there are so
-    many; at the top stand all groups.
-    """
-    own = groups.get(code, ())
-    if len(own) >= samples_min:
-        return of_category(own)
-    parts = code.split(".")
-    for depth in range(len(parts) - 1, -1, -1):
-        prefix = ".".join(parts[:depth])
-        below = {name: group for name, group in groups.items() if not prefix or is_below(name, prefix)}
-        if sum(map(len, below.values())) >= samples_min:
-            return of_others(below)
-    return of_others(groups)
-
-
-def is_below(code: str, ancestor: str) -> bool:
-    """Return whether a code is an ancestor's or below it."""
-    return code == ancestor or code.startswith(f"{ancestor}.")
-
-
 # The width of a figure of the index, and the basis of that width. Pure.
 
 
@@ -159,6 +110,7 @@ SOURCE, SAMPLES, PEDIGREE = "source", "samples", "pedigree"
 ORIGINS = (SOURCE, SAMPLES, PEDIGREE)
 """The basis of an interval: the source's own statement, the spread of a category's samples, the pedigree matrix."""
 _FACTOR_WITHOUT_SPREAD = Scores(3, 3, 3, 3, 4)
+_RELATED_DEGREES = 2
 
 
 class Stated(NamedTuple):
@@ -207,22 +159,30 @@ def of_item(figure: float, basis: str, spread: Spread) -> Stated:
     return Stated(figure, sigma_of_scores(OF_BASIS[basis]), PEDIGREE)
 
 
-def of_factor(mean: float, samples: int, log_mean: float | None, log_deviation: float | None) -> Stated:
-    """Return a factor as the distribution of one item: its samples' spread, and the error of their mean.
+def of_factor(
+    mean: float, samples: int, log_mean: float | None, log_deviation: float | None, pooled: Pooled | None = None
+) -> Stated:
+    """Return a factor as the distribution of one item: the spread of its samples, and the error of their mean.
 
-    Without a spread the pedigree matrix is used, with the scores of related products. Of fewer samples than are enough
-    its variance counts as RELATED_DEGREES more of them, as between categories: Student's quantile of two is 12.7.
+    `pooled` is the spread within all categories, this one included: a few samples hardly show how far from them the
+    next one may be, so that of the other categories counts as BORROWED_DEGREES more. Where there is too little to
+    borrow, the pedigree matrix's for related products stands in.
     """
     if mean <= 0:
         return Stated(0.0, 0.0, PEDIGREE)
-    if log_mean is None or log_deviation is None or samples < 2:
-        return Stated(mean, 0.0, PEDIGREE, sigma_of_scores(_FACTOR_WITHOUT_SPREAD))
-    degrees, variance = samples - 1, log_deviation**2
-    if not enough(samples):
-        related = RELATED_DEGREES * sigma_of_scores(_FACTOR_WITHOUT_SPREAD) ** 2
-        degrees, variance = degrees + RELATED_DEGREES, (degrees * variance + related) / (degrees + RELATED_DEGREES)
-    wide = math.sqrt(variance) * student_975(degrees) / Z95
-    return Stated(math.exp(log_mean), wide, SAMPLES, wide / math.sqrt(samples))
+    own = Pooled() if log_mean is None else Pooled.of(samples, log_deviation)
+    others, related = (pooled or own).without(own), sigma_of_scores(_FACTOR_WITHOUT_SPREAD)
+    borrowed = Pooled()
+    if others.degrees >= BORROWED_DEGREES:
+        borrowed = Pooled(BORROWED_DEGREES * others.squares / others.degrees, BORROWED_DEGREES)
+    elif not own.degrees:
+        return Stated(mean, 0.0, PEDIGREE, related)
+    elif not enough(samples):
+        borrowed = Pooled(_RELATED_DEGREES * related**2, _RELATED_DEGREES)
+    squares, degrees = Pooled.of_all((own, borrowed))
+    wide = math.sqrt(squares / degrees) * student_975(degrees) / Z95
+    median = mean if log_mean is None else math.exp(log_mean)
+    return Stated(median, wide, SAMPLES, wide / math.sqrt(samples))
 
 
 def enough(samples: int) -> bool:

@@ -61,7 +61,7 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     page.get_by_role("link", name="New export").click()
     expect(page.locator("#preview tbody tr")).to_have_count(10)
     page.locator("#brand").fill("no-such-brand")
-    expect(page.locator("#fault-brand")).to_contain_text("names no brand")
+    expect(page.locator("#fault-brand")).to_contain_text("is not a known brand")
     page.locator("#brand").fill("vitasoy")
     page.get_by_label("units", exact=True).uncheck()
     page.get_by_role("combobox", name="Format").select_option("csv")

@@ -195,4 +195,40 @@ ACCOUNT_FAULTS = (
         "named = isinstance(document, dict)",
         "tests/service/org/test_bearer.py::test_a_provider_that_names_another_issuer_is_not_believed",
     ),
+    # What a refusal says.
+    fault(
+        "a refusal points elsewhere for its reason",
+        "edge/http/faults.py",
+        'text = ". ".join(sentences[:kept])',
+        'text = "See `errors`"',
+        "tests/unit/http/test_faults.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
+    ),
+    fault(
+        "a refusal repeats a key that stood in the wrong place",
+        "edge/http/faults.py",
+        "or _CREDENTIAL.search(text):",
+        "or False:",
+        "tests/unit/http/test_faults.py::test_a_credential_in_the_wrong_place_is_not_repeated",
+    ),
+    fault(
+        "a number whose zero was eaten is refused without the number that was meant",
+        "edge/http/problems.py",
+        'if error.suggestion else ""',
+        'if error.suggestion == "" else ""',
+        "tests/unit/http/test_faults.py::test_a_number_whose_zero_was_eaten_comes_back_with_it",
+    ),
+    fault(
+        "the Python client drops the faults of a refusal",
+        "deploy/clients/python/itemindex_client/errors.py",
+        "return [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []",
+        "return []",
+        "tests/unit/clients/test_python_client.py::test_a_refusal_carries_its_faults_and_its_text_has_each_of_them_once",
+    ),
+    fault(
+        "a form that is too large is answered to a person with JSON",
+        "edge/dashboard/session_guard.py",
+        "except web.HTTPRequestEntityTooLarge:",
+        "except ZeroDivisionError:",
+        f"{_SESSIONS}::test_a_form_that_is_too_large_is_a_page_that_says_so",
+    ),
 )

@@ -128,4 +128,40 @@ PRICE_FAULTS = (
         "sure = scores[at] >= self.model.link_coded",
         "tests/unit/matching/test_matcher.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
+    # Windows, footprints.
+    fault(
+        "a report from a day after the last data is refused",
+        "workers/analytics/reports/filters.py",
+        "if first is not None and first > last:",
+        "if False:",
+        "tests/service/reports/test_whole_way.py::test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a read of one item from a day after the last data is refused",
+        "edge/analytics/items.py",
+        "last = to or max(observed or utc_now().date(), first or date.min)",
+        "last = to or observed or utc_now().date()",
+        "tests/service/http/test_light_reads.py::test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a category with few samples is as wide as Student's quantile of these",
+        "shared/uncertainty/stated.py",
+        "if others.degrees >= BORROWED_DEGREES:",
+        "if others.degrees < 0:",
+        "tests/unit/uncertainty/test_evaluation.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
+    ),
+    fault(
+        "a category without samples is estimated from all others",
+        "shared/uncertainty/evaluation.py",
+        "    if not nearest:\n        return None, 0",
+        "    if not nearest:\n        nearest = [one for group in logs.values() for one in group]",
+        "tests/unit/uncertainty/test_evaluation.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
+    ),
+    fault(
+        "units sold new are counted as avoiding without a word",
+        "shared/uncertainty/displacement.py",
+        "those sold new included",
+        "second-hand ones",
+        "tests/service/http/test_footprint_intervals.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",
+    ),
 )

@@ -107,7 +107,7 @@ async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Br
     main = browser.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
     assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
-    assert "names no brand" in browser.text and "`" not in browser.text
+    assert "is not a known brand" in browser.text and "`" not in browser.text
 
 
 async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:

@@ -36,14 +36,14 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
     assert "three letters" in fault(browser, "currency")
     assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
     assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
-    assert "names no brand" in fault(browser, "brand")
+    assert "is not a known brand" in fault(browser, "brand")
     assert await used_by(browser, organization) == 0
 
 
 async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
     await member(browser)
     await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
-    assert "names no brand" in fault(browser, "brand") and fault(browser, "channel") == ""
+    assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
     await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
     assert fault(browser, "brand") == "" and "Fill in" in browser.text
 

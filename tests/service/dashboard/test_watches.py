@@ -60,9 +60,9 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
 @pytest.mark.parametrize(
     ("fields", "field", "text"),
     [
-        ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "no brand of the index"),
+        ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "is not a known brand"),
         ({"target": "brand", "code": "vita", "amount": "1", "currency": "hkd"}, "currency", ""),
-        ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is needed"),
+        ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is required"),
         ({"target": "brand", "amount": "1.234", "currency": "HKD", "code": "vita"}, "amount", "is"),
         ({"target": "brand", "amount": "1", "currency": "HKD"}, "code", ""),
         ({"condition": "returned", "target": "brand", "code": "vita", "days": "x"}, "days", "whole number"),

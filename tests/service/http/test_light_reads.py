@@ -125,6 +125,21 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
 
 
+@pytest.mark.parametrize("read", ["pricing", "sustainability"])
+async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
+    edge: Edge, key: str, read: str
+) -> None:
+    answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
+    meta = answer.json["meta"]
+    assert (answer.status, meta["from"], meta["to"]) == (200, "2026-11-20", "2026-11-20")
+    assert (meta["coverage"]["days"], meta["coverage"]["observed_days"]) == (1, 0)
+    refused = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=key)
+    assert (refused.status, refused.json["detail"]) == (
+        400,
+        "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
+    )
+
+
 async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
     path = f"/index/pricing/{SOY}"
     plain = await edge.get(path, key=key)

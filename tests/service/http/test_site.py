@@ -190,7 +190,7 @@ async def test_a_compressed_body_is_refused_before_it_is_read(edge: Edge) -> Non
 async def test_a_missing_parameter_is_named(edge: Edge) -> None:
     answer = await edge.get("/index/search")
     assert answer.json["type"].endswith("/missing-parameter")
-    assert answer.json["errors"] == [{"parameter": "q", "detail": "is needed"}]
+    assert answer.json["errors"] == [{"parameter": "q", "detail": "is required"}]
 
 
 async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: object) -> None:

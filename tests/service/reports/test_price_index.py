@@ -173,12 +173,17 @@ def test_the_answer_says_whether_a_window_was_used(connection: Connection, metho
     assert windowed.table.column("index").equals(alone.table.column("index")) is not used
 
 
+def test_a_weighted_index_from_a_day_after_the_last_data_is_an_empty_answer(connection: Connection) -> None:
+    answer = make(connection, {"brand": ["alco"], "method": "fisher", "from": "2030-01-01"}, quiet)
+    assert (answer.table.num_rows, answer.first, answer.last) == (0, date(2030, 1, 1), date(2030, 1, 1))
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
         ({"brand": ["alco"], "method": "fisher", "kind": "listing"}, "needs units"),
         ({"brand": ["alco"], "method": "fisher", "from": "2020-01-01", "to": "2020-02-01"}, "nothing of this was sold"),
-        ({}, "at least one"),
+        ({}, "is required, or `category`"),
         ({"brand": ["alco"], "method": "best"}, "one of"),
     ],
 )

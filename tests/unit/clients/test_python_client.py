@@ -231,3 +231,26 @@ def test_the_package_is_typed_throughout() -> None:
     alone = ["--no-site-packages", "--ignore-missing-imports", "-p", "itemindex_client"]
     done = subprocess.run([*command, *alone], cwd=PACKAGE, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+FAULTS = [
+    {"parameter": "brand", "detail": "is not a known brand; see /v1/index/brands", "value": "nosuch"},
+    {"parameter": "granularity", "detail": "must be one of day, week, month"},
+]
+
+
+def test_a_refusal_carries_its_faults_and_its_text_has_each_of_them_once() -> None:
+    detail = "`brand`: `nosuch` is not a known brand; see /v1/index/brands."
+    refused = problem(400, "invalid-parameter", detail=detail, errors=FAULTS)
+    with pytest.raises(ApiProblem) as raised:
+        client(answers(refused)).report.cohorts(brand="nosuch").wait()
+    assert raised.value.errors == FAULTS
+    assert str(raised.value).count("is not a known brand") == 1
+    assert "`granularity`: must be one of day, week, month" in str(raised.value)
+
+
+def test_a_job_that_the_data_refused_carries_its_faults_too() -> None:
+    failed = job("failed", error={"detail": "d", "errors": FAULTS})
+    with pytest.raises(JobFailed, match="granularity") as raised:
+        client(answers(httpx.Response(202, json=failed))).report.price_index(brand="b").wait()
+    assert raised.value.errors == FAULTS

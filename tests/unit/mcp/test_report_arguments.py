@@ -65,6 +65,5 @@ def test_a_rate_is_a_number_within_its_bounds(rate: object, fits: bool) -> None:
     else:
         with pytest.raises(Problem) as refused:
             checked(TOOLS_BY_NAME["market_report"], given)
-        assert refused.value.extra["errors"] == [
-            {"parameter": "displacement_rate", "detail": "must be a number from 0 to 1"}
-        ]
+        [fault] = refused.value.faults
+        assert fault == ("displacement_rate", "must be a number from 0 to 1", rate)

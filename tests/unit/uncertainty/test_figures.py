@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.lognormal import Z95, LogNormal, sigma_of_bounds, sigma_of_deviation
-from shared.uncertainty.stated import Scores, of_factor, student_975
+from shared.uncertainty.stated import Pooled, Scores, of_factor, student_975
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,23 @@ def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
     reach = 2.776445 * 0.3 * math.sqrt(1 + 1 / 5)
     low, _, high = of_factor(2.0, 5, math.log(1.9), 0.3).interval
     assert math.log(high / low) == pytest.approx(2 * reach, rel=1e-6)
+
+
+@pytest.mark.parametrize(("samples", "student"), [(1, 2.144787), (3, 2.119905), (9, 2.073873)])
+def test_a_factor_borrows_the_spread_within_the_other_categories(samples: int, student: float) -> None:
+    own, others = Pooled.of(samples, 0.3), Pooled(40 * 0.8**2, 40)
+    variance = (own.squares + 14 * 0.8**2) / (own.degrees + 14)
+    reach = student * math.sqrt(variance * (1 + 1 / samples))
+    moments = (math.log(1.9), 0.3 if samples > 1 else None)
+    found = of_factor(2.0, samples, *moments, Pooled.of_all((own, others)))
+    assert found.origin == "samples"
+    assert found.interval == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3)
+
+
+def test_what_few_other_samples_say_is_not_borrowed() -> None:
+    few = Pooled.of_all((Pooled.of(3, 0.3), Pooled(13 * 0.8**2, 13)))
+    assert of_factor(2.0, 3, 0.6, 0.3, few) == of_factor(2.0, 3, 0.6, 0.3)
+    assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
 
 
 def test_z95_is_the_normal_quantile() -> None:

@@ -168,7 +168,7 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
+            raise InvalidParameter("brand", "is required, or `category`: a cohort is one of them at least")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
         chosen = settled(connection, tree, chosen, days)
         series = gather(connection, tree, chosen, days, report_progress)

@@ -50,7 +50,7 @@ def _converter(connection: Connection, to: str, name: str, currencies: set[str],
     values = (name, sorted(currencies | {to}), first - timedelta(days=AGE_DAYS_MAX), last)
     row = connection.execute(SQL.table, values).fetchone()
     if row is None:
-        raise unknown_table()
+        raise unknown_table(name)
     title, url, _, *columns = row
     return Converter(to, name, title, url, by_currency(*columns))
 

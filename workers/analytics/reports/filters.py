@@ -135,14 +135,16 @@ def range_of(
     """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
     granularity = parameters.get("granularity")
     if granularity is not None and granularity not in granularities:
-        raise InvalidParameter("granularity", f"must be one of {', '.join(granularities)}")
+        raise InvalidParameter("granularity", f"must be one of {', '.join(granularities)}", granularity)
     first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
     if last is None:
         last, ended_by = _window_end(connection, chosen)
+        if first is not None and first > last:
+            return Range(first, first, granularity, awaits_data=True)
     if first is None:
         first = last - timedelta(days=DEFAULT_DAYS - 1)
     if first > last:
-        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}")
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}", first.isoformat())
     return Range(first, last, granularity, ended_by)
 
 

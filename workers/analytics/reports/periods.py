@@ -19,12 +19,14 @@ class Range(NamedTuple):
     """Days from the first to the last, both included, in periods of a granularity; None: one period of all of them.
 
     `ended_by` says where the last day comes from: `request`, `data` of what was asked for, `index` (all data), `today`.
+    `awaits_data`: it begins after the last data, and was given no end; its answer is empty, not a refusal.
     """
 
     first: date
     last: date
     granularity: str | None
     ended_by: str = "request"
+    awaits_data: bool = False
 
     @property
     def days(self) -> int:

@@ -81,13 +81,13 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tree = Tree.read(connection)
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "at least one `brand` or one `category` is needed")
+            raise InvalidParameter("brand", "is required, or `category`: an index is of one of them at least")
         if needs_quantities(question):
             chosen = _sold(chosen, question)
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
         chosen = settled(connection, tree, chosen, days)
         tables = price_tables(connection, tree, chosen, days, report_progress)
-        if not tables and needs_quantities(question):
+        if not tables and needs_quantities(question) and not days.awaits_data:
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
         gathered = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)

@@ -1,6 +1,7 @@
 """Which items stand behind the rows of a rollup, and with how many units: as sold, or each item once."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
 from shared.uncertainty.displacement import requested_displacement
-from shared.uncertainty.stated import Spread, Stated, enough, of_factor, of_item
+from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
@@ -187,10 +188,7 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     """Read the figures of every item that has any."""
     brands = list(chosen.brands) if chosen.brands is not None else None
     categories = list(chosen.categories) if chosen.categories is not None else None
-    factors = [
-        (scope, code, indicator, _Factor(number, per_kg, samples, of_factor(per_kg, samples, *moments)))
-        for number, (scope, code, indicator, per_kg, samples, *moments) in enumerate(connection.execute(SQL.factors))
-    ]
+    factors = _factors(connection.execute(SQL.factors).fetchall())
     cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
     evidence = {item: average for item, known in cells.items() if any(one.factor != OWN for one in known)}
@@ -206,6 +204,19 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     known = np.array([evidence.get(item, 0) for item in ids.tolist()] + [0])
     common = np.array([factor.stated.common_sigma for *_, factor in factors], "f8")
     return Footprints(ids, figures, known, medians, sigmas, numbers, common)
+
+
+def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Factor]]:
+    # One food group may stand for several categories: its samples count once.
+    spreads = {(scope, name, *moments) for scope, _, name, _, *moments in rows}
+    pooled: dict[tuple[str, str], Pooled] = defaultdict(Pooled)
+    for scope, name, samples, _, log_deviation in spreads:
+        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(samples, log_deviation)))
+    factors = []
+    for number, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
+        stated = of_factor(per_kg, samples, log_mean, log_deviation, pooled[scope, name])
+        factors.append((scope, code, name, _Factor(number, per_kg, samples, stated)))
+    return factors
 
 
 def _by_weight(
@@ -351,7 +362,9 @@ METHOD = (
     "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
     "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
     "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
-    "have the largest shares of a sum; avoided is the displacement rate times the bounds of what the units sold cause"
+    "have the largest shares of a sum; widths that no source states are those within categories, or assumed: measured "
+    "×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
+    "those sold new"
 )
 ROUNDING = {
     **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),

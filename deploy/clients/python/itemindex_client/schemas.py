@@ -402,6 +402,7 @@ class DigitalLinkset(TypedDict):
 class DisplacementMeta(TypedDict):
     rate: float
     citation: str
+    counted: str
 
 
 class EffectFigures(TypedDict):
@@ -833,6 +834,12 @@ class PageTotal(TypedDict):
     relation: Literal["eq", "gte"]
 
 
+class ParameterFault(TypedDict):
+    parameter: str
+    detail: str
+    value: NotRequired[str]
+
+
 class PartState(TypedDict):
     name: str
     state: Literal["ok", "down", "read-only", "empty", "late", "off"]
@@ -1040,6 +1047,7 @@ class Problem(TypedDict):
     status: int
     detail: str
     instance: str
+    errors: NotRequired[list["ParameterFault"]]
 
 
 class ProblemEntry(TypedDict):

@@ -574,6 +574,8 @@ export interface DisplacementMeta {
     rate: number;
     /** Publication of the rate */
     citation: string;
+    /** Units that are multiplied by the rate */
+    counted: string;
 }
 /** Code of the effect. */
 export type Effect = "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
@@ -1656,6 +1658,15 @@ export interface PageTotal {
     /** Whether the number is exact or a lower bound */
     relation: "eq" | "gte";
 }
+/** A refused parameter. */
+export interface ParameterFault {
+    /** Its name */
+    parameter: string;
+    /** What is allowed */
+    detail: string;
+    /** What came, shortened */
+    value?: string | undefined;
+}
 /** One part that the edge needs. */
 export interface PartState {
     /** Its name */
@@ -1947,6 +1958,8 @@ export interface Problem {
     detail: string;
     /** Request, as a URN */
     instance: string;
+    /** All faults of parameters */
+    errors?: ParameterFault[] | undefined;
 }
 /** One kind of problem. */
 export interface ProblemEntry {

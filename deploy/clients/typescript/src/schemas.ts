@@ -618,6 +618,8 @@ export interface DisplacementMeta {
   rate: number;
   /** Publication of the rate */
   citation: string;
+  /** Units that are multiplied by the rate */
+  counted: string;
 }
 
 /** Code of the effect. */
@@ -1790,6 +1792,16 @@ export interface PageTotal {
   relation: "eq" | "gte";
 }
 
+/** A refused parameter. */
+export interface ParameterFault {
+  /** Its name */
+  parameter: string;
+  /** What is allowed */
+  detail: string;
+  /** What came, shortened */
+  value?: string | undefined;
+}
+
 /** One part that the edge needs. */
 export interface PartState {
   /** Its name */
@@ -2097,6 +2109,8 @@ export interface Problem {
   detail: string;
   /** Request, as a URN */
   instance: string;
+  /** All faults of parameters */
+  errors?: ParameterFault[] | undefined;
 }
 
 /** One kind of problem. */
