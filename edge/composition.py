@@ -51,7 +51,7 @@ from shared.redis.urls import is_cluster
 from shared.search import remote
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, Stream
 from shared.telemetry.spans import Spans
 
 # Shorter than the workers' timeout, because a caller waits for the download.
@@ -88,10 +88,13 @@ class Resources:
     plan_notices: PlanNotices
 
 
-def build(settings: Settings) -> Resources:
-    """Build all resources; nothing is opened yet. Raises ConfigurationError if a required setting is missing."""
+def build(settings: Settings, stream: Stream | None = None) -> Resources:
+    """Build all resources; nothing is opened yet. Log lines go to the stream, without one to standard error.
+
+    Raises ConfigurationError if a required setting is missing.
+    """
     settings.require(*NEEDED)
-    log = Log("edge", level=settings.log_level)
+    log = Log("edge", stream=stream, level=settings.log_level)
     database = _database(settings)
     state, cache = _stores(settings, log)
     version = DataVersionWatcher(database, log)
@@ -110,12 +113,11 @@ def build(settings: Settings) -> Resources:
     handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
     handlers["releases"] = answers.clear
     listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
-    access_log = AccessLog(settings.access_log)
     request_log = RequestLog(cache, settings.request_log_calls)
     return Resources(
         settings=settings,
         log=log,
-        access_log=access_log,
+        access_log=AccessLog(settings.access_log),
         answers=answers,
         database=database,
         state=state,
@@ -134,9 +136,7 @@ def build(settings: Settings) -> Resources:
         results=open_object_store(settings, _RESULTS_SECONDS),
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
-        monitor=RuntimeMonitor(
-            {"state": state, "cache": cache}, database, listener, lambda: access_log.lost, RunMarker(state, log), log
-        ),
+        monitor=RuntimeMonitor({"state": state, "cache": cache}, database, listener, RunMarker(state, log), log),
     )
 
 

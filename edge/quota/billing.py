@@ -1,5 +1,6 @@
 """Charging of calls: prepare, charge, respond. A charge is refunded unless its response counts."""
 
+import contextlib
 from collections.abc import Awaitable
 from enum import Enum
 from typing import Protocol, TypeVar
@@ -65,15 +66,19 @@ class Charge:
     async def pay_for(self, placing: Awaitable[Order]) -> Order:
         """Await the placing of an order and return it; a new one owns the charge and its refund from then on.
 
-        An order that is not new was paid before, so this charge is refunded. After StoreUnavailable the order may exist
-        or not: the charge is refunded in the order's name, so that a later refund of the order gives nothing.
+        An order that is not new was paid before, so this charge is refunded. After an error that is no answer the order
+        may exist or not: the charge is refunded in the order's name, so that a later refund of the order gives nothing.
         """
         try:
             order = await placing
-        except StoreUnavailable:
+        except Problem:  # the order was refused
+            raise
+        except BaseException:  # a stopping edge cancels what is being placed
             self._disposition, self._context.units = Disposition.TRANSFERRED, 0
             if self.units:
-                await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
+                # Without the state store the charge stays. Its error must not hide that the call was cancelled.
+                with contextlib.suppress(StoreUnavailable):
+                    await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
             raise
         self._disposition = Disposition.TRANSFERRED if order.new else Disposition.REFUNDED
         return order

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hiredis
+from msgspec import structs
 
 from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, TAKEN, Decision, outcome_name
 from edge.storage.redis_client import RedisClient, pack
@@ -194,11 +195,18 @@ class RateLimiter:
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
 
         def decided(decision: Decision) -> None:
-            if not future.done():  # the caller may have disconnected
+            if not future.done():
                 future.set_result(decision)
+            else:  # nobody waits any more: the call was cancelled, and what it was charged must not stay
+                self._refund_then(decision, lambda reply: None)
 
         self.consume_then(account, plan, units, charge_id, decided)
-        decision = await future
+        try:
+            decision = await future
+        except asyncio.CancelledError:
+            if not future.cancelled():  # it was decided just before
+                self._refund_then(future.result(), lambda reply: None)
+            raise
         if decision.verified and units:
             metrics.quota_decisions.labels(plan.name, outcome_name(decision.outcome)).inc()
         return decision
@@ -209,36 +217,33 @@ class RateLimiter:
 
     async def refund(self, decision: Decision) -> Decision:
         """Refund a charge once, never below zero, and return the decision with what is used now."""
-        if not decision.verified or not decision.allowed or not decision.units:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._refund_then(decision, lambda reply: None if future.done() else future.set_result(reply))
+        reply = await future
+        if type(reply) is not list:  # the charge stays
             return decision
-        names = (
-            keys.quota(decision.account, decision.day),
-            keys.charge_marker(decision.account, decision.charge_id),
-        )
-        try:
-            given, used = await self._store.command("EVAL", REFUND.source, 2, *names)
-        except StoreUnavailable:  # the charge stays: a retried refund could be paid twice
-            return decision
+        given, used, used_second = reply
         self._refusals.forget(decision.account)
         if given:
             metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
-        second = max(0, decision.used_second - decision.units)
-        return Decision(
-            decision.account,
-            decision.charge_id,
-            decision.plan,
-            decision.units,
-            TAKEN,
-            used,
-            second,
-            decision.day,
-            decision.ends_in_seconds,
-        )
+        return structs.replace(decision, outcome=TAKEN, used_day=used, used_second=used_second)
 
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units, "edge"))
         self._refusals.forget(account)
+
+    def _refund_then(self, decision: Decision, done: Callable[[Any], None]) -> None:
+        """Send the refund of a charge that was taken, and once more if its reply was lost: only one takes effect."""
+        if not decision.verified or not decision.allowed or not decision.units:
+            done(None)
+            return
+        names = (
+            keys.quota(decision.account, decision.day),
+            keys.charge_marker(decision.account, decision.charge_id),
+        )
+        packed = pack("EVAL", REFUND.source, 2, *names)
+        self._store.send(packed, lambda reply: self._retry(reply, packed, done))
 
     def _decide(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]

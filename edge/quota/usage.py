@@ -25,6 +25,7 @@ from shared.telemetry.log import Log
 KEPT_DAYS = 7
 _KEPT_SECONDS = KEPT_DAYS * 86_400
 _HELD_MAX = 20_000
+"""Calls that are held between two flushes, of all organizations together."""
 
 
 class LoggedCall(msgspec.Struct, frozen=True, array_like=True):
@@ -46,8 +47,7 @@ class RequestLog:
         self._cache = cache
         self.calls_max = calls_max
         self._clock = clock
-        self._held: dict[str, deque[LoggedCall]] = {}
-        self._count = 0
+        self._forget()
 
     def note(
         self,
@@ -59,32 +59,57 @@ class RequestLog:
         seconds: float,
         request_id: str,
     ) -> None:
-        """Hold one call until the next flush; beyond a bound of all organizations together they are not held."""
-        if not self.calls_max or self._count >= _HELD_MAX:
+        """Hold one call until the next flush. An organization's oldest calls make room for its newest ones.
+
+        Beyond a bound of all organizations together each may hold half as many: the busiest alone lose calls by it.
+        """
+        if not self.calls_max:
             return
+        while self._count >= _HELD_MAX and self._share > 1:
+            self._halve()
         held = self._held.get(organization)
         if held is None:
-            held = self._held[organization] = deque(maxlen=self.calls_max)
-        self._count += 1
+            if self._count >= _HELD_MAX:  # as many organizations as calls may be held
+                metrics.request_log_lost.inc()
+                return
+            held = self._held[organization] = deque()
+        if len(held) >= self._share:
+            held.popleft()
+        else:
+            self._count += 1
         held.append(LoggedCall(self._clock(), credential, endpoint, status, units, seconds, request_id))
 
     async def flush(self) -> None:
-        """Hand over what is held. Without the cache store it is dropped: nothing may grow during an outage."""
-        held, self._held, self._count = self._held, {}, 0
-        try:
-            for organization, calls in held.items():
-                name = keys.request_log(organization)
+        """Hand over what is held. Without the cache store it is dropped and counted: it may not grow in an outage."""
+        held = self._held
+        self._forget()
+        for organization, calls in held.items():
+            name = keys.request_log(organization)
+            try:
                 await self._cache.command("LPUSH", name, *map(msgspec.msgpack.encode, calls))
                 await self._cache.command("LTRIM", name, 0, self.calls_max - 1)
                 await self._cache.command("EXPIRE", name, _KEPT_SECONDS)
-        except StoreUnavailable:
-            return
+            except StoreUnavailable:  # on a cluster the node of another organization may answer
+                metrics.request_log_lost.inc(len(calls))
 
     async def read(self, organization: str) -> list[LoggedCall]:
         """Return an organization's calls, the newest first. Raises StoreUnavailable."""
         packed = await self._cache.command("LRANGE", keys.request_log(organization), 0, max(0, self.calls_max - 1))
         calls = [call for entry in packed if (call := _unpacked(entry)) is not None]
         return sorted(calls, key=lambda call: -call.at)
+
+    def _forget(self) -> None:
+        self._held: dict[str, deque[LoggedCall]] = {}
+        self._count = 0
+        self._share = self.calls_max
+
+    def _halve(self) -> None:
+        self._share //= 2
+        for held in self._held.values():
+            while len(held) > self._share:
+                held.popleft()
+                self._count -= 1
+                metrics.request_log_lost.inc()
 
 
 def _unpacked(entry: bytes) -> LoggedCall | None:
@@ -182,7 +207,10 @@ class UsageRecorder:
         await self.flush()
 
     async def flush(self) -> None:
-        """Flush the log and the counts; during an outage of PostgreSQL the counts are kept, up to a bound."""
+        """Flush the log and the counts; during an outage of PostgreSQL the counts are kept, up to a bound.
+
+        The last use of each key is kept too.
+        """
         async with self._one_flush:
             await self._calls.flush()
             await self._flush_counts()
@@ -200,8 +228,10 @@ class UsageRecorder:
                 moments = [datetime.fromtimestamp(at, UTC).isoformat() for at, _ in keys.values()]
                 networks = [network for _, network in keys.values()]
                 await self._database.fetch(SQL.note_key_use, list(keys), moments, networks, scope=_SCOPE)
-        except StoreUnavailable:
-            self._requeue(counts)
+        except BaseException as error:
+            self._requeue(counts, keys)
+            if not isinstance(error, StoreUnavailable):
+                raise
 
     async def _note_quotas(self) -> None:
         """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
@@ -211,7 +241,8 @@ class UsageRecorder:
             await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
             self._quotas_due -= due
 
-    def _requeue(self, counts: dict[Key, list[int]]) -> None:
+    def _requeue(self, counts: dict[Key, list[int]], keys: dict[str, tuple[float, str]]) -> None:
+        self._keys = keys | self._keys  # a later use than the one that was not noted is the last one
         for key, (calls, units) in counts.items():
             entry = self._counts.setdefault(key, [0, 0])
             entry[0] += calls

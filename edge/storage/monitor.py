@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 
 from edge.storage.background import Background
@@ -51,7 +51,6 @@ class RuntimeMonitor:
         stores: Mapping[str, RedisClient],
         database: Database,
         notices: PgListener,
-        lines_lost: Callable[[], int],
         marker: RunMarker,
         log: Log,
     ) -> None:
@@ -59,8 +58,6 @@ class RuntimeMonitor:
         self._stores = stores
         self._database = database
         self._notices = notices
-        self._lines_lost = lines_lost
-        self._lost_before = 0
         self._sampling = Background(self._sample, log)
 
     def start(self) -> None:
@@ -81,9 +78,6 @@ class RuntimeMonitor:
         metrics.pool_connections.labels("busy").set(busy)
         metrics.pool_connections.labels("idle").set(idle)
         metrics.pool_connections_max.set(most)
-        lost = self._lines_lost()
-        metrics.access_lines_lost.inc(lost - self._lost_before)
-        self._lost_before = lost
 
     async def _sample(self) -> None:
         loop = asyncio.get_running_loop()

@@ -17,7 +17,7 @@ def quota(account: str, day: int) -> str:
 
 
 def charge_marker(account: str, charge_id: str) -> str:
-    """Marker of a charge already taken: a proxy's retry or a lost reply must not charge twice."""
+    """Marker of a charge already taken, its units and their second: a retry or a lost reply must not charge twice."""
     return f"c:{{{account}}}:{charge_id}"
 
 

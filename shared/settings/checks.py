@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared.errors import ConfigurationError
+from shared.redis.urls import is_cluster, is_server
 
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""
@@ -43,6 +44,7 @@ _MAY_BE_ZERO = {
     "DRAIN_SECONDS",
     "RELEASE_INTERVAL_HOURS",
     "OTEL_TRACES_SAMPLER_ARG",
+    "REQUEST_LOG_CALLS",
 }
 # A private network of IPv4 is /8 at most, one of IPv6 /7 (fc00::/7).
 _PREFIX_MIN = {4: 8, 6: 7}
@@ -54,7 +56,14 @@ def faults(values: Mapping[str, Any]) -> list[str]:
 
     An empty text is a setting that is not given: whether a part needs it, the part decides.
     """
-    return [*_numbers(values), *_keys(values), *_proxies(values), *_addresses(values), *_log_level(values)]
+    return [
+        *_numbers(values),
+        *_keys(values),
+        *_proxies(values),
+        *_addresses(values),
+        *_stores(values),
+        *_log_level(values),
+    ]
 
 
 def _numbers(values: Mapping[str, Any]) -> Iterator[str]:
@@ -102,6 +111,13 @@ def _addresses(values: Mapping[str, Any]) -> Iterator[str]:
         return
     if not _is_address(issuer, "http") or not _is_loopback(urlsplit(issuer).hostname or ""):
         yield "OIDC_ISSUER is not https://; use the provider's https address (http:// only on this machine)"
+
+
+def _stores(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("STATE_URL", "CACHE_URL"):
+        text = values.get(name, "")
+        if text and not is_cluster(text) and not is_server(text):
+            yield f"{name} is no address of a store; set it like redis://host:6379/0 or unix:///path?db=0"
 
 
 def _log_level(values: Mapping[str, Any]) -> Iterator[str]:

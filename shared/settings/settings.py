@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shared.errors import ConfigurationError
-from shared.redis.urls import is_cluster
+from shared.redis.urls import broker_beside, is_cluster
 from shared.settings.checks import SECRET_CHARACTERS_MIN, convert, faults
 
 RENAMED = {
@@ -58,8 +58,9 @@ def _seconds(former: str, milliseconds: str) -> str:
 # Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else.
 
 
-def _setting(sentence: str, default: Any, *, secret: bool = False) -> Any:
-    metadata = {"sentence": sentence, "secret": secret}
+def _setting(sentence: str, default: Any, *, secret: bool = False, may_be_empty: bool = False) -> Any:
+    """Declare a setting. An empty variable is one that is not set, unless the setting `may_be_empty`."""
+    metadata = {"sentence": sentence, "secret": secret, "may_be_empty": may_be_empty}
     # Without repr: settings end up in traces, and secrets must not.
     return field(default=default, metadata=metadata, repr=not secret)
 
@@ -89,7 +90,10 @@ class Settings:
         "Valkey or Redis for records; may lose everything at any time. A cluster: as STATE_URL.", "", secret=True
     )
     broker_url: str = _setting(
-        "Celery's broker; empty: database 1 of STATE_URL, which must then be a single server.", "", secret=True
+        "Celery's broker; empty: database 1 of STATE_URL's server, or 0 where STATE_URL itself names 1; a cluster has "
+        "no second database.",
+        "",
+        secret=True,
     )
 
     base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
@@ -235,7 +239,9 @@ class Settings:
     lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
 
     log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")
-    access_log: str = _setting("File of the edge's access lines; `-` is standard output, empty writes none.", "-")
+    access_log: str = _setting(
+        "File of the edge's access lines; `-` is standard output, empty writes none.", "-", may_be_empty=True
+    )
     metrics_dir: Path | None = _setting(
         "Directory where the processes of one host add up their metrics; empty: each its own.", None
     )
@@ -261,7 +267,7 @@ class Settings:
         values: dict[str, Any] = {}
         for item in fields(cls):
             text = given.get(item.name.upper(), "")
-            if text:
+            if text or (item.metadata["may_be_empty"] and item.name.upper() in given):
                 values[item.name] = convert(item.name.upper(), text, item.default)
         if values.get("quota_fail_mode", "closed") not in ("bounded", "closed"):
             raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
@@ -286,9 +292,10 @@ class Settings:
         derived = {
             "edge_database_url": self.edge_database_url or self.database_url,
             "worker_database_url": self.worker_database_url or self.database_url,
-            "broker_url": self.broker_url or _database_one(self.state_url),
+            "broker_url": self.broker_url or broker_beside(self.state_url),
             "quota_fail_mode": self.quota_fail_mode or ("closed" if is_cluster(self.state_url) else "bounded"),
-            "problem_base_url": self.problem_base_url or f"{self.base_url}/errors",
+            "base_url": self.base_url.rstrip("/"),
+            "problem_base_url": self.problem_base_url or f"{self.base_url.rstrip('/')}/errors",
         }
         return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
 
@@ -317,8 +324,10 @@ class Settings:
 
     def environment(self) -> dict[str, str]:
         """Return the settings as environment variables, so that a child process reads the same."""
-        pairs = ((f.name.upper(), getattr(self, f.name)) for f in fields(self))
-        return {name: str(value) for name, value in pairs if value not in ("", None)}
+        given = ((f, getattr(self, f.name)) for f in fields(self))
+        return {
+            f.name.upper(): str(value) for f, value in given if value not in ("", None) or f.metadata["may_be_empty"]
+        }
 
 
 def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -> Settings:
@@ -327,12 +336,3 @@ def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -
         return read()
     except ConfigurationError as error:
         raise SystemExit("\n".join(f"itemindex: {line}" for line in str(error).splitlines())) from None
-
-
-def _database_one(url: str) -> str:
-    """Give the broker a database of its own on the state server, so its keys never meet the quotas'."""
-    if is_cluster(url):  # Celery has no transport for a cluster, and a cluster no second database
-        return ""
-    if url.startswith("unix://"):
-        return f"redis+socket://{url.removeprefix('unix://').split('?')[0]}?virtual_host=1" if url else ""
-    return f"{url.split('?')[0].rstrip('/').removesuffix('/0')}/1" if url else ""

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import sys
-from typing import Any, TextIO
+from typing import Any, Protocol
 
 from shared.clock import rfc3339, utc_now
 from shared.printable import json_line
@@ -46,12 +46,19 @@ EVENTS: dict[str, str] = {
 }
 
 
+class Stream(Protocol):
+    """Where lines go; an edge's does not wait for the disk or the pipe behind it."""
+
+    def write(self, text: str, /) -> object: ...
+    def flush(self) -> None: ...
+
+
 class Log:
     """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
 
-    def __init__(self, part: str, *, stream: TextIO | None = None, level: str = "info", **bound: Any) -> None:
+    def __init__(self, part: str, *, stream: Stream | None = None, level: str = "info", **bound: Any) -> None:
         self._part = part
-        self._stream = stream or sys.stderr
+        self._stream: Stream = stream or sys.stderr
         self._level = level
         self._least = LOG_LEVELS[level]
         self._bound = bound

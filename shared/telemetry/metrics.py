@@ -45,6 +45,9 @@ quota_degraded = _counter("quota_degraded", "Requests decided without the state 
 usage_lost = _counter(
     "usage_lost", "Calls missing from the statistics of use: PostgreSQL was unavailable for too long."
 )
+request_log_lost = _counter(
+    "request_log_lost", "Calls missing from organizations' lists of calls: too many at once, or no cache store."
+)
 
 # Where answers come from.
 record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
@@ -125,7 +128,8 @@ dispatcher_heartbeat_seconds = _gauge(
 # Processes.
 processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")
 loop_lag_seconds = _histogram("loop_lag_seconds", "How late an edge's event loop woke up, four times a second.")
-access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk.")
+access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk or in a pipe.")
+log_lines_lost = _counter("log_lines_lost", "Lines of an edge's log that found no place on disk or in a pipe.")
 spans_sent = _counter("spans_sent", "Spans that the collector took.")
 spans_lost = _counter("spans_lost", "Spans lost: the collector was slow or away.")
 
