@@ -127,6 +127,23 @@ def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
     return deleted
 
 
+def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> None:
+    """Delete rejects, loads that changed nothing and the names of files after their time; measure what is left.
+
+    Loads that changed the index stay listed: they can be undone.
+    """
+    rejects = connection.execute(SQL.delete_old_rejects, (settings.rejects_retention_days,)).rowcount
+    loads = connection.execute(SQL.delete_old_loads, (settings.loads_retention_days,)).rowcount
+    files = connection.execute(SQL.delete_old_files, (settings.loads_retention_days,)).rowcount
+    if rejects or loads or files:
+        log.info("loads-swept", rejects=rejects, loads=loads, files=files)
+    [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
+    metrics.load_rejects.labels("kept").set(kept)
+    metrics.load_rejects.labels("dropped").set(dropped)
+    metrics.loads_listed.labels("loads").set(listed)
+    metrics.loads_listed.labels("files").set(remembered)
+
+
 def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
     return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
 
@@ -288,6 +305,7 @@ class Dispatcher:
                 delete_old(connection, objects, self._log)
             if now >= self._next_expiry:
                 self._next_expiry = now + _RELEASE_EXPIRY_SECONDS
+                delete_old_loads(connection, self._settings, self._log)
                 expire(connection, objects, self._log)
         except (StoreUnavailable, OSError):
             metrics.store_errors.labels("results").inc()

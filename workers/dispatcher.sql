@@ -169,3 +169,25 @@ UPDATE event_log_deleted SET up_to = greatest(up_to, (SELECT max(number) FROM go
 -- name: delete_old_attempts
 -- As long as the events that they are of.
 DELETE FROM webhook_attempts WHERE at < statement_timestamp() - make_interval(days => $1);
+
+-- name: delete_old_rejects
+-- $1: days. The counts by reason stay with the load.
+DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp() - make_interval(days => $1);
+
+-- name: delete_old_loads
+-- Those that no event names: they failed, or found their files loaded already. Their rejects and files go with them.
+DELETE FROM loads l WHERE l.state IN ('failed', 'unchanged') AND l.started_at < statement_timestamp() - make_interval(days => $1)
+  AND NOT EXISTS (SELECT FROM events e WHERE e.load_id = l.id) AND NOT EXISTS (SELECT FROM data_versions v WHERE v.load_id = l.id);
+
+-- name: delete_old_files
+-- The files of a source's newest committed load stay: by them the same files are known again.
+DELETE FROM load_files f USING loads l
+WHERE l.id = f.load_id AND l.state <> 'running' AND l.started_at < statement_timestamp() - make_interval(days => $1)
+  AND NOT (l.state = 'committed' AND NOT EXISTS (
+    SELECT FROM loads n WHERE n.source = l.source AND n.state = 'committed' AND n.finished_at > l.finished_at));
+
+-- name: measure_loads
+-- Rows of rejects, rejects beyond the bound of their load, loads, and files.
+SELECT (SELECT count(*) FROM rejects),
+       (SELECT coalesce(sum((summary ->> 'rejects_dropped')::bigint), 0)::bigint FROM loads),
+       (SELECT count(*) FROM loads), (SELECT count(*) FROM load_files);

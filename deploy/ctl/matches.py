@@ -1,6 +1,5 @@
 """`itemindex matches`: which items of several sources are one article, and what people decide of pairs."""
 
-import csv
 import json
 import sys
 from pathlib import Path
@@ -108,7 +107,10 @@ def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool
 )
 @data_dir_option
 def export(form: str, data_dir: Path) -> None:
-    """Write all decisions as training data: one pair per line, with label 1 or 0."""
+    """Write all decisions as training data: one pair per line, with label 1 or 0.
+
+    In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, as in exports.
+    """
     chosen = settings(data_dir)
     decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None)]
     rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]
@@ -116,9 +118,14 @@ def export(form: str, data_dir: Path) -> None:
         for row in rows:
             click.echo(json.dumps({name: row[name] for name in _EXPORTED}, default=str))
         return
-    writer = csv.DictWriter(sys.stdout, _EXPORTED, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({**row, "evidence": json.dumps(row["evidence"])} for row in rows)
+    import pyarrow as pa  # only now, as all that loads it
+
+    from workers.bulk.codecs.text import csv_head, csv_rows
+
+    cells = [{name: _cell(row[name]) for name in _EXPORTED} for row in rows]
+    batch = pa.RecordBatch.from_pylist(cells, pa.schema([(name, pa.string()) for name in _EXPORTED]))
+    written = csv_head(list(_EXPORTED)) + bytes(csv_rows(batch, list(_EXPORTED)))
+    sys.stdout.write(written.decode())
 
 
 @matches.command(epilog="Example: itemindex matches stats --json")
@@ -172,6 +179,12 @@ def _is_of(row: dict[str, Any], named: tuple[str, str]) -> bool:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cell(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
 def _canonical(text: str) -> str:

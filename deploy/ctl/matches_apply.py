@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, report, settings
+from deploy.ctl.console import console, data_dir_option, json_option, report, settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.settings.settings import Settings
@@ -30,7 +30,10 @@ def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
     chosen = settings(data_dir)
     if not watch:
         count, version = _applied(chosen)
-        report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+        if count or as_json:
+            report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+        else:
+            console.say("no decision waits")
         return
     with connect(chosen.database_url, application="matches", autocommit=True) as listener:
         listener.execute("LISTEN match_reviews")

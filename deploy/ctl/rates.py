@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from workers.ingest.rates import SQL, Terms, load
 
@@ -39,7 +39,17 @@ def load_rates(
     terms = Terms(_checked(name))
     given = {"title": title, "url": url, "license": license_}
     terms = replace(terms, **{field: text for field, text in given.items() if text})
-    show([asdict(load(settings(data_dir), terms, file))], as_json=as_json, title="rates")
+    loaded = load(settings(data_dir), terms, file)
+    row = asdict(loaded)
+    if as_json:
+        show([row], as_json=True)
+        return
+    del row["reasons"]
+    show([row], as_json=False, title="rates" if loaded.changed else "rates: all of them were in force already")
+    for line in loaded.reasons:
+        console.say("refused: {line}", line=line, soft_wrap=True)
+    if loaded.reasons:
+        console.say("`itemindex ingest rejects {load}` lists them", load=loaded.load_id)
 
 
 @rates.command("list", epilog="Example: itemindex rates list --json")

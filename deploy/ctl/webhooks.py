@@ -119,6 +119,8 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
             WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
         ).fetchone()
         assert row is not None
+        if not row[0]:
+            raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
     report("events that will be sent again: {events}", as_json=as_json, events=row[0])
 
 

@@ -61,6 +61,11 @@ def _merged(data: Data) -> EventWords:
     return EventWords(text, f"/dashboard/explorer/{data['survivor_iid']}")
 
 
+def _split(data: Data) -> EventWords:
+    text = f"{data['iid']} is no longer part of {data['survivor_iid']}"
+    return EventWords(text, f"/dashboard/explorer/{data['iid']}")
+
+
 def _quota(data: Data) -> EventWords:
     text = f"{data['percent']} % of the units of {data['day']}: {data['used']:,} of {data['limit']:,}"
     return EventWords(text, "/dashboard/usage")
@@ -72,6 +77,7 @@ _WORDS: Mapping[str, Callable[[Data], EventWords]] = {
     "export.ready": _export,
     "release.cut": _release,
     "item.merged": _merged,
+    "item.split": _split,
     "item.withdrawn": lambda data: EventWords(f"{data['iid']} was withdrawn"),
     "item.restored": lambda data: EventWords(f"{data['iid']} is active again", f"/dashboard/explorer/{data['iid']}"),
     "quota.reached": _quota,

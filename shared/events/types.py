@@ -14,6 +14,7 @@ TYPES: dict[str, str] = {
     "export.ready": "The files of an export can be downloaded.",
     "release.cut": "A dataset has a new release.",
     "item.merged": "An item became part of another one.",
+    "item.split": "An item is no longer part of another one.",
     "item.withdrawn": "An item was withdrawn.",
     "item.restored": "An item that was merged or withdrawn is active again.",
     "watch.fired": "What a watch waits for has happened.",

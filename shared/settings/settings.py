@@ -228,6 +228,13 @@ class Settings:
     )
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
     ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+    rejects_kept_max: int = _setting(
+        "Rejects of one load that are kept with their line and value; all of them are counted.", 10_000
+    )
+    rejects_retention_days: int = _setting("How long the rejects of a load are kept.", 30)
+    loads_retention_days: int = _setting(
+        "How long a load that changed nothing is listed, and the names and digests of other loads' files are kept.", 90
+    )
     ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
 
     result_missing_seconds: int = _setting(

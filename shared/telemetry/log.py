@@ -41,6 +41,7 @@ EVENTS: dict[str, str] = {
     "result-lost": "The bytes of a job stayed missing: it expired, and its orders are to be refunded.",
     "results-swept": "Results that no order may read any more were deleted.",
     "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "loads-swept": "Rejects and loads that were kept for their time were deleted.",
     "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }

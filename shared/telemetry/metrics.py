@@ -71,6 +71,10 @@ results_missing = _counter("results_missing", "Requests for published bytes that
 results_lost = _counter(
     "results_lost", "Results that stayed missing: they expired, and their price is owed back.", "kind"
 )
+load_rejects = _gauge(
+    "load_rejects", "Rejects of loads, by whether their rows are kept or were left out beyond the bound.", "state"
+)
+loads_listed = _gauge("loads_listed", "Loads that are listed, and files of loads that are remembered.", "what")
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
 )

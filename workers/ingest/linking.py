@@ -93,11 +93,14 @@ class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
 
     `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: links that could not be followed.
+    `joined` and `parted`: the first of the items that became part of another article, or left theirs, in words.
     """
 
     directory: Path | None = None
     merges_allowed: bool = False
     rejects: list[Reject] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
+    parted: list[str] = field(default_factory=list)
     _index: MatchIndex | None = None
 
     def needed(self, connection: Connection, event: Event) -> bool:
@@ -121,7 +124,10 @@ class Linking:
         self._check(connection, settled)
         connection.execute(SQL.regroup, (list(settled.moved),))
         standing.mark(connection, settled.memberships)
-        counts["items_merged"] = len(settled.merged)
+        counts["items_merged"], counts["items_parted"] = len(settled.merged), len(settled.parted)
+        [(counts["pairs_waiting"],)] = connection.execute(SQL.waiting_pairs, (event.no,)).fetchall()
+        self.joined = _named_pairs(connection, _merges(settled), "into")
+        self.parted = _named_pairs(connection, sorted(settled.parted.items()), "from")
         rows = (index.row(str(item_id)) for item_id in changed)
         link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
         self.rejects += rejects(link_faults, settled.articles.refused, partial(_iids, connection))
@@ -142,9 +148,10 @@ class Linking:
             return
         [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
         if merged > MERGED_SHARE_MAX * before > 0:
+            examples = "; ".join(_named_pairs(connection, _merges(settled), "into"))
             raise LoadRefused(
                 f"the load would merge {merged:,} items, more than a tenth of the {before:,} of the index, for example "
-                f"{_examples(connection, settled)}; nothing of it was kept. If that is meant, add --allow-merges"
+                f"{examples}; nothing of it was kept. If that is meant, add --allow-merges"
             )
 
 
@@ -156,10 +163,16 @@ def _named(acts: Acts) -> set[int]:
     return {item_id for pair in acts.pairs for item_id in pair}
 
 
-def _examples(connection: Connection, settled: Settled) -> str:
-    pairs = [
-        (member.item_id, member.survivor_id) for member in settled.memberships if member.item_id in settled.merged
-    ][:_SHOWN]
-    ids = [item_id for pair in pairs for item_id in pair if item_id is not None]
+def _merges(settled: Settled) -> list[tuple[int, int]]:
+    return [
+        (member.item_id, member.survivor_id)
+        for member in settled.memberships
+        if member.item_id in settled.merged and member.survivor_id is not None
+    ]
+
+
+def _named_pairs(connection: Connection, pairs: list[tuple[int, int]], word: str) -> list[str]:
+    first = pairs[:_SHOWN]
+    ids = [item_id for pair in first for item_id in pair]
     shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
-    return "; ".join(f"{shown[item_id]} into {shown[survivor]}" for item_id, survivor in pairs if survivor is not None)
+    return [f"{shown[item_id]} {word} {shown[other]}" for item_id, other in first]

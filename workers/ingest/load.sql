@@ -22,8 +22,16 @@ ORDER BY l.finished_at DESC LIMIT 1;
 
 -- name: fail
 -- The reason stays with the load. One that has committed says so itself, and is not failed by a connection that was lost afterwards.
-UPDATE loads SET state = 'failed', error = $2, rows_read = $3, rows_rejected = $4, finished_at = statement_timestamp()
+UPDATE loads SET state = 'failed', error = $2, rows_read = $3, rows_rejected = $4, summary = $5, finished_at = statement_timestamp()
 WHERE id = $1 AND state = 'running';
+
+-- name: forget_tried
+-- A load that is tried again with the same files and mapping has the same rejects again: those of tries that changed nothing
+-- are deleted, or a file that is tried every minute would fill the disk with them.
+DELETE FROM rejects r USING loads n, loads l
+WHERE n.id = $1 AND l.source = n.source AND l.mapping = n.mapping AND l.id <> n.id AND l.state IN ('failed', 'unchanged')
+  AND r.load_id = l.id AND (SELECT array_agg((f.name, f.sha256) ORDER BY f.name) FROM load_files f WHERE f.load_id = l.id)
+    = (SELECT array_agg((f.name, f.sha256) ORDER BY f.name) FROM load_files f WHERE f.load_id = n.id);
 
 -- name: finish
 -- In the transaction of the merge: a load is committed exactly when its rows are.

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,7 +21,7 @@ from shared.money import CODES
 from shared.settings.settings import Settings
 from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
-from workers.ingest.load import write_rejects
+from workers.ingest.reject_log import RejectLog, reasons
 from workers.provenance import events
 
 BYTES_MAX = 64 << 20
@@ -154,7 +153,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The outcome of a load; `state` is `committed`, or `unchanged` where all its rates and terms were in force."""
+    """The outcome of a load; `state` is `committed`, or `unchanged` where all its rates and terms were in force.
+
+    `reasons`: the commonest reasons of rejects, in words.
+    """
 
     load_id: str
     state: str
@@ -162,6 +164,7 @@ class Loaded:
     changed: int
     rejected: int
     data_version: int | None
+    reasons: tuple[str, ...] = ()
 
 
 def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
@@ -173,22 +176,26 @@ def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
             row = log.execute(LOADS.begin, (terms.name, "exchange rates")).fetchone()
             assert row is not None
             load_id = str(row[0])
+            rejects = RejectLog(log, load_id, settings.rejects_kept_max)
             try:
-                return _load(connection, log, load_id, terms, file)
+                return _load(connection, log, load_id, terms, file, rejects)
             except BaseException as error:
                 connection.rollback()
                 reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-                log.execute(LOADS.fail, (load_id, reason, 0, 0))
+                log.execute(LOADS.fail, (load_id, reason, 0, rejects.rows.total(), Jsonb(rejects.counts())))
                 raise
 
 
-def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, file: Path) -> Loaded:
+def _load(
+    connection: Connection, log: Connection, load_id: str, terms: Terms, file: Path, rejects: RejectLog
+) -> Loaded:
     if connection.execute(SQL.source_of_items, (terms.name,)).fetchone():
         raise LoadRefused(f"{terms.name} is a source of items; give the rates another --name")
     published = read(file)
     digest = hashlib.sha256(published.content).digest()
     log.execute(LOADS.add_file, (load_id, file.name, len(published.content), digest))
-    write_rejects(log, load_id, published.rejects)
+    log.execute(LOADS.forget_tried, (load_id,))
+    rejects.add(published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     described = (terms.title, terms.license, terms.url)
     row = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchone()
@@ -202,11 +209,8 @@ def _load(connection: Connection, log: Connection, load_id: str, terms: Terms, f
         version, _ = events.commit_version(connection, load_id, [])
         state = "committed"
     rows, rejected = len(published.rates) + len(published.rejects), len(published.rejects)
-    summary = {
-        "rates": len(published.rates),
-        "changed": changed,
-        "rejects": Counter(one.reason for one in published.rejects),
-    }
+    summary = {"rates": len(published.rates), "changed": changed, **rejects.counts()}
     connection.execute(LOADS.finish, (load_id, state, rows, rejected, Jsonb(summary), None))
     connection.commit()
-    return Loaded(load_id, state, len(published.rates), changed, rejected, version)
+    why = tuple(reasons(rejects.rows, rejects.examples))
+    return Loaded(load_id, state, len(published.rates), changed, rejected, version, why)

@@ -85,6 +85,14 @@ def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: 
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
 
 
+def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path, '=HYPERLINK(""x"") 2L')
+    run(settings, "reject", A, B)
+    [exported] = csv.DictReader(io.StringIO(run(settings, "export").output))
+    assert "=HYPERLINK" in exported["left_name"] + exported["right_name"]
+    assert not {name[:1] for name in exported.values()} & {"=", "+", "-", "@"}
+
+
 def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))

@@ -135,6 +135,7 @@ async def test_merges_and_their_undoing_name_both_items(edge: Edge, settings: Se
             act(connection, settings, "")
     assert await happened(edge, key) == [
         ("item.merged", {"iid": CUSTARD, "survivor_iid": SOY}),
+        ("item.split", {"iid": CUSTARD, "survivor_iid": SOY}),
         ("item.restored", {"iid": CUSTARD, "survivor_iid": None}),
         ("item.withdrawn", {"iid": SOY, "survivor_iid": None}),
     ]

@@ -37,6 +37,7 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "/dashboard/datasets/items?release=7",
     ),
     ("item.merged", {"iid": "A", "survivor_iid": "B"}, "A became part of B", "/dashboard/explorer/B"),
+    ("item.split", {"iid": "A", "survivor_iid": "B"}, "A is no longer part of B", "/dashboard/explorer/A"),
     ("item.withdrawn", {"iid": "A", "survivor_iid": None}, "A was withdrawn", None),
     ("item.restored", {"iid": "A", "survivor_iid": None}, "A is active again", "/dashboard/explorer/A"),
     (

@@ -100,7 +100,7 @@ def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> No
     assert held_out["share_inside"] == round(held_out["inside"] / 48, 6) >= 0.9
     assert sum(row["inside"] for row in answer["categories"]) == held_out["inside"]
     assert answer["leave_one_category_out"]["unknown"] == 48
-    shown = CliRunner().invoke(footprint, ["evaluate", str(file)], catch_exceptions=False)
+    shown = CliRunner().invoke(calc, ["footprint", str(file)], catch_exceptions=False)
     assert f"high / low {answer['of_2_samples']['median_high_over_low']}" in shown.output
     assert "nothing estimated" in shown.output
 

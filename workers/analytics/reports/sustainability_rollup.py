@@ -213,9 +213,9 @@ def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Fact
     for scope, name, samples, _, log_deviation in spreads:
         pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(samples, log_deviation)))
     factors = []
-    for number, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
+    for place, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
         stated = of_factor(per_kg, samples, log_mean, log_deviation, pooled[scope, name])
-        factors.append((scope, code, name, _Factor(number, per_kg, samples, stated)))
+        factors.append((scope, code, name, _Factor(place, per_kg, samples, stated)))
     return factors
 
 

@@ -788,6 +788,7 @@ class NewWebhook(TypedDict):
                 "export.ready",
                 "release.cut",
                 "item.merged",
+                "item.split",
                 "item.withdrawn",
                 "item.restored",
                 "watch.fired",

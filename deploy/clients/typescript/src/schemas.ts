@@ -1505,7 +1505,7 @@ export interface ListEventsQuery {
   /** Entries on a page */
   limit?: number | undefined;
   /** Only events of this type */
-  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
+  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 
 /** Query of `listExports`. */
@@ -1730,7 +1730,7 @@ export interface NewWebhook {
   /** An https address on the public internet */
   url: string;
   /** Only events of these types */
-  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
+  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 
 /** Whether observations are offers seen or sales. */
