@@ -94,14 +94,20 @@ MARKDOWN = "text/markdown; charset=utf-8"
 # The media types of a page; a caller without a preference gets the first.
 FORMS = {"html": "text/html", "markdown": "text/markdown"}
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
+# Who reads which guide, in the order in which pages list them.
+READERS = {
+    "customers": ("tour", "reports", "events", "bulk-data", "mcp"),
+    "operators": ("operate", "bring-your-own-data", "promises"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """One guide in both of its forms."""
+    """One guide in both of its forms. Its summary is its first paragraph: one sentence about what the guide is for."""
 
     name: str
     title: str
+    summary: str
     page: Representation
     markdown: Representation
 
@@ -116,10 +122,14 @@ class Guides:
         """Return the guides by name."""
         return await self._made.get()
 
+    async def by_readers(self) -> dict[str, list[Guide]]:
+        """Return the guides of customers and those of operators, each in their order."""
+        guides = await self.all()
+        return {readers: [guides[name] for name in names] for readers, names in READERS.items()}
+
     async def index(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page that lists the guides."""
-        guides = (await self.all()).values()
-        return PAGES.page("guides.html", guides=guides)
+        return PAGES.page("guides.html", guides=await self.by_readers())
 
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one guide: Markdown where it is preferred or its name ends in .md, else a page."""
@@ -132,14 +142,16 @@ class Guides:
         return guide.page.respond(request, PAGE_FIELDS)
 
     def _make(self) -> dict[str, Guide]:
-        texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(_FOLDER.glob("*.md"))}
+        names = [name for listed in READERS.values() for name in listed]
+        texts = {name: (_FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in names}
         rendered = {name: render(text, lambda href: address_of(href, set(texts))) for name, text in texts.items()}
-        titles = [(name, one.title) for name, one in rendered.items()]
+        titles = {readers: [(name, rendered[name].title) for name in listed] for readers, listed in READERS.items()}
         return {name: self._guide(name, texts[name], one, titles) for name, one in rendered.items()}
 
-    def _guide(self, name: str, text: str, rendered: Rendered, titles: list[tuple[str, str]]) -> Guide:
-        page = PAGES.text("guide.html", here=name, guide=rendered, titles=titles)
-        return Guide(name, rendered.title, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+    def _guide(self, name: str, text: str, rendered: Rendered, titles: dict[str, list[tuple[str, str]]]) -> Guide:
+        summary = " ".join(text.split("\n\n")[1].split())
+        page = PAGES.text("guide.html", here=name, guide=rendered, summary=summary, titles=titles)
+        return Guide(name, rendered.title, summary, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 
 def address_of(href: str, guides: set[str]) -> str | None:

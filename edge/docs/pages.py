@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
 from edge.docs.document import Document
-from edge.docs.guides import FORMS, MARKDOWN, Guides, render
+from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.prefer import best_format
 from edge.http.representation import MadeOnce, Representation, accepts_gzip
@@ -70,7 +70,7 @@ class Docs:
             plans = await self._credentials.all_plans()
         except StoreUnavailable:
             plans = ()
-        guides = [(guide.name, guide.title) for guide in (await self._guides.all()).values()]
+        guides = await self._guides.by_readers()
         # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.
         known = tuple(astuple(plan) for plan in plans)
         if self._page is None or self._page[0] != known:
@@ -97,7 +97,7 @@ class Docs:
         """Lead from the origin itself to the page."""
         raise web.HTTPFound(f"{API_PATH}/docs")
 
-    def _make(self, plans: tuple[Plan, ...], guides: list[tuple[str, str]]) -> _Page:
+    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> _Page:
         """Write the page once as Markdown; its HTML is made of that."""
         loader = FileSystemLoader(_TEMPLATES)
         # Markdown, which knows no escaping of HTML: every inserted value is ours, an operator's or a setting's.

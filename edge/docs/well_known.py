@@ -69,7 +69,7 @@ class WellKnown:
     async def llms(self, request: web.Request) -> web.StreamResponse:
         """Answer with llms.txt: what this service is, and where its documentation is as Markdown."""
         if self._llms is None:
-            self._llms = Representation.of(_llms_text(self._base, (await self._guides.all()).values()), MARKDOWN)
+            self._llms = Representation.of(_llms_text(self._base, await self._guides.by_readers()), MARKDOWN)
         return self._llms.respond(request)
 
     async def favicon(self, request: web.Request) -> web.StreamResponse:
@@ -98,8 +98,12 @@ def _linkset(base: str, origin: str) -> Mapping[str, Any]:
     }
 
 
-def _llms_text(base: str, guides: Iterable[Guide]) -> str:
-    listed = "\n".join(f"- [{guide.title}]({base}/docs/guides/{guide.name}.md)" for guide in guides)
+def _llms_text(base: str, guides: Mapping[str, Iterable[Guide]]) -> str:
+    listed = "\n\n".join(
+        f"## Guides for {readers}\n\n"
+        + "\n".join(f"- [{guide.title}]({base}/docs/guides/{guide.name}.md): {guide.summary}" for guide in of_readers)
+        for readers, of_readers in guides.items()
+    )
     return f"""# Item Index
 
 > What a thing is, what it sells for, what it costs the planet: a public API over an index of items. Looking up an
@@ -115,8 +119,6 @@ nothing.
 - [First calls, limits, prices]({base}/docs): send `Accept: text/markdown`
 - [OpenAPI 3.1]({base}/openapi.json)
 - [Every problem and its remedy]({base}/errors): send `Accept: text/markdown`
-
-## Guides
 
 {listed}
 """

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from deploy.ctl.openapi import application, openapi
 from edge.app import DOCUMENT
-from edge.docs.components import bytes_of, expanded
+from edge.docs.components import expanded
 from edge.docs.published import (
     ENUMERATIONS,
     EVERYWHERE,
@@ -189,10 +189,6 @@ def test_a_report_is_its_typed_rows_or_a_quote(document: dict[str, Any]) -> None
                 row = schemas[name]["properties"]["data"]["items"]["$ref"].rpartition("/")[2]
                 assert len(members_of(row, schemas)) > 4
     assert "Quote" in schemas
-
-
-def test_the_document_stays_small(document: dict[str, Any]) -> None:
-    assert bytes_of(document) <= 150_000
 
 
 def test_each_shared_value_is_shorter_than_its_places(document: dict[str, Any]) -> None:
