@@ -1,5 +1,6 @@
 """`itemindex ingest`: files through a mapping into the index."""
 
+import dataclasses
 import json
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,7 +42,7 @@ class _DefaultToRun(click.Group):
 
 @click.group(cls=_DefaultToRun)
 def ingest() -> None:
-    """Load files through a mapping: CSV, NDJSON or Parquet, plain, gzip or zstd.
+    """Load files through a mapping: CSV, JSON, XML, spreadsheets, Parquet; plain, packed or in an archive.
 
     \b
     Examples:
@@ -67,6 +68,7 @@ def ingest() -> None:
     is_flag=True,
     help="Load even if the load merges more than a tenth of the index with other items.",
 )
+@click.option("--member", help="Of a ZIP or tar: the file that has the rows, instead of the mapping's `member`.")
 @click.option("--strict", is_flag=True, help="End with status 3 if the load, or the dry run, has rejects.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_dir_option
@@ -78,6 +80,7 @@ def run(
     dry_run: bool,
     rows: int,
     allow_merges: bool,
+    member: str | None,
     strict: bool,
     files: tuple[Path, ...],
     data_dir: Path,
@@ -93,6 +96,8 @@ def run(
       3  with --strict: loaded, with rejects
     """
     mapping = mappings.read(_find(mapping_path))
+    if member:
+        mapping = dataclasses.replace(mapping, member=member)
     if dry_run:
         rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
     else:
