@@ -112,7 +112,8 @@ def problem_of(error: Exception) -> Problem | None:
         case InvalidJson():
             return Problem("invalid-request", error.detail)
         case InvalidIid():
-            return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID, error.text)]))
+            # The text is not repeated: it stands in the address, which another site may have written (promise C12).
+            return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
         case IdentifierNotFound():

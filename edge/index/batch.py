@@ -98,7 +98,7 @@ def batch_estimate(kind: str, units: int, data_version: int) -> web.Response:
 def _entry(text: str, iid: str | None, records: dict[str, Record]) -> bytes:
     try:
         if iid is None:
-            raise InvalidIid(text)
+            raise InvalidIid
         if iid not in records:
             raise StoreUnavailable("database")
         record = records[iid].or_raise()

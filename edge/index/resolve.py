@@ -125,7 +125,7 @@ class Resolve:
             raise InvalidParameter(beside, "cannot be combined with `iid`; ask for one identifier")
         iid = canonical_iid(query["iid"] or "")
         if iid is None:
-            raise InvalidIid(query["iid"] or "")
+            raise InvalidIid
         try:
             return iid, (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:

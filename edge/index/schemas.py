@@ -80,7 +80,7 @@ class Iid(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
         iid = canonical_iid(str(value))
         if iid is None:
-            raise InvalidIid(str(value))
+            raise InvalidIid
         return iid
 
 

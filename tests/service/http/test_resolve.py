@@ -28,6 +28,8 @@ gtin = "gtin"
 mpn = "mpn"
 sku = "sku"
 url = "url"
+[match]
+trust = "review"
 """
 HEADER = "id,name,brand,gtin,mpn,sku,url\n"
 NORTH = (
