@@ -16,7 +16,6 @@ from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportS
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
 from edge.events.watch_service import WatchService
-from edge.events.watches import RepeatableActs
 from edge.events.webhook_service import WebhookService
 from edge.http.access_log import AccessLog
 from edge.http.answer_cache import AnswerCache
@@ -270,7 +269,6 @@ class Services:
     events: EventFeed
     watches: WatchService
     webhooks: WebhookService
-    repeatable_acts: RepeatableActs
 
     @property
     def settings(self) -> Settings:
@@ -294,7 +292,6 @@ def build_services(resources: Resources) -> Services:
     )
     search = ItemSearch(resources.search, resources.resolutions, version)
     urls = SignedUrls(*settings.signing_secrets)
-    idempotent = IdempotentActs(database, settings)
     return Services(
         resources=resources,
         origin=settings.base_url.removesuffix(API_PATH),
@@ -303,7 +300,7 @@ def build_services(resources: Resources) -> Services:
         billing=billing,
         person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
-        idempotent_acts=idempotent,
+        idempotent_acts=IdempotentActs(database, settings),
         search=search,
         search_answers=SearchAnswers(search, cursors, settings.base_url),
         price_history=PriceHistory(database, settings.base_url),
@@ -321,5 +318,4 @@ def build_services(resources: Resources) -> Services:
         events=EventFeed(database, lambda: version.current),
         watches=WatchService(database),
         webhooks=WebhookService(database, settings),
-        repeatable_acts=RepeatableActs(database, idempotent),
     )

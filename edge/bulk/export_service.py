@@ -20,6 +20,7 @@ from edge.jobs.service import JobOrders, Order, SubmittedOrder, queue_full_probl
 from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
+from edge.storage.idempotency import lock_key, require_same
 from shared.bulk.manifest import usual_compression
 from shared.bulk.request import FORMULA_PREFIX
 from shared.bulk.schema import DATASETS
@@ -94,12 +95,11 @@ class ExportService:
         async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch
             if key is not None:
-                [lock] = await fetch(SQL.try_lock_key, f"{organization} {key}")
-                if not lock["got"]:
-                    raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
-                known = await fetch(SQL.known, organization, key, request.digest)
+                await lock_key(transaction, f"{organization} export", key)
+                known = await transaction.fetch_row(SQL.known, organization, key, request.digest)
                 if known:
-                    return SubmittedOrder(_same(known[0]), known[0]["job_id"], new=False)
+                    require_same(known, "export")
+                    return SubmittedOrder(known["id"], known["job_id"], new=False)
             await fetch(SQL.lock, organization)
             rows = await fetch(SQL.submit, *values)
         if not rows:
@@ -112,7 +112,10 @@ class ExportService:
         organization = principal.organization_id
         scope = Scope(organization=organization)
         known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
-        return _same(known) if known else None
+        if known is None:
+            return None
+        require_same(known, "export")
+        return str(known["id"])
 
     async def _check(self, parameters: dict[str, Any]) -> None:
         since = parameters["since"]
@@ -150,12 +153,6 @@ def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
         "format": body["format"],
         "compression": body["compression"] or usual_compression(body["format"]),
     }
-
-
-def _same(known: Any) -> str:
-    if not known["same"]:
-        raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
-    return str(known["id"])
 
 
 # Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike.

@@ -256,7 +256,7 @@ FAULTS = (
     ),
     fault(
         "an idempotency key is taken for any body",
-        "edge/bulk/export_service.py",
+        "edge/storage/idempotency.py",
         'if not known["same"]:',
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
