@@ -304,7 +304,7 @@ def build_services(resources: Resources) -> Services:
         search=search,
         search_answers=SearchAnswers(search, cursors, settings.base_url),
         price_history=PriceHistory(database, settings.base_url),
-        sustainability=Sustainability(database, settings.base_url, billing),
+        sustainability=Sustainability(database, settings.base_url),
         orders=orders,
         job_serializer=jobs,
         reports=ReportService(database, version, orders, jobs, resources.results, cursors),
