@@ -6,7 +6,7 @@ from deploy.ctl.footprint import evaluate
 from deploy.ctl.index_numbers import index_numbers
 from deploy.ctl.outliers import find
 from deploy.ctl.prior_price import prior_price
-from deploy.ctl.units import compare, parse
+from deploy.ctl.units import parse
 
 
 @click.group()
@@ -19,7 +19,6 @@ for _name, _command in {
     "prior-price": prior_price,
     "outliers": find,
     "units": parse,
-    "compare-units": compare,
     "footprint": evaluate,
 }.items():
     calc.add_command(_command, _name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, report, settings
+from deploy.ctl.console import report, settings, stored
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_iid
@@ -22,8 +22,7 @@ def items() -> None:
 @items.command(epilog="Example: itemindex items withdraw IID-99D2F-46WJ3-4S6N3 --reason recall")
 @click.argument("iid")
 @reason_option
-@data_dir_option
-@json_option
+@stored
 def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Withdraw an item: its IID is answered 410, and no report, search or export has it any more."""
     named = _canonical(iid)
@@ -33,10 +32,9 @@ def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> Non
 @items.command(epilog="Example: itemindex items restore IID-99D2F-46WJ3-4S6N3")
 @click.argument("iid")
 @reason_option
-@data_dir_option
-@json_option
+@stored
 def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Undo the withdrawal of an item."""
+    """Undo the withdrawal or the merge of an item: its record is as it was before, and its survivor's too."""
     named = _canonical(iid)
     _act(data_dir, as_json, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
 
@@ -45,23 +43,11 @@ def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None
 @click.argument("iid")
 @click.argument("survivor")
 @reason_option
-@data_dir_option
-@json_option
+@stored
 def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Merge an item into the SURVIVOR, which has its observations, identifiers, channels and figures from now on."""
     merged, into = _canonical(iid), _canonical(survivor)
     _act(data_dir, as_json, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
-
-
-@items.command(epilog="Example: itemindex items split IID-99D2F-46WJ3-4S6N3")
-@click.argument("iid")
-@reason_option
-@data_dir_option
-@json_option
-def split(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Undo the merge of an item: both records are as they were before it."""
-    named = _canonical(iid)
-    _act(data_dir, as_json, lambda connection: item_acts.split(connection, named, events.actor(), reason))
 
 
 def _canonical(text: str) -> str:

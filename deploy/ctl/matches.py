@@ -9,7 +9,7 @@ import click
 from psycopg.rows import dict_row
 
 from deploy.ctl import matches_apply, matches_model
-from deploy.ctl.console import data_dir_option, json_option, report, settings, show
+from deploy.ctl.console import data_dir_option, limit_option, report, settings, show, stored
 from shared.articles.pairs import SQL, STATES
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
@@ -34,13 +34,17 @@ matches.add_command(matches_apply.apply)
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
 @click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
 @click.option("--iid", help="Only the pairs of this item.")
-@click.option(
-    "--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="Entries to show at most."
-)
-@data_dir_option
-@json_option
-def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List pairs of items, the most probable first."""
+@limit_option(20, 100_000)
+@click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
+@stored
+def list_pairs(state: str, iid: str | None, limit: int, counts: bool, data_dir: Path, as_json: bool) -> None:
+    """List pairs of items, the most probable first; or count the links and the decisions.
+
+    The counts have the `precision`: the share of reviewed pairs that people accepted.
+    """
+    if counts:
+        _show_counts(settings(data_dir), as_json)
+        return
     rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
     shown = [_pair(row) if as_json else _line(row) for row in rows]
     show(shown, as_json=as_json, title=f"{state} pairs")
@@ -49,8 +53,7 @@ def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json:
 @matches.command("show", epilog="Example: itemindex matches show IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
 @click.argument("iid")
 @click.argument("other")
-@data_dir_option
-@json_option
+@stored
 def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     """Show the records of a pair side by side, with the evidence for a link."""
     chosen, named = settings(data_dir), (_canonical(iid), _canonical(other))
@@ -68,37 +71,30 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     show(({**one} for one in evidence), as_json=False, title="evidence")
 
 
-@matches.command(epilog="Example: itemindex matches accept IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@matches.command(epilog="Example: itemindex matches decide IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK same")
 @click.argument("iid")
 @click.argument("other")
+@click.argument("decision", type=click.Choice(("same", "different", "undo")))
 @reason_option
-@data_dir_option
-@json_option
-def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide that two items are one article."""
-    _decide(data_dir, as_json, iid, other, True, reason)
+@stored
+def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Decide whether two items are one article, or undo the decision. No load asks again about different ones.
 
+    `undo` of a link without a decision removes the link, and no load makes it again.
+    """
+    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
 
-@matches.command(epilog="Example: itemindex matches reject IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("other")
-@reason_option
-@data_dir_option
-@json_option
-def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide that two items are different articles; no load asks again."""
-    _decide(data_dir, as_json, iid, other, False, reason)
-
-
-@matches.command(epilog="Example: itemindex matches undo IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("other")
-@reason_option
-@data_dir_option
-@json_option
-def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Take back the decision on two items; a link without a decision is removed, and not made again."""
-    _decide(data_dir, as_json, iid, other, None, reason)
+    pair, by = (_canonical(iid), _canonical(other)), events.actor()
+    with connect(settings(data_dir).database_url, application="matches") as connection:
+        reindex.lock(connection)
+        if decision == "undo":
+            version = item_acts.take_back(connection, *pair, by, reason)
+        else:
+            version = item_acts.decide(connection, *pair, decision == "same", by, reason)
+    if version is None:
+        report("decided; no record changes", as_json=as_json, data_version=None)
+    else:
+        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
@@ -128,35 +124,14 @@ def export(form: str, data_dir: Path) -> None:
     sys.stdout.write(written.decode())
 
 
-@matches.command(epilog="Example: itemindex matches stats --json")
-@data_dir_option
-@json_option
-def stats(data_dir: Path, as_json: bool) -> None:
-    """Count the links and the decisions. `precision`: the share of reviewed pairs that people accepted."""
-    [row] = _rows(settings(data_dir), SQL.stats)
+def _show_counts(chosen: Settings, as_json: bool) -> None:
+    [row] = _rows(chosen, SQL.stats)
     judged = row["accepted"] + row["rejected"]
     row["precision"] = round(row["accepted"] / judged, 4) if judged else None
     if as_json:
         show([row], as_json=True)
         return
     show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
-
-
-def _decide(data_dir: Path, as_json: bool, iid: str, other: str, accepted: bool | None, reason: str | None) -> None:
-    """Decide on two items, or with None take the decision back, and print what came of it."""
-    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
-
-    pair, by = (_canonical(iid), _canonical(other)), events.actor()
-    with connect(settings(data_dir).database_url, application="matches") as connection:
-        reindex.lock(connection)
-        if accepted is None:
-            version = item_acts.take_back(connection, *pair, by, reason)
-        else:
-            version = item_acts.decide(connection, *pair, accepted, by, reason)
-    if version is None:
-        report("decided; no record changes", as_json=as_json, data_version=None)
-    else:
-        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
 def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, report, settings
+from deploy.ctl.console import console, report, settings, stored
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.settings.settings import Settings
@@ -19,8 +19,7 @@ _LISTEN_SECONDS = 60.0
 
 @click.command(epilog="Example: itemindex matches apply --watch")
 @click.option("--watch", is_flag=True, help="Run until stopped, and apply decisions soon after they are made.")
-@data_dir_option
-@json_option
+@stored
 def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
     """Make events of what was decided in the dashboard, all in one data_version.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, settings, show
+from deploy.ctl.console import settings, show, stored
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_iid
@@ -28,8 +28,7 @@ def observations() -> None:
 @click.option("--to", "last", help="Last day, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
 @click.option("--reason", help="Reason, kept with the event.")
-@data_dir_option
-@json_option
+@stored
 def delete_observations(
     source: str | None,
     iid: str | None,

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, errors, json_option, report, show
+from deploy.ctl.console import console, data_dir_option, errors, report, show, stored
 from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
@@ -209,8 +209,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
 
 
 @click.command(epilog="Example: itemindex status --json")
-@data_dir_option
-@json_option
+@stored
 def status(data_dir: Path, as_json: bool) -> None:
     """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
     state = read_state(Paths.at(data_dir))
@@ -239,8 +238,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
-@data_dir_option
-@json_option
+@stored
 def down(data_dir: Path, as_json: bool) -> None:
     """Stop the service that runs on this data directory, and wait until it has ended.
 

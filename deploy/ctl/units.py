@@ -1,4 +1,4 @@
-"""`itemindex calc units` and `compare-units`: quantities in names, and names compared by them."""
+"""`itemindex calc units`: quantities in names, and names compared by them."""
 
 import csv
 import json
@@ -15,25 +15,32 @@ from shared.units.names import read
 
 
 @click.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
-@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option(
+    "--pairs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare the pairs of names of this file instead.",
+)
 @json_option
-def parse(texts: tuple[str, ...], as_json: bool) -> None:
-    """Print the quantities of each TEXT in base units, and the words that remain."""
+def parse(texts: tuple[str, ...], pairs: Path | None, as_json: bool) -> None:
+    """Print the quantities of each TEXT in base units, and the words that remain.
+
+    With --pairs, say of each pair of names whether they differ in spelling only. The file is CSV with the columns a
+    and b; with a column verdict (same or different) the command counts its agreement, and with a column id the rows are
+    named by it.
+    """
+    if bool(texts) == (pairs is not None):
+        raise click.UsageError("give either texts or --pairs")
+    if pairs is not None:
+        _compare(pairs, as_json=as_json)
+        return
     rows = [{"text": text, "quantities": _shown(text), "rest": " ".join(read(text).rest.split())} for text in texts]
     if not as_json:
         rows = [{**row, "quantities": "; ".join(row["quantities"])} for row in rows]
     show(rows, as_json=as_json, title="quantities")
 
 
-@click.command(epilog="Example: itemindex calc compare-units pairs.csv --json")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@json_option
-def compare(file: Path, as_json: bool) -> None:
-    """Compare pairs of names: whether they differ in spelling only.
-
-    FILE is CSV with the columns a and b; with a column verdict (same or different) the command counts its agreement,
-    and with a column id the rows are named by it.
-    """
+def _compare(file: Path, *, as_json: bool) -> None:
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
             rows = [_judged(number, row) for number, row in enumerate(_pairs(text), 1)]

@@ -28,7 +28,7 @@ INLINE = re.compile(r"""["'](?:SELECT|INSERT|UPDATE|DELETE|WITH|TRUNCATE|MERGE)\
 MAY_BE_INLINE = {
     "shared/db/migrate.py",
     "deploy/local/postgres.py",
-    "deploy/ctl/plans.py",
+    "deploy/ctl/accounts.py",
     "edge/bulk/estimates.py",
     "edge/storage/listener.py",
     "workers/search/job.py",
