@@ -28,17 +28,16 @@ from edge.events.routes import event_routes
 from edge.health import Health
 from edge.http import middleware as cors
 from edge.http import middleware as redirects
-from edge.http.answer_keeping import answer_keeping
 from edge.http.middleware import chunked_framing, negotiation
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
+from edge.http.representation import answer_keeping
 from edge.http.request_context import RequestContext
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
 from edge.index import digital_link
 from edge.index import lists as index_lists
-from edge.index.batch import BatchLookup
-from edge.index.lookup import Lookup
+from edge.index.lookup import BatchLookup, Lookup
 from edge.index.resolve import Resolve, ResolveBatch, Resolver
 from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
 from edge.mcp import handlers as mcp

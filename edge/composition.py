@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from edge.analytics.price_history import PriceHistory
-from edge.analytics.report_service import ReportService
+from edge.analytics.reports import ReportService
 from edge.analytics.sustainability import Sustainability
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
@@ -17,16 +17,14 @@ from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
 from edge.events.watch_service import WatchService
 from edge.events.webhook_service import WebhookService
-from edge.http.access_log import AccessLog
 from edge.http.answer_cache import AnswerCache
 from edge.http.lists import CursorSigner, Paginator
+from edge.http.request_context import AccessLog
 from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.index.identifiers import ResolutionCache, ResolutionReader
-from edge.index.lookup import RecordLoader
-from edge.index.records import RecordCache
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders, JobWaiters
+from edge.index.lookup import RecordCache, RecordLoader
+from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing
@@ -34,14 +32,12 @@ from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.middleware import PersonLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
-from edge.search.engine import SearchEngine
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch, SearchEngine
 from edge.startup import NEEDED
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.idempotency import IdempotentActs
-from edge.storage.listener import PgListener
-from edge.storage.monitor import RunMarker, RuntimeMonitor
+from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
 from shared.objects.directory import ResultStore

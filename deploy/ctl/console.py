@@ -1,4 +1,4 @@
-"""How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here."""
+"""Numbers among the options of commands."""
 
 import json
 import os
@@ -18,6 +18,21 @@ from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
 from shared.printable import printable
 from shared.settings.settings import Settings
+
+
+class FiniteRange(click.FloatRange):
+    """A number from a range. Infinity is above every bound that is not there, and NaN passes every comparison."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; refuse one that is not finite."""
+        number = super().convert(value, param, ctx)
+        if not float("-inf") < number < float("inf"):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return float(number)
+
+
+# How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
+
 
 OPERATOR = "an operator"
 """The actor that the audit log names for changes by the command line."""

@@ -1,20 +1,124 @@
-"""`itemindex loads`: what changed the index, event by event, and how to take an event back."""
+"""`itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, limit_option, settings, show, stored
-from shared.db.connect import connect
+from deploy.ctl.console import console, limit_option, report, settings, show, stored
+from shared.db.connect import Connection, connect
 from shared.db.queries import beside
-from shared.errors import LoadRefused
+from shared.errors import ItemIndexError, LoadRefused
+from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
-from workers.provenance import events, reindex
+from workers.provenance import events, item_acts, reindex
+from workers.provenance.deletion import Chosen, delete
 from workers.provenance.undo import NothingToUndo, extent, undo
+
+reason_option = click.option("--reason", help="Reason, kept with the event.")
+
+
+@click.group()
+def items() -> None:
+    """Withdraw and merge items, and take that back. Each act commits a new data_version."""
+
+
+@items.command(epilog="Example: itemindex items withdraw IID-99D2F-46WJ3-4S6N3 --reason recall")
+@click.argument("iid")
+@reason_option
+@stored
+def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Withdraw an item: its IID is answered 410, and no report, search or export has it any more."""
+    named = _canonical(iid)
+    _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
+
+
+@items.command(epilog="Example: itemindex items restore IID-99D2F-46WJ3-4S6N3")
+@click.argument("iid")
+@reason_option
+@stored
+def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Undo the withdrawal or the merge of an item: its record is as it was before, and its survivor's too."""
+    named = _canonical(iid)
+    _act(data_dir, as_json, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
+
+
+@items.command(epilog="Example: itemindex items merge IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@click.argument("iid")
+@click.argument("survivor")
+@reason_option
+@stored
+def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Merge an item into the SURVIVOR, which has its observations, identifiers, channels and figures from now on."""
+    merged, into = _canonical(iid), _canonical(survivor)
+    _act(data_dir, as_json, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
+
+
+def _canonical(text: str) -> str:
+    iid = canonical_iid(text)
+    if iid is None:
+        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
+    return iid
+
+
+def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> None:
+    with connect(settings(data_dir).database_url, application="items") as connection:
+        reindex.lock(connection)
+        version = act(connection)
+    report("done, data_version {data_version}", as_json=as_json, data_version=version)
+
+
+# `itemindex observations`: deleting observations that should not be there.
+
+
+@click.group()
+def observations() -> None:
+    """Delete observations. A deletion is an event like a load: `itemindex loads undo` takes it back."""
+
+
+@observations.command(
+    "delete", epilog="Example: itemindex observations delete --source shop --from 2099-01-01 --dry-run"
+)
+@click.option("--source", help="Only this source's.")
+@click.option("--iid", help="Only this item's, with those of the items merged into it.")
+@click.option("--from", "first", help="First day, as YYYY-MM-DD.")
+@click.option("--to", "last", help="Last day, inclusive.")
+@click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
+@click.option("--reason", help="Reason, kept with the event.")
+@stored
+def delete_observations(
+    source: str | None,
+    iid: str | None,
+    first: str | None,
+    last: str | None,
+    dry_run: bool,
+    reason: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
+    """Delete the observations that all given options name."""
+    if iid is not None and canonical_iid(iid) is None:
+        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
+    chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
+    with connect(settings(data_dir).database_url, application="delete") as connection:
+        if not dry_run:
+            reindex.lock(connection)
+        deleted = delete(connection, chosen, events.actor(), reason, dry_run=dry_run)
+    title = "would be deleted" if dry_run else f"deleted: load {deleted.no}, data_version {deleted.data_version}"
+    show([asdict(month) for month in deleted.months], as_json=as_json, title=title)
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise ItemIndexError("a day is written YYYY-MM-DD") from None
+
 
 SQL = beside(__file__, "loads.sql")
 

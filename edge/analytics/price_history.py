@@ -13,8 +13,7 @@ from aiohttp import web
 
 from edge.analytics.conversion import in_currency
 from edge.analytics.envelope import aside, light_offer
-from edge.analytics.items import range_of, require_active_item
-from edge.analytics.light_reads import Amounts, Found, LightRead
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
 from edge.analytics.schemas import PricingQuery, PricingReply
 from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.answer_cache import Offer

@@ -8,8 +8,7 @@ import pyarrow as pa
 from aiohttp import web
 
 from edge.analytics.conversion import in_currency
-from edge.analytics.items import range_of, require_active_item
-from edge.analytics.light_reads import Amounts, Found, LightRead
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
 from edge.analytics.price_history import Price, as_row, coverage, reductions
 from edge.analytics.schemas import PriorPriceQuery, PriorPriceReply
 from edge.http.parameters import PATH, QUERY

@@ -9,8 +9,7 @@ import msgspec
 import pyarrow as pa
 from aiohttp import web
 
-from edge.analytics.items import range_of, require_active_item
-from edge.analytics.light_reads import Found, LightRead
+from edge.analytics.light_reads import Found, LightRead, range_of, require_active_item
 from edge.analytics.schemas import SustainabilityQuery, SustainabilityReply
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database

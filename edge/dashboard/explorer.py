@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import aside
-from edge.analytics.items import MovedToSurvivor
+from edge.analytics.light_reads import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import charts as item_charts
@@ -15,10 +15,10 @@ from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, re
 from edge.http.context import CONTEXT
 from edge.http.lists import CursorSigner
 from edge.index import lists
-from edge.index.records import RecordCache
+from edge.index.lookup import RecordCache
 from edge.quota.middleware import PersonLimits
 from edge.rules import LIGHT_UNITS
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged

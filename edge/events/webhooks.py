@@ -8,8 +8,8 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 from edge.events import schemas
 from edge.events.watches import acting_of, created
 from edge.events.webhook_service import WebhookService
-from edge.http.envelope import envelope
 from edge.http.json import NO_STORE, unstored_json
+from edge.http.lists import envelope
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
 

@@ -10,9 +10,9 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema
 
 from edge import rules
-from edge.http.answer_keeping import offer
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
+from edge.http.representation import offer
 from edge.http.routing import API_PATH, Handler, Route
 from edge.index import schemas
 from edge.storage.database import Database

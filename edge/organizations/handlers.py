@@ -8,8 +8,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT
-from edge.http.envelope import envelope
-from edge.http.lists import CursorSigner
+from edge.http.lists import CursorSigner, envelope
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
 from edge.http.routing import BEARER, Route, Rule

@@ -228,7 +228,7 @@ FAULTS = (
     ),
     fault(
         "access lines are written by the event loop",
-        "edge/http/access_log.py",
+        "edge/http/request_context.py",
         "            self._writer.write(bytes(self._buffer))\n",
         "            self._writer.write(bytes(self._buffer))\n            self._writer.drain()\n",
         "tests/unit/http/test_access_log.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
