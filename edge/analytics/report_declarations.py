@@ -5,8 +5,16 @@ from marshmallow import fields, validate
 from edge.analytics import report_schemas as schemas
 from edge.analytics.envelope import outliers_field
 from edge.analytics.report import Endpoint, Picture, Report
-from edge.analytics.report_rows import ReductionRow, RollupRow
-from edge.analytics.report_schemas import Reply, ReportMeta, ReportQuery, granularity, groups, listed
+from edge.analytics.report_schemas import (
+    ReductionRow,
+    Reply,
+    ReportMeta,
+    ReportQuery,
+    RollupRow,
+    granularity,
+    groups,
+    listed,
+)
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
 from edge.http.parameters import Utf8
 from shared.analytics.footprint import BASES, CODES

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import aside
-from edge.analytics.items import MovedToSurvivor
+from edge.analytics.light_reads import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import charts as item_charts
@@ -14,11 +14,11 @@ from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
 from edge.http.lists import CursorSigner
-from edge.index import brands, categories, channels
-from edge.index.records import RecordCache
+from edge.index import lists
+from edge.index.lookup import RecordCache
 from edge.quota.middleware import PersonLimits
 from edge.rules import LIGHT_UNITS
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
@@ -58,15 +58,15 @@ class CompletionPages:
 
     async def _options(self, field: str, prefix: str) -> list[Option]:
         if field == "brand":
-            like = brands.beginning_of_name(prefix) or None
-            rows = await self._database.fetch(brands.SQL.page_by_items, like, None, None, None, _OPTIONS)
+            like = lists.beginning_of_name(prefix) or None
+            rows = await self._database.fetch(lists.SQL.brands_by_items, like, None, None, None, _OPTIONS)
             return [Option(row["slug"], row["name"]) for row in rows]
         if field == "category":
             slug = beginning_of_slug(prefix) or None
-            rows = await self._database.fetch(categories.SQL.page, None, None, slug, None, _OPTIONS)
+            rows = await self._database.fetch(lists.SQL.categories, None, None, slug, None, _OPTIONS)
             return [Option(row["code"], " › ".join(row["path"])) for row in rows]
         if field == "channel":
-            rows = await self._database.fetch(channels.SQL.page, prefix or None, None, _OPTIONS)
+            rows = await self._database.fetch(lists.SQL.channels, prefix or None, None, _OPTIONS)
             return [Option(row["code"], row["code"]) for row in rows]
         if field == "article":
             return []

@@ -10,7 +10,7 @@ from aiohttp import web
 from edge.analytics.envelope import aside
 from edge.analytics.report import Picture
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
-from edge.analytics.report_service import Quote, ReportService
+from edge.analytics.reports import Quote, ReportService
 from edge.dashboard import charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
@@ -20,8 +20,7 @@ from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
-from edge.jobs.serializers import failure
-from edge.jobs.service import JobOrders, Order
+from edge.jobs.service import JobOrders, Order, failure
 from edge.quota.billing import Charge
 from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 
 Node = dict[str, Any]
 _WORD = re.compile(r"[A-Za-z0-9]+")

@@ -14,7 +14,7 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 
 from edge.docs.published import published
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from edge.http.problems import CONTENT_TYPE
 from edge.http.routing import Price, Route, Rule
 from shared.settings.settings import Settings

@@ -10,7 +10,7 @@ from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.docs.guides import FORMS, MARKDOWN, render
-from edge.http.catalogue import CATALOGUE, ProblemType
+from edge.http.faults import CATALOGUE, ProblemType
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
 from edge.http.prefer import best_format
 from edge.http.problems import Problem

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edge.docs.components import PROBLEM, Node, bytes_of, canonical, is_problem, operations_of, share, words
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from shared.analytics.footprint import INDICATORS
 
 # `Schema.member` goes before `member`; `parameter.name` is of parameters.

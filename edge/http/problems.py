@@ -7,9 +7,8 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
-from edge.http.faults import Fault, detail_of
+from edge.http.faults import CATALOGUE, Fault, detail_of
 from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (

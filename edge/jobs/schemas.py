@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope
+from edge.http.lists import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, WholeNumber
 from shared.jobs.contract import KINDS
 

@@ -70,7 +70,7 @@ def whole(kind: type, example: str) -> str:
 
 def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
     kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
-    assert kept == markdown(), "put the output of `itemindex ingest keys` between the marks"
+    assert kept == markdown(), "put the output of `itemindex ingest check --keys` between the marks"
 
 
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]

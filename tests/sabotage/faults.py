@@ -229,7 +229,7 @@ FAULTS = (
     ),
     fault(
         "access lines are written by the event loop",
-        "edge/http/access_log.py",
+        "edge/http/request_context.py",
         "            self._writer.write(bytes(self._buffer))\n",
         "            self._writer.write(bytes(self._buffer))\n            self._writer.drain()\n",
         "tests/unit/http/test_access_log.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
@@ -257,7 +257,7 @@ FAULTS = (
     ),
     fault(
         "an idempotency key is taken for any body",
-        "edge/bulk/export_service.py",
+        "edge/storage/idempotency.py",
         'if not known["same"]:',
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",

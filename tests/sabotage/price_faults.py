@@ -138,7 +138,7 @@ PRICE_FAULTS = (
     ),
     fault(
         "a read of one item from a day after the last data is refused",
-        "edge/analytics/items.py",
+        "edge/analytics/light_reads.py",
         "last = to or max(observed or utc_now().date(), first or date.min)",
         "last = to or observed or utc_now().date()",
         "tests/service/http/test_light_reads.py::test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",

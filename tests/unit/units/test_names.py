@@ -212,7 +212,7 @@ def test_the_command_counts_agreement_with_the_verdicts_of_a_file(tmp_path: Path
     ]
     with file.open("w", newline="") as text:
         csv.writer(text).writerows([("id", "verdict", "a", "b"), *rows])
-    result = CliRunner().invoke(calc, ["compare-units", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(calc, ["units", "--pairs", str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
     assert answer["same"] == {"pairs": 2, "equal": 1, "share_equal": 0.5}
     assert answer["different"] == {"pairs": 1, "equal": 0, "share_equal": 0.0}
