@@ -41,7 +41,7 @@ class Pricing:
     )
     @match_info_schema(IidPath())
     @querystring_schema(schemas.PricingQuery())
-    @response_schema(schemas.PricingReply(), 200, description="The prices, or with `dry_run` their cost")
+    @response_schema(schemas.PricingReport(), 200, description="The prices, or with `dry_run` their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with the days of one item."""
         charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))

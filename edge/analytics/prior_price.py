@@ -13,7 +13,7 @@ from edge.analytics import envelope
 from edge.analytics.conversion import in_currency, read_converter, with_original
 from edge.analytics.items import range_of, require_active_item
 from edge.analytics.price_history import Price, as_row, coverage, reductions
-from edge.analytics.schemas import PriorPriceQuery, PriorPriceReply
+from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.context import CONTEXT
 from edge.http.parameters import PATH, QUERY
 from edge.index.schemas import IidPath
@@ -75,7 +75,7 @@ class PriorPrice:
     )
     @match_info_schema(IidPath())
     @querystring_schema(PriorPriceQuery())
-    @response_schema(PriorPriceReply(), 200, description="The reductions, or with `dry_run` their cost")
+    @response_schema(PriorPriceReport(), 200, description="The reductions, or with `dry_run` their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one row for each channel and currency."""
         charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))

@@ -98,7 +98,7 @@ class Sustainability:
     )
     @match_info_schema(IidPath())
     @querystring_schema(schemas.SustainabilityQuery())
-    @response_schema(schemas.SustainabilityReply(), 200, description="The figures, or their cost")
+    @response_schema(schemas.SustainabilityReport(), 200, description="The figures, or their cost")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one row for each indicator."""
         charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
