@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from deploy.clients.schemas import in_place, kinds_of, whole
-from edge.docs.components import expanded, operations_of
+from deploy.openapi.compare import expanded, operations_of
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)

@@ -14,7 +14,7 @@ from aiohttp import web
 from edge.analytics.conversion import in_currency
 from edge.analytics.envelope import aside, light_offer
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
-from edge.analytics.schemas import PricingQuery, PricingReply
+from edge.analytics.schemas import PricingQuery, PricingReport
 from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.answer_cache import Offer
 from edge.http.parameters import PATH, QUERY
@@ -189,7 +189,7 @@ class PriceHistory:
             summary="Pricing history of one item",
             description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
             query=PricingQuery,
-            reply=PricingReply,
+            reply=PricingReport,
             answer="The prices, or with `dry_run` their cost",
             find=self._find,
         )

@@ -10,7 +10,7 @@ from aiohttp import web
 from edge.analytics.conversion import in_currency
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
 from edge.analytics.price_history import Price, as_row, coverage, reductions
-from edge.analytics.schemas import PriorPriceQuery, PriorPriceReply
+from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
@@ -64,7 +64,7 @@ class PriorPrice:
             description="Per channel, the running reduction, the lowest price of the 30 days before it, and the "
             "evidence.",
             query=PriorPriceQuery,
-            reply=PriorPriceReply,
+            reply=PriorPriceReport,
             answer="The reductions, or with `dry_run` their cost",
             find=self._find,
         )

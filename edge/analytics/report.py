@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from edge.analytics.report_schemas import Reply, ReportQuery
+from edge.analytics.report_schemas import ReportAnswer, ReportQuery
 from edge.http.parameters import Parameters
 from shared.jobs.contract import Kind
 
@@ -66,7 +66,7 @@ class Report:
     description: str
     rank_min: int
     entitlement: str
-    reply: type[Reply]
+    reply: type[ReportAnswer]
     endpoints: tuple[Endpoint, ...]
     picture: Picture = Picture()
     usage_name: str = ""

@@ -7,7 +7,7 @@ from edge.analytics.envelope import outliers_field
 from edge.analytics.report import Endpoint, Picture, Report
 from edge.analytics.report_schemas import (
     ReductionRow,
-    Reply,
+    ReportAnswer,
     ReportMeta,
     ReportQuery,
     RollupRow,
@@ -37,10 +37,10 @@ class ReductionsQuery(ReportQuery):
     outliers = outliers_field()
 
 
-class ReductionsReply(Reply):
+class ReductionsReport(ReportAnswer):
     """Announced reductions."""
 
-    data = fields.List(fields.Nested(ReductionRow()))
+    data = fields.List(fields.Nested(ReductionRow()), required=True)
 
 
 # Parameters and answer of the sustainability rollup, declared once.
@@ -71,11 +71,11 @@ class RollupMeta(ReportMeta):
     )
 
 
-class RollupReply(Reply):
+class RollupReport(ReportAnswer):
     """A sustainability rollup."""
 
-    meta = fields.Nested(RollupMeta())
-    data = fields.List(fields.Nested(RollupRow()))
+    meta = fields.Nested(RollupMeta(), required=True)
+    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 # The reports. Each is declared here once; CONTRIBUTING.md says how to add one.
@@ -89,7 +89,7 @@ REPORTS = (
         description="What a set of brands or categories sold for, period by period.",
         rank_min=BRAND,
         entitlement="cohort-intelligence",
-        reply=schemas.CohortReply,
+        reply=schemas.CohortReport,
         endpoints=(
             Endpoint(
                 operation="getCohorts",
@@ -113,7 +113,7 @@ REPORTS = (
         description="Prices, change, channels, top brands and rank.",
         rank_min=BRAND,
         entitlement="category-insights",
-        reply=schemas.CategoryReply,
+        reply=schemas.CategoryReport,
         endpoints=(
             Endpoint(
                 operation="listCategoryInsights",
@@ -141,7 +141,7 @@ REPORTS = (
         description="Rank, prices against its categories, peers.",
         rank_min=BRAND,
         entitlement="brand-insights",
-        reply=schemas.BrandReply,
+        reply=schemas.BrandReport,
         endpoints=(
             Endpoint(
                 operation="listBrandInsights",
@@ -169,7 +169,7 @@ REPORTS = (
         description="How prices of the same items changed, free of the mix.",
         rank_min=BRAND,
         entitlement="price-index",
-        reply=schemas.PriceIndexReply,
+        reply=schemas.PriceIndexReport,
         endpoints=(
             Endpoint(
                 operation="getPriceIndex",
@@ -196,7 +196,7 @@ REPORTS = (
         description="How many announced reductions hold against the prior price.",
         rank_min=BRAND,
         entitlement="reductions",
-        reply=ReductionsReply,
+        reply=ReductionsReport,
         endpoints=(
             Endpoint(
                 operation="getReductions",
@@ -216,7 +216,7 @@ REPORTS = (
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
-        reply=RollupReply,
+        reply=RollupReport,
         endpoints=(
             Endpoint(
                 operation="getSustainabilityRollup",

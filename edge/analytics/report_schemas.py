@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta
-from edge.analytics.envelope import Day, Estimate, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import original_currency
 from edge.http.parameters import CurrencyCode, CursorText, Flag, Parameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
@@ -494,35 +494,34 @@ class ReportMeta(Meta):
     )
 
 
-class Reply(Estimate):
-    """A report, or with `dry_run` its price: then only the members of `Estimate` and `parameters` are there."""
+class ReportAnswer(Analysis):
+    """Base of every report's answer; a report adds its `data`."""
 
-    meta = fields.Nested(ReportMeta())
-    parameters = fields.Dict(metadata={"description": "Parameters in their normal form"})
+    meta = fields.Nested(ReportMeta(), required=True)
 
 
-class CohortReply(Reply):
+class CohortReport(ReportAnswer):
     """A cohort."""
 
-    data = fields.List(fields.Nested(CohortRow()))
+    data = fields.List(fields.Nested(CohortRow()), required=True)
 
 
-class CategoryReply(Reply):
+class CategoryReport(ReportAnswer):
     """Insights of categories."""
 
-    data = fields.List(fields.Nested(CategoryRow()))
+    data = fields.List(fields.Nested(CategoryRow()), required=True)
 
 
-class BrandReply(Reply):
+class BrandReport(ReportAnswer):
     """Insights of brands."""
 
-    data = fields.List(fields.Nested(BrandRow()))
+    data = fields.List(fields.Nested(BrandRow()), required=True)
 
 
-class PriceIndexReply(Reply):
+class PriceIndexReport(ReportAnswer):
     """A price index."""
 
-    data = fields.List(fields.Nested(PriceIndexRow()))
+    data = fields.List(fields.Nested(PriceIndexRow()), required=True)
 
 
 @cache

@@ -10,7 +10,7 @@ import pyarrow as pa
 from aiohttp import web
 
 from edge.analytics.light_reads import Found, LightRead, range_of, require_active_item
-from edge.analytics.schemas import SustainabilityQuery, SustainabilityReply
+from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
@@ -90,7 +90,7 @@ class Sustainability:
             description="Each indicator per unit and cumulative, with its stages where sources list them, and its "
             "source.",
             query=SustainabilityQuery,
-            reply=SustainabilityReply,
+            reply=SustainabilityReport,
             answer="The figures, or their cost",
             find=self._find,
         )

@@ -2,46 +2,6 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-AnalysisMetaRounding = dict[str, str]
-AnalysisMetaUnits = dict[str, str]
-CumulativeBasis = Literal["sales", "assortment"]
-Effect = Literal[
-    "co2e_kg",
-    "water_l",
-    "waste_kg",
-    "land_use_m2a",
-    "acidification_kg_so2e",
-    "freshwater_eutrophication_kg_pe",
-    "marine_eutrophication_kg_ne",
-]
-FigureBasis = Literal["measured", "modelled", "category_average"]
-Granularity = Literal["day", "week", "month"]
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
-MemberRole = Literal["owner", "admin", "member", "viewer"]
-ObservationKind = Literal["listing", "sale"]
-OutlierMode = Literal["exclude", "include"]
-PageQuery = dict[str, Any]
-StatisticKind = Literal["listing", "sale", "both"]
-WatchCondition = Literal["below", "new-low", "returned", "index-moved"]
-WatchTarget = Literal["article", "brand", "category"]
-
-AnalysisMeta = TypedDict(
-    "AnalysisMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": str,
-        "to": str,
-        "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
-        "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-    },
-)
-
 
 class AnyResult(TypedDict):
     data: list[dict[str, Any]]
@@ -68,7 +28,7 @@ class AttemptList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DeliveryAttempt"]
 
@@ -85,25 +45,24 @@ class AuditList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["AuditEntry"]
 
 
 class Avoided(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     low: float
     central: float
     high: float
-
-
-class BatchAnswer(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
 
 
 class BrandCategory(TypedDict):
@@ -131,7 +90,7 @@ class BrandList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["BrandEntry"]
 
@@ -143,15 +102,15 @@ class BrandRef(TypedDict):
 
 
 class BrandReport(TypedDict):
-    data: list["BrandRow"]
     meta: "ReportMeta"
+    data: list["BrandRow"]
 
 
 class BrandRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -188,8 +147,8 @@ class Candidate(TypedDict):
 
 class CategoryEntry(TypedDict):
     code: str
-    path: list[str]
     name: str
+    path: list[str]
     parent: str | None
     level: int
     item_count: int
@@ -201,7 +160,7 @@ class CategoryList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["CategoryEntry"]
 
@@ -212,15 +171,15 @@ class CategoryRef(TypedDict):
 
 
 class CategoryReport(TypedDict):
-    data: list["CategoryRow"]
     meta: "ReportMeta"
+    data: list["CategoryRow"]
 
 
 class CategoryRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -257,7 +216,7 @@ class ChannelList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ChannelEntry"]
 
@@ -282,15 +241,18 @@ class ChannelShare(TypedDict):
 
 
 class CohortReport(TypedDict):
-    data: list["CohortRow"]
     meta: "ReportMeta"
+    data: list["CohortRow"]
 
 
 class CohortRow(TypedDict):
     period: NotRequired[str]
+    brand: NotRequired[str | None]
+    category: NotRequired[str | None]
+    channel: NotRequired[str | None]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -298,9 +260,6 @@ class CohortRow(TypedDict):
     promotion_share: NotRequired[float | None]
     discount_mean: NotRequired[float | None]
     discount_median: NotRequired[float | None]
-    brand: NotRequired[str | None]
-    category: NotRequired[str | None]
-    channel: NotRequired[str | None]
     price_n: NotRequired[int]
     mean: NotRequired[str | None]
     stddev: NotRequired[str | None]
@@ -317,7 +276,15 @@ class CohortRow(TypedDict):
 
 
 class Contributor(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     iid: str
     share: float
 
@@ -370,7 +337,7 @@ class DatasetList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DatasetEntry"]
 
@@ -405,16 +372,6 @@ class DisplacementMeta(TypedDict):
     counted: str
 
 
-class EffectFigures(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
-
-
 class Event(TypedDict):
     id: str
     cursor: str
@@ -427,7 +384,7 @@ class EventList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Event"]
 
@@ -440,7 +397,7 @@ class EvidenceDay(TypedDict):
 class Export(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -494,7 +451,7 @@ class ExportList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ListedExport"]
 
@@ -562,7 +519,7 @@ class InvitationList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Invitation"]
 
@@ -612,7 +569,7 @@ class ItemLinks(TypedDict):
 class Job(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -646,7 +603,7 @@ class JobList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Job"]
 
@@ -691,7 +648,7 @@ class LinkNamespace(TypedDict):
 class ListedExport(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -715,13 +672,13 @@ class LookupEntry(TypedDict):
 
 
 class LookupList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["LookupEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class MatchEvidence(TypedDict):
@@ -735,7 +692,7 @@ class Member(TypedDict):
     id: str
     name: str
     email: str | None
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
     joined_at: str
 
 
@@ -743,7 +700,7 @@ class MemberList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Member"]
 
@@ -754,7 +711,7 @@ class NewExport(TypedDict):
     filter: NotRequired["ExportFilter"]
     since: NotRequired[int | None]
     format: NotRequired[Literal["parquet", "csv", "ndjson", "arrow"]]
-    compression: NotRequired[Literal["gzip", "none", "zstd"] | None]
+    compression: NotRequired[Literal["gzip", "none", "zstd", None]]
 
 
 class NewInvitation(TypedDict):
@@ -768,14 +725,14 @@ class NewOrganization(TypedDict):
 
 
 class NewWatch(TypedDict):
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
     amount: NotRequired[str | None]
     currency: NotRequired[str | None]
     days: NotRequired[int | None]
     percent: NotRequired[float | None]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     label: NotRequired[str | None]
 
 
@@ -808,7 +765,7 @@ class Organization(TypedDict):
     plan: str
     requested_plan: str | None
     state: Literal["active", "suspended"]
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
     keys: list["KeyState"]
 
 
@@ -818,16 +775,8 @@ class OrganizationRef(TypedDict):
 
 
 class OutlierMeta(TypedDict):
-    mode: "OutlierMode"
+    mode: Literal["exclude", "include"]
     set_aside: int
-
-
-class Page(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: "PageQuery"
-    data_version: int
 
 
 class PageTotal(TypedDict):
@@ -862,7 +811,7 @@ PriceBand = TypedDict(
     "PriceBand",
     {
         "currency": str,
-        "kind": "ObservationKind",
+        "kind": Literal["listing", "sale"],
         "low": str,
         "median": str,
         "high": str,
@@ -874,24 +823,16 @@ PriceBand = TypedDict(
 )
 
 
-class PriceChange(TypedDict):
-    index_change: NotRequired[float | None]
-    index_change_low: NotRequired[float | None]
-    index_change_high: NotRequired[float | None]
-    share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
-
-
 class PriceIndexReport(TypedDict):
-    data: list["PriceIndexRow"]
     meta: "ReportMeta"
+    data: list["PriceIndexRow"]
 
 
 class PriceIndexRow(TypedDict):
     period: NotRequired[str]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     index: NotRequired[float | None]
     low: NotRequired[float | None]
     high: NotRequired[float | None]
@@ -907,47 +848,23 @@ class PriceIndexRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
 
 
-class PriceLevel(TypedDict):
-    days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
-    currency: str
-    original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
-
-
 PriceStatistic = TypedDict(
     "PriceStatistic",
     {
         "days": Literal[7, 30, 90, 365],
-        "kind": "ObservationKind",
         "currency": str,
         "original_currency": NotRequired[str],
+        "kind": Literal["listing", "sale"],
+        "from": str,
+        "to": str,
         "low": str | None,
         "median": str | None,
         "high": str | None,
-        "from": str,
-        "to": str,
         "n": int,
         "observed_days": int,
         "set_aside": int,
     },
 )
-
-
-class PriceStatistics(TypedDict):
-    period: NotRequired[str]
-    currency: NotRequired[str]
-    original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
-    items: NotRequired[int]
-    observations: NotRequired[int]
-    set_aside: NotRequired[int]
-    list_price_n: NotRequired[int]
-    promotion_share: NotRequired[float | None]
-    discount_mean: NotRequired[float | None]
-    discount_median: NotRequired[float | None]
 
 
 PricingMeta = TypedDict(
@@ -961,9 +878,9 @@ PricingMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
         "statistics": list["PriceStatistic"],
@@ -981,7 +898,7 @@ class PricingReport(TypedDict):
 class PricingRow(TypedDict):
     day: str
     channel: str
-    kind: "ObservationKind"
+    kind: Literal["listing", "sale"]
     currency: str
     original_currency: NotRequired[str]
     low: str
@@ -1002,9 +919,9 @@ PriorPriceMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
     },
 )
@@ -1025,17 +942,15 @@ class PriorPriceRow(TypedDict):
     prior_price: str | None
     percent: str | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
     at_most: str | None
     lowest_on: list[str]
@@ -1120,24 +1035,22 @@ class ReductionSummary(TypedDict):
     prior_price: str | None
     percent: str | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
     at_most: str | None
 
 
 class ReductionsReport(TypedDict):
-    data: list["ReductionRow"]
     meta: "ReportMeta"
+    data: list["ReductionRow"]
 
 
 class ReleaseEntry(TypedDict):
@@ -1165,7 +1078,7 @@ class ReleaseList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ReleaseEntry"]
 
@@ -1204,11 +1117,11 @@ ReportMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1232,13 +1145,13 @@ class ResolveEntry(TypedDict):
 
 
 class ResolveList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["ResolveEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class ResolverDescription(TypedDict):
@@ -1251,7 +1164,7 @@ class ResolverDescription(TypedDict):
 
 
 class RoleChange(TypedDict):
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
 
 
 RollupMeta = TypedDict(
@@ -1265,11 +1178,11 @@ RollupMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1281,23 +1194,16 @@ RollupMeta = TypedDict(
 
 
 class RollupReport(TypedDict):
-    data: list["RollupRow"]
     meta: "RollupMeta"
+    data: list["RollupRow"]
 
 
 class RollupRow(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
     period: NotRequired[str]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
-    basis: NotRequired["CumulativeBasis"]
+    basis: NotRequired[Literal["sales", "assortment"]]
     items: NotRequired[int]
     units: NotRequired[int | None]
     items_covered: NotRequired[float | None]
@@ -1305,6 +1211,13 @@ class RollupRow(TypedDict):
     measured_items: NotRequired[int]
     modelled_items: NotRequired[int]
     category_average_items: NotRequired[int]
+    co2e_kg: NotRequired[float | None]
+    water_l: NotRequired[float | None]
+    waste_kg: NotRequired[float | None]
+    land_use_m2a: NotRequired[float | None]
+    acidification_kg_so2e: NotRequired[float | None]
+    freshwater_eutrophication_kg_pe: NotRequired[float | None]
+    marine_eutrophication_kg_ne: NotRequired[float | None]
     co2e_kg_low: NotRequired[float | None]
     co2e_kg_central: NotRequired[float | None]
     co2e_kg_high: NotRequired[float | None]
@@ -1425,6 +1338,9 @@ class StageFigure(TypedDict):
 
 
 class Sustainability(TypedDict):
+    basis: Literal["measured", "modelled", "category_average"]
+    method: str
+    samples: int
     co2e_kg: float | None
     water_l: float | None
     waste_kg: float | None
@@ -1432,9 +1348,6 @@ class Sustainability(TypedDict):
     acidification_kg_so2e: float | None
     freshwater_eutrophication_kg_pe: float | None
     marine_eutrophication_kg_ne: float | None
-    basis: "FigureBasis"
-    method: str
-    samples: int
 
 
 SustainabilityMeta = TypedDict(
@@ -1448,10 +1361,10 @@ SustainabilityMeta = TypedDict(
         "from": str,
         "to": str,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "basis": "CumulativeBasis",
+        "rounding": NotRequired[dict[str, str]],
+        "basis": Literal["sales", "assortment"],
         "displacement": "DisplacementMeta | None",
     },
 )
@@ -1463,13 +1376,21 @@ class SustainabilityReport(TypedDict):
 
 
 class SustainabilityRow(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     unit: str
     per_unit: float | None
     units_observed: int
     cumulative: float | None
-    basis: "FigureBasis | None"
-    scope: Literal["item", "product_type", "category"] | None
+    basis: Literal["measured", "modelled", "category_average", None]
+    scope: Literal["item", "product_type", "category", None]
     code: str | None
     per_kg: float | None
     weight_kg: float | None
@@ -1477,14 +1398,14 @@ class SustainabilityRow(TypedDict):
     license: str | None
     method: str | None
     samples: int | None
-    cumulative_basis: "CumulativeBasis"
+    cumulative_basis: Literal["sales", "assortment"]
     low: float | None
     central: float | None
     high: float | None
     cumulative_low: float | None
     cumulative_central: float | None
     cumulative_high: float | None
-    interval_from: Literal["source", "samples", "pedigree"] | None
+    interval_from: Literal["source", "samples", "pedigree", None]
     avoided_low: float | None
     avoided: float | None
     avoided_high: float | None
@@ -1495,28 +1416,28 @@ class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[str | None]
     share: NotRequired[float | None]
+    median: NotRequired[str | None]
 
 
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
+    kind: Literal["listing", "sale"]
     per: Literal["kg", "l", "piece"]
     content: str
     read_in: str
+    low: str | None
+    median: str | None
+    high: str | None
 
 
 class UsageList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["UsageRow"]
 
@@ -1545,10 +1466,10 @@ UsedRate = TypedDict(
 class Watch(TypedDict):
     id: str
     label: str | None
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
-    kind: "ObservationKind"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
+    kind: Literal["listing", "sale"]
     amount: str | None
     currency: str | None
     days: int | None
@@ -1565,7 +1486,7 @@ class WatchList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Watch"]
 
@@ -1589,6 +1510,6 @@ class WebhookList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Webhook"]
