@@ -142,7 +142,7 @@ VALUES: dict[str, Node] = {
     "Count": {"type": "integer", "description": "How many there are"},
     "LowerBound": {"type": "number", "description": "Lower bound of the middle 95 %"},
     "UpperBound": {"type": "number", "description": "Upper bound of the middle 95 %"},
-    "Amount": {"type": "string", "description": "Decimal amount in `currency`"},
+    "Amount": {"type": "string", "format": "decimal", "description": "Decimal amount in `currency`"},
 }
 _SIMPLE = {"string", "integer", "number", "boolean"}
 _OR_NULL = "OrNull"
