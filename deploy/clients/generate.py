@@ -13,6 +13,7 @@ from deploy.clients import python_types, typescript_types
 _HERE = Path(__file__).parent
 DOCUMENT = _HERE.parent / "openapi" / "v1.json"
 PYTHON = _HERE / "python" / "itemindex_client" / "schemas.py"
+PYTHON_REPORTS = PYTHON.with_name("reports.py")
 TYPESCRIPT = _HERE / "typescript" / "src" / "schemas.ts"
 PACKAGE = _HERE / "typescript"
 COMPILER = _HERE.parents[1] / ".venv-judge" / "node_modules" / ".bin" / "tsc"
@@ -22,7 +23,11 @@ COMPILED_FROM = PACKAGE / "dist" / "sources.json"
 
 def generated(document: dict[str, Any]) -> dict[Path, str]:
     """Return the text of each generated file."""
-    return {PYTHON: _formatted(python_types.types(document)), TYPESCRIPT: typescript_types.types(document)}
+    return {
+        PYTHON: _formatted(python_types.types(document)),
+        PYTHON_REPORTS: _formatted(python_types.reports(document)),
+        TYPESCRIPT: typescript_types.types(document),
+    }
 
 
 def digests() -> dict[str, str]:

@@ -1,6 +1,12 @@
-"""Types of the API's documents, made by `make clients`; answers may have more members."""
+"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+DecimalText = Annotated[str, "decimal"]
+DateText = Annotated[str, "date"]
+TimeText = Annotated[str, "date-time"]
 
 AnalysisMetaRounding = dict[str, str]
 AnalysisMetaUnits = dict[str, str]
@@ -33,8 +39,8 @@ AnalysisMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -53,7 +59,7 @@ class ArticleMatch(TypedDict):
     kind: Literal["identifier", "likeness", "review", "merge"]
     score: float | None
     evidence: list["MatchEvidence"]
-    since: str | None
+    since: TimeText | None
 
 
 class ArticleMember(TypedDict):
@@ -75,7 +81,7 @@ class AttemptList(TypedDict):
 
 class AuditEntry(TypedDict):
     id: str
-    at: str
+    at: TimeText
     actor: str
     act: str
     subject: str
@@ -111,8 +117,8 @@ class BrandCategory(TypedDict):
     items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
-    median: NotRequired[str | None]
-    category_median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
+    category_median: NotRequired[DecimalText | None]
     against_category: NotRequired[float | None]
 
 
@@ -123,8 +129,8 @@ class BrandEntry(TypedDict):
     item_count: int
     top_categories: list[str]
     channels: list[str]
-    first_seen_on: str | None
-    updated_at: str
+    first_seen_on: DateText | None
+    updated_at: TimeText
 
 
 class BrandList(TypedDict):
@@ -148,7 +154,7 @@ class BrandReport(TypedDict):
 
 
 class BrandRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired["StatisticKind"]
@@ -171,7 +177,7 @@ class BrandRow(TypedDict):
     rank_before: NotRequired[int | None]
     ranked: NotRequired[int]
     percentile: NotRequired[float]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
     median_change: NotRequired[float | None]
     against_categories: NotRequired[float | None]
     categories: NotRequired[list["BrandCategory"]]
@@ -217,7 +223,7 @@ class CategoryReport(TypedDict):
 
 
 class CategoryRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired["StatisticKind"]
@@ -236,8 +242,8 @@ class CategoryRow(TypedDict):
     category: NotRequired[str]
     path: NotRequired[list[str]]
     channel: NotRequired[str]
-    median: NotRequired[str | None]
-    median_before: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
+    median_before: NotRequired[DecimalText | None]
     median_change: NotRequired[float | None]
     observations_before: NotRequired[int | None]
     rank: NotRequired[int | None]
@@ -250,7 +256,7 @@ class CategoryRow(TypedDict):
 class ChannelEntry(TypedDict):
     code: str
     observations: int
-    last_seen_on: str
+    last_seen_on: DateText
 
 
 class ChannelList(TypedDict):
@@ -266,13 +272,13 @@ class ChannelMedian(TypedDict):
     channel: NotRequired[str]
     observations: NotRequired[int]
     share: NotRequired[float | None]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
 
 
 class ChannelSeen(TypedDict):
     channel: str
     listings: int
-    last_seen_on: str
+    last_seen_on: DateText
 
 
 class ChannelShare(TypedDict):
@@ -287,7 +293,7 @@ class CohortReport(TypedDict):
 
 
 class CohortRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired["StatisticKind"]
@@ -302,18 +308,18 @@ class CohortRow(TypedDict):
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
     price_n: NotRequired[int]
-    mean: NotRequired[str | None]
-    stddev: NotRequired[str | None]
-    p10: NotRequired[str | None]
-    p25: NotRequired[str | None]
-    p50: NotRequired[str | None]
-    p75: NotRequired[str | None]
-    p90: NotRequired[str | None]
-    min: NotRequired[str | None]
-    max: NotRequired[str | None]
+    mean: NotRequired[DecimalText | None]
+    stddev: NotRequired[DecimalText | None]
+    p10: NotRequired[DecimalText | None]
+    p25: NotRequired[DecimalText | None]
+    p50: NotRequired[DecimalText | None]
+    p75: NotRequired[DecimalText | None]
+    p90: NotRequired[DecimalText | None]
+    min: NotRequired[DecimalText | None]
+    max: NotRequired[DecimalText | None]
     channels: NotRequired[list["ChannelShare"]]
-    first_day: NotRequired[str]
-    last_day: NotRequired[str]
+    first_day: NotRequired[DateText]
+    last_day: NotRequired[DateText]
 
 
 class Contributor(TypedDict):
@@ -335,8 +341,8 @@ class Coverage(TypedDict):
     days: int
     observed_days: int
     missing_days: int
-    first: str | None
-    last: str | None
+    first: DateText | None
+    last: DateText | None
 
 
 class CreatedOrganization(TypedDict):
@@ -378,7 +384,7 @@ class DatasetList(TypedDict):
 class DeliveryAttempt(TypedDict):
     event_id: str
     cursor: str
-    at: str
+    at: TimeText
     status: int | None
     outcome: Literal[
         "accepted",
@@ -419,7 +425,7 @@ class Event(TypedDict):
     id: str
     cursor: str
     type: str
-    timestamp: str
+    timestamp: TimeText
     data: dict[str, Any]
 
 
@@ -433,8 +439,8 @@ class EventList(TypedDict):
 
 
 class EvidenceDay(TypedDict):
-    day: str
-    price: str
+    day: DateText
+    price: DecimalText
 
 
 class Export(TypedDict):
@@ -445,10 +451,10 @@ class Export(TypedDict):
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -484,8 +490,8 @@ ExportFilter = TypedDict(
         "brand": NotRequired[list[str]],
         "category": NotRequired[list[str]],
         "channel": NotRequired[list[str]],
-        "from": NotRequired[str],
-        "to": NotRequired[str],
+        "from": NotRequired[DateText],
+        "to": NotRequired[DateText],
     },
 )
 
@@ -507,12 +513,12 @@ class ExportManifest(TypedDict):
     media_type: str
     data_version: int
     since: int | None
-    months: list[str]
+    months: list[DateText]
     all_months: bool
     formula_prefix: str | None
-    created_at: str
-    expires_at: str
-    signed_until: str
+    created_at: TimeText
+    expires_at: TimeText
+    signed_until: TimeText
     rows: int
     bytes: int
     files: list["ExportFile"]
@@ -521,7 +527,7 @@ class ExportManifest(TypedDict):
 class HealthAnswer(TypedDict):
     status: Literal["ok"]
     revision: str
-    ts: str
+    ts: TimeText
 
 
 class Identifier(TypedDict):
@@ -554,8 +560,8 @@ class Invitation(TypedDict):
     id: str
     email: str
     role: str
-    created_at: str
-    expires_at: str
+    created_at: TimeText
+    expires_at: TimeText
 
 
 class InvitationList(TypedDict):
@@ -570,7 +576,7 @@ class InvitationList(TypedDict):
 class IssuedInvitation(TypedDict):
     id: str
     link: str
-    expires_at: str
+    expires_at: TimeText
 
 
 class IssuedKey(TypedDict):
@@ -597,8 +603,8 @@ class Item(TypedDict):
     members: list["ArticleMember"]
     matches: list["ArticleMatch"]
     version: int
-    first_seen_on: str
-    updated_at: str
+    first_seen_on: DateText
+    updated_at: TimeText
     links: "ItemLinks"
 
 
@@ -617,10 +623,10 @@ class Job(TypedDict):
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -668,9 +674,9 @@ class JobResult(TypedDict):
 
 class KeyState(TypedDict):
     key_id: str
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
+    created_at: TimeText
+    expires_at: TimeText | None
+    last_used_at: TimeText | None
     last_used_network: str | None
 
 
@@ -696,10 +702,10 @@ class ListedExport(TypedDict):
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -736,7 +742,7 @@ class Member(TypedDict):
     name: str
     email: str | None
     role: "MemberRole"
-    joined_at: str
+    joined_at: TimeText
 
 
 class MemberList(TypedDict):
@@ -851,7 +857,7 @@ class Peer(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
 
 
 class PlanRequest(TypedDict):
@@ -863,13 +869,13 @@ PriceBand = TypedDict(
     {
         "currency": str,
         "kind": "ObservationKind",
-        "low": str,
-        "median": str,
-        "high": str,
+        "low": DecimalText,
+        "median": DecimalText,
+        "high": DecimalText,
         "observations": int,
         "set_aside": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
     },
 )
 
@@ -888,7 +894,7 @@ class PriceIndexReport(TypedDict):
 
 
 class PriceIndexRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired["ObservationKind"]
@@ -901,8 +907,8 @@ class PriceIndexRow(TypedDict):
     share_matched: NotRequired[float | None]
     new_items: NotRequired[int | None]
     vanished_items: NotRequired[int | None]
-    compared_with: NotRequired[str | None]
-    median: NotRequired[str | None]
+    compared_with: NotRequired[DateText | None]
+    median: NotRequired[DecimalText | None]
     median_index: NotRequired[float | None]
     median_disagrees: NotRequired[bool | None]
 
@@ -912,9 +918,9 @@ class PriceLevel(TypedDict):
     kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
+    low: DecimalText | None
+    median: DecimalText | None
+    high: DecimalText | None
 
 
 PriceStatistic = TypedDict(
@@ -924,11 +930,11 @@ PriceStatistic = TypedDict(
         "kind": "ObservationKind",
         "currency": str,
         "original_currency": NotRequired[str],
-        "low": str | None,
-        "median": str | None,
-        "high": str | None,
-        "from": str,
-        "to": str,
+        "low": DecimalText | None,
+        "median": DecimalText | None,
+        "high": DecimalText | None,
+        "from": DateText,
+        "to": DateText,
         "n": int,
         "observed_days": int,
         "set_aside": int,
@@ -937,7 +943,7 @@ PriceStatistic = TypedDict(
 
 
 class PriceStatistics(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
     kind: NotRequired["StatisticKind"]
@@ -958,8 +964,8 @@ PricingMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -979,15 +985,15 @@ class PricingReport(TypedDict):
 
 
 class PricingRow(TypedDict):
-    day: str
+    day: DateText
     channel: str
     kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: str
-    median: str
-    high: str
-    close: str | None
+    low: DecimalText
+    median: DecimalText
+    high: DecimalText
+    close: DecimalText | None
     n: int
 
 
@@ -999,8 +1005,8 @@ PriorPriceMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -1019,11 +1025,11 @@ class PriorPriceRow(TypedDict):
     channel: str
     currency: str
     original_currency: NotRequired[str]
-    as_of: str
-    price: str | None
-    reduction_began_on: str | None
-    prior_price: str | None
-    percent: str | None
+    as_of: DateText
+    price: DecimalText | None
+    reduction_began_on: DateText | None
+    prior_price: DecimalText | None
+    percent: DecimalText | None
     applicable: bool
     reason: (
         Literal[
@@ -1037,8 +1043,8 @@ class PriorPriceRow(TypedDict):
         | None
     )
     known: bool
-    at_most: str | None
-    lowest_on: list[str]
+    at_most: DecimalText | None
+    lowest_on: list[DateText]
     evidence: list["EvidenceDay"]
 
 
@@ -1078,7 +1084,7 @@ class QuotaWindow(TypedDict):
     limit: int
     used: int
     remaining: int
-    resets_at: str | None
+    resets_at: TimeText | None
 
 
 class Quote(TypedDict):
@@ -1094,11 +1100,11 @@ class ReadyAnswer(TypedDict):
     status: Literal["ready", "degraded", "not-ready"]
     data_version: int
     parts: list["PartState"]
-    ts: str
+    ts: TimeText
 
 
 class ReductionRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     channel: NotRequired[str]
     currency: NotRequired[str]
     items: NotRequired[int]
@@ -1114,11 +1120,11 @@ class ReductionSummary(TypedDict):
     channel: str
     currency: str
     original_currency: NotRequired[str]
-    as_of: str
-    price: str | None
-    reduction_began_on: str | None
-    prior_price: str | None
-    percent: str | None
+    as_of: DateText
+    price: DecimalText | None
+    reduction_began_on: DateText | None
+    prior_price: DecimalText | None
+    percent: DecimalText | None
     applicable: bool
     reason: (
         Literal[
@@ -1132,7 +1138,7 @@ class ReductionSummary(TypedDict):
         | None
     )
     known: bool
-    at_most: str | None
+    at_most: DecimalText | None
 
 
 class ReductionsReport(TypedDict):
@@ -1142,8 +1148,8 @@ class ReductionsReport(TypedDict):
 
 class ReleaseEntry(TypedDict):
     data_version: int
-    created_at: str
-    expires_at: str
+    created_at: TimeText
+    expires_at: TimeText
     rows: int
     bytes: int
     files: int
@@ -1174,9 +1180,9 @@ class ReleaseManifest(TypedDict):
     dataset: str
     schema: list["DatasetColumn"]
     data_version: int
-    created_at: str
-    expires_at: str
-    signed_until: str
+    created_at: TimeText
+    expires_at: TimeText
+    signed_until: TimeText
     rows: int
     bytes: int
     files: list["ReleaseFile"]
@@ -1201,8 +1207,8 @@ ReportMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -1262,8 +1268,8 @@ RollupMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -1293,7 +1299,7 @@ class RollupRow(TypedDict):
     acidification_kg_so2e: NotRequired[float | None]
     freshwater_eutrophication_kg_pe: NotRequired[float | None]
     marine_eutrophication_kg_ne: NotRequired[float | None]
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
@@ -1402,7 +1408,7 @@ class SharingQuery(TypedDict):
     jsonPredicateHints: NotRequired[str | None]
     limitHint: NotRequired[int | None]
     version: NotRequired[int | None]
-    timestamp: NotRequired[str | None]
+    timestamp: NotRequired[TimeText | None]
     startingVersion: NotRequired[int | None]
     endingVersion: NotRequired[int | None]
 
@@ -1413,7 +1419,7 @@ class SharingShare(TypedDict):
 
 class SourceRef(TypedDict):
     source: str
-    observed_at: str
+    observed_at: TimeText
     license: str
 
 
@@ -1445,8 +1451,8 @@ SustainabilityMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
         "units": "AnalysisMetaUnits",
         "method": str,
@@ -1495,7 +1501,7 @@ class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
     share: NotRequired[float | None]
 
 
@@ -1504,9 +1510,9 @@ class UnitPrice(TypedDict):
     kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
+    low: DecimalText | None
+    median: DecimalText | None
+    high: DecimalText | None
     per: Literal["kg", "l", "piece"]
     content: str
     read_in: str
@@ -1522,7 +1528,7 @@ class UsageList(TypedDict):
 
 
 class UsageRow(TypedDict):
-    day: str
+    day: DateText
     endpoint: str
     outcome: str
     credential: str
@@ -1534,8 +1540,8 @@ UsedRate = TypedDict(
     "UsedRate",
     {
         "from": str,
-        "day": str,
-        "rate_day": str,
+        "day": DateText,
+        "rate_day": DateText,
         "from_per_euro": str,
         "to_per_euro": str,
     },
@@ -1553,8 +1559,8 @@ class Watch(TypedDict):
     currency: str | None
     days: int | None
     percent: float | None
-    created_at: str
-    paused_at: str | None
+    created_at: TimeText
+    paused_at: TimeText | None
 
 
 class WatchChange(TypedDict):
@@ -1577,12 +1583,12 @@ class Webhook(TypedDict):
     state: Literal["active", "retrying", "disabled"]
     disabled_reason: str | None
     failures: int
-    next_attempt_at: str | None
+    next_attempt_at: TimeText | None
     pending: int
     cursor: str
     secret: str | None
-    secret_before_ends: str | None
-    created_at: str
+    secret_before_ends: TimeText | None
+    created_at: TimeText
 
 
 class WebhookList(TypedDict):
@@ -1592,3 +1598,374 @@ class WebhookList(TypedDict):
     query: "PageQuery"
     data_version: int
     data: list["Webhook"]
+
+
+class FollowDigitalLinkQuery(TypedDict, total=False):
+    linkType: Annotated[str, "`linkset` (or `all`) for all links, or a type of GS1's vocabulary"]
+
+
+class GetAuditQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations"]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class GetBrandInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+
+
+class GetCategoryInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+
+
+class GetCohortsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
+    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
+    group_by: Annotated[
+        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
+        "Group by this; up to 2 values",
+    ]
+    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+
+
+class GetOrganizationQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations"]
+
+
+class GetPriceIndexQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
+    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
+    kind: Annotated[Literal["listing", "sale"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    method: Annotated[
+        Literal[
+            "jevons",
+            "dutot",
+            "carli",
+            "harmonic",
+            "cswd",
+            "laspeyres",
+            "paasche",
+            "fisher",
+            "tornqvist",
+            "walsh",
+            "geks-jevons",
+            "geks-fisher",
+            "geks-tornqvist",
+            "geks-walsh",
+            "tpd",
+            "geary-khamis",
+        ],
+        "Index formula; default: geks-jevons",
+    ]
+    window: Annotated[int, "Periods of a window, for geks-*, tpd and geary-khamis; 2 to 400"]
+    splice: Annotated[
+        Literal[
+            "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
+        ],
+        "Splice that links a further period to earlier windows; default: mean",
+    ]
+
+
+class GetPricingQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    kind: Annotated[Literal["listing", "sale"], "Only offers seen, or only sales"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+
+
+class GetPriorPriceQuery(TypedDict, total=False):
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    asked_on: Annotated[str | date, "Day to judge; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    progressive: Annotated[bool, "Whether the market uses Art. 6a(5); true or false"]
+    progressive_days: Annotated[int, "Steps count that begin within so many days of the first; 1 to 366"]
+    first_offered: Annotated[
+        str | date, "The market uses Art. 6a(4) and the item was first offered on this day; YYYY-MM-DD"
+    ]
+
+
+class GetReductionsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+
+
+class GetSustainabilityQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    displacement: Annotated[Literal["resale", "repair"], "Add what the units sold avoid"]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; 0 to 1"]
+
+
+class GetSustainabilityRollupQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    displacement: Annotated[Literal["resale", "repair"], "Add what the units sold avoid"]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; 0 to 1"]
+    group_by: Annotated[
+        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
+        "Group by this; up to 2 values",
+    ]
+    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
+    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
+    basis: Annotated[Literal["sales", "assortment"], "Multiply figures by units sold, or take each item once"]
+
+
+class GetUsageQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations"]
+    from_: Annotated[str | date, "30 days before `to` if absent; YYYY-MM-DD"]
+    to: Annotated[str | date, "Today if absent; YYYY-MM-DD"]
+
+
+class ListAttemptsQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries at most, newest first; 1 to 200; default: 50"]
+
+
+class ListBrandInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    sort: Annotated[
+        Literal["observations", "-observations", "brand", "-brand"],
+        "Order of the list, `-` from the end; default: -observations",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListBrandsQuery(TypedDict, total=False):
+    q: Annotated[str, "Beginning of the brand's name"]
+    sort: Annotated[Literal["name", "items"], "Order of the list; default: name"]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListCategoriesQuery(TypedDict, total=False):
+    parent: Annotated[str, "Only direct children of this category (code)"]
+    level: Annotated[int, "Only this level; 1 to 8"]
+    q: Annotated[str, "Beginning of the category's own name"]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListCategoryInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
+    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
+    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    sort: Annotated[
+        Literal["observations", "-observations", "category", "-category"],
+        "Order of the list, `-` from the end; default: category",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 500"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+    parent: Annotated[str, "Only the children of this category"]
+
+
+class ListChannelsQuery(TypedDict, total=False):
+    q: Annotated[str, "Beginning of the channel's code"]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListEventsQuery(TypedDict, total=False):
+    after: Annotated[int | str, "`cursor` of the last event that you have"]
+    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+    type: Annotated[
+        Literal[
+            "job.ended",
+            "export.ready",
+            "release.cut",
+            "item.merged",
+            "item.split",
+            "item.withdrawn",
+            "item.restored",
+            "watch.fired",
+            "quota.reached",
+            "key.rotated",
+            "key.revoked",
+            "webhook.disabled",
+        ]
+        | Sequence[
+            Literal[
+                "job.ended",
+                "export.ready",
+                "release.cut",
+                "item.merged",
+                "item.split",
+                "item.withdrawn",
+                "item.restored",
+                "watch.fired",
+                "quota.reached",
+                "key.rotated",
+                "key.revoked",
+                "webhook.disabled",
+            ]
+        ],
+        "Only events of this type; up to 12 values",
+    ]
+
+
+class ListExportsQuery(TypedDict, total=False):
+    state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListInvitationsQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations"]
+
+
+class ListJobsQuery(TypedDict, total=False):
+    state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
+    kind: Annotated[
+        Literal[
+            "brand-insights",
+            "category-insights",
+            "cohorts",
+            "export",
+            "price-index",
+            "reductions",
+            "sustainability-rollup",
+        ],
+        "Only this kind",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListMembersQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations"]
+
+
+class ListReleasesQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListWatchEventsQuery(TypedDict, total=False):
+    after: Annotated[int | str, "`cursor` of the last event that you have"]
+    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+
+
+class ListWatchesQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ResolveIdentifierQuery(TypedDict, total=False):
+    gtin: Annotated[str, "GTIN of 8, 12, 13 or 14 digits"]
+    ean: Annotated[str, "The same as `gtin`"]
+    upc: Annotated[str, "UPC-A of 12 digits, or UPC-E of 8"]
+    isbn: Annotated[str, "ISBN of 10 or 13 digits"]
+    mpn: Annotated[str, "Maker's part number"]
+    brand: Annotated[str, "Brand of `mpn`, by name or slug"]
+    sku: Annotated[str, "Source's own number"]
+    url: Annotated[str, "Address at which a source shows the article"]
+    source: Annotated[str, "Only by this source"]
+    iid: Annotated[str, "Item identifier"]
+
+
+class SearchItemsQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 50; default: 20"]
+    brand: Annotated[str, "Only this brand (slug)"]
+    category: Annotated[str, "Only this category (code) and those below it"]
+    product_type: Annotated[str, "Only this product type"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class SharingAllTablesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingChangesQuery(TypedDict, total=False):
+    startingVersion: Annotated[int | str, "The first version whose changes are listed"]
+    endingVersion: Annotated[int | str, "The last one"]
+    startingTimestamp: Annotated[str, "The first version at this moment or after it"]
+    endingTimestamp: Annotated[str, "The version that was the newest at this time"]
+    includeHistoricalMetadata: Annotated[str, "Accepted and ignored"]
+
+
+class SharingMetadataQuery(TypedDict, total=False):
+    version: Annotated[int | str, "This version"]
+    timestamp: Annotated[str, "The version that was the newest at this time"]
+
+
+class SharingSchemasQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingSharesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingTablesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingVersionQuery(TypedDict, total=False):
+    startingTimestamp: Annotated[str, "The first version at this moment or after it"]
