@@ -67,9 +67,8 @@ class Report(Generic[Row]):
         """Return a pandas.DataFrame: amounts are float64, or decimals if `exact`; days are datetime64. Needs pandas."""
         import pandas
 
-        return pandas.DataFrame(
-            {name: pandas.Series(*_series(hint, values, exact)) for name, hint, values in self._columns()}
-        )
+        columns = {name: _series(hint, values, exact) for name, hint, values in self._columns()}
+        return pandas.DataFrame({name: pandas.Series(values, dtype=kind) for name, (values, kind) in columns.items()})
 
     def _columns(self) -> list[tuple[str, Any, list[Any]]]:
         """Return each column's name, type and values as they came; of a member that the document lacks, no type."""
