@@ -19,6 +19,7 @@ DOCUMENT = _HERE.parent / "openapi" / "v1.json"
 PYTHON = _HERE / "python" / "itemindex_client" / "schemas.py"
 PYTHON_REPORTS = PYTHON.with_name("reports.py")
 TYPESCRIPT = _HERE / "typescript" / "src" / "schemas.ts"
+TYPESCRIPT_PARAMETERS = TYPESCRIPT.with_name("parameters.ts")
 PACKAGE = _HERE / "typescript"
 COMPILER = _HERE.parents[1] / ".venv-judge" / "node_modules" / ".bin" / "tsc"
 # The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
@@ -35,6 +36,7 @@ def generated(document: dict[str, Any]) -> dict[Path, str]:
         PYTHON: _formatted(python_types.types(document)),
         PYTHON_REPORTS: _formatted(python_types.reports(document)),
         TYPESCRIPT: typescript_types.types(document),
+        TYPESCRIPT_PARAMETERS: typescript_types.parameters(document),
     }
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 # A column of a table is what such a text stands for.
 _FORMS = {"decimal": "DecimalText", "date": "DateText", "date-time": "TimeText"}
-# What the client itself decides.
-_LEFT_OUT = {"format", "dry_run"}
 # An integer that JSON could round: answers have it as text, which a query takes as well.
 _EXACT_MAX = 2**53
 
@@ -117,7 +115,7 @@ def _row(operation: Operation, schemas: dict[str, Any]) -> str:
 def _queries(document: dict[str, Any]) -> Iterator[str]:
     """Return a TypedDict for the query of each call that reads; what is required is an argument of its own."""
     for operation in sorted(operations(document), key=lambda one: one.query_name):
-        offered = [one for one in operation.query if one["name"] not in _LEFT_OUT and not one.get("required")]
+        offered = [one for one in operation.query if not one.get("required")]
         if operation.method == "get" and offered:
             schemas = document["components"]["schemas"]
             lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Node = dict[str, Any]
+# What a client itself decides.
+_LEFT_OUT = {"format", "dry_run"}
 _PLAIN = ("string", "integer", "number", "boolean")
 
 
@@ -21,8 +23,8 @@ class Operation:
 
     @property
     def query(self) -> list[Node]:
-        """The parameters of its query."""
-        return [one for one in self.parameters if one["in"] == "query"]
+        """The parameters of its query that a caller may choose."""
+        return [one for one in self.parameters if one["in"] == "query" and one["name"] not in _LEFT_OUT]
 
     @property
     def query_name(self) -> str:

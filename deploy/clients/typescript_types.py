@@ -23,6 +23,18 @@ def types(document: dict[str, Any]) -> str:
     return "\n".join([_HEAD, *(listed[name] for name in sorted(listed))])
 
 
+def parameters(document: dict[str, Any]) -> str:
+    """Return a module with the names of the parameters of each call that reads."""
+    named = {
+        one.id: [parameter["name"] for parameter in one.query]
+        for one in operations(document)
+        if one.method == "get" and one.query
+    }
+    lines = "".join(f"  {id}: {json.dumps(names)},\n" for id, names in sorted(named.items()))
+    head = "/** The parameters of each call that reads, made by `make clients`. */"
+    return f"{head}\nexport const PARAMETERS = {{\n{lines}}} as const;\n"
+
+
 def _query(operation: Operation) -> dict[str, Any]:
     """Return the query of an operation as the schema of an object."""
     parameters = operation.query

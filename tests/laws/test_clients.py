@@ -19,6 +19,7 @@ from deploy.clients.generate import (
     PYTHON,
     PYTHON_REPORTS,
     TYPESCRIPT,
+    TYPESCRIPT_PARAMETERS,
     digests,
     generated,
     packed,
@@ -27,7 +28,9 @@ from deploy.clients.generate import (
 DIST = COMPILED_FROM.parent
 
 
-@pytest.mark.parametrize("path", [PYTHON, PYTHON_REPORTS, TYPESCRIPT], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [PYTHON, PYTHON_REPORTS, TYPESCRIPT, TYPESCRIPT_PARAMETERS], ids=lambda path: path.name
+)
 def test_the_types_are_those_of_the_document(path: Path) -> None:
     assert generated(json.loads(DOCUMENT.read_text()))[path] == path.read_text(encoding="utf-8"), "run `make clients`"
 

@@ -492,8 +492,6 @@ export interface Coverage {
 }
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-    /** Return the cost and the estimated content */
-    dry_run?: boolean | undefined;
     /** As `dry_run`, with the first ten rows */
     preview?: boolean | undefined;
 }
@@ -776,10 +774,6 @@ export interface GetBrandInsightsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -803,10 +797,6 @@ export interface GetCategoryInsightsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -830,10 +820,6 @@ export interface GetCohortsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -866,10 +852,6 @@ export interface GetPriceIndexQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -891,10 +873,6 @@ export interface GetPriceIndexQuery {
 }
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
@@ -914,10 +892,6 @@ export interface GetPricingQuery {
 }
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -949,10 +923,6 @@ export interface GetReductionsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Category (code) and those below it */
     category?: string[] | undefined;
     /** Whether outliers count in the statistics */
@@ -978,10 +948,6 @@ export interface GetSignedFileQuery {
 }
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** First day */
     from?: string | undefined;
     /** Last day, inclusive */
@@ -1005,10 +971,6 @@ export interface GetSustainabilityRollupQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Add what the units sold avoid */
     displacement?: "resale" | "repair" | undefined;
     /** New items displaced by each unit sold */
@@ -1030,8 +992,6 @@ export interface GetUsageQuery {
     from?: string | undefined;
     /** Today if absent */
     to?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | undefined;
 }
 /** Length of a period. */
 export type Granularity = "day" | "week" | "month";
@@ -1309,10 +1269,6 @@ export interface ListBrandInsightsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -1364,10 +1320,6 @@ export interface ListCategoryInsightsQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Format of the answer */
-    format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
     /** Convert amounts to this currency (ISO 4217), by `rates` */
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
@@ -1494,17 +1446,10 @@ export interface LookupEntry {
     /** Slug of the problem */
     problem: string | null;
 }
-/** Query of `lookupItemsByBody`. */
-export interface LookupItemsByBodyQuery {
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
-}
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
     /** Item identifiers */
     iid: string[];
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
 }
 export interface LookupList {
     /** Only with `dry_run` */
@@ -2244,11 +2189,6 @@ export interface ResolveIdentifierQuery {
     source?: string | undefined;
     /** Item identifier */
     iid?: string | undefined;
-}
-/** Query of `resolveIdentifiers`. */
-export interface ResolveIdentifiersQuery {
-    /** Return the cost and charge nothing */
-    dry_run?: boolean | undefined;
 }
 export interface ResolveList {
     /** Only with `dry_run` */

@@ -527,8 +527,6 @@ export interface Coverage {
 
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-  /** Return the cost and the estimated content */
-  dry_run?: boolean | undefined;
   /** As `dry_run`, with the first ten rows */
   preview?: boolean | undefined;
 }
@@ -835,10 +833,6 @@ export interface GetBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -863,10 +857,6 @@ export interface GetCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -891,10 +881,6 @@ export interface GetCohortsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -929,10 +915,6 @@ export interface GetPriceIndexQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -955,10 +937,6 @@ export interface GetPriceIndexQuery {
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** First day */
   from?: string | undefined;
   /** Last day, inclusive */
@@ -979,10 +957,6 @@ export interface GetPricingQuery {
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -1015,10 +989,6 @@ export interface GetReductionsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Category (code) and those below it */
   category?: string[] | undefined;
   /** Whether outliers count in the statistics */
@@ -1047,10 +1017,6 @@ export interface GetSignedFileQuery {
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** First day */
   from?: string | undefined;
   /** Last day, inclusive */
@@ -1075,10 +1041,6 @@ export interface GetSustainabilityRollupQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Add what the units sold avoid */
   displacement?: "resale" | "repair" | undefined;
   /** New items displaced by each unit sold */
@@ -1101,8 +1063,6 @@ export interface GetUsageQuery {
   from?: string | undefined;
   /** Today if absent */
   to?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | undefined;
 }
 
 /** Length of a period. */
@@ -1408,10 +1368,6 @@ export interface ListBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -1466,10 +1422,6 @@ export interface ListCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates` */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -1608,18 +1560,10 @@ export interface LookupEntry {
   problem: string | null;
 }
 
-/** Query of `lookupItemsByBody`. */
-export interface LookupItemsByBodyQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-}
-
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
   /** Item identifiers */
   iid: string[];
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
 }
 
 export interface LookupList {
@@ -2416,12 +2360,6 @@ export interface ResolveIdentifierQuery {
   source?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
-}
-
-/** Query of `resolveIdentifiers`. */
-export interface ResolveIdentifiersQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
 }
 
 export interface ResolveList {
