@@ -17,6 +17,7 @@ from edge.auth.middleware import Authentication
 from edge.bulk.routes import dataset_routes, export_routes
 from edge.composition import Resources, Services, build_services
 from edge.dashboard import routes as dashboard
+from edge.docs.clients import Clients, install_commands
 from edge.docs.document import Document
 from edge.docs.files import OpenApiFiles, StaticFiles
 from edge.docs.guides import Guides
@@ -110,7 +111,7 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     settings, resources = services.settings, services.resources
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
-    guides = Guides()
+    guides = Guides(install_commands(settings.base_url))
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
@@ -122,7 +123,7 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
         Route("GET", f"{PREFIX}/openapi.json", openapi.as_json, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/openapi.yaml", openapi.as_yaml, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/docs", docs.show, Rule(name="docs")),
-        *_pages(docs, guides, openapi, WellKnown(settings, guides)),
+        *_pages(docs, guides, openapi, WellKnown(settings, guides), Clients(settings.base_url)),
         *_static_files(StaticFiles()),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
@@ -133,7 +134,9 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     )
 
 
-def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKnown) -> tuple[Route, ...]:
+def _pages(
+    docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKnown, clients: Clients
+) -> tuple[Route, ...]:
     """Return what people and crawlers read: no part of the API's contract."""
     reference = f"{PREFIX}/docs/reference"
     listed = (
@@ -142,6 +145,9 @@ def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKn
         (f"{reference}/openapi.json", openapi.with_samples),
         (f"{PREFIX}/docs/guides", guides.index),
         (f"{PREFIX}/docs/guides/{{guide}}", guides.show),
+        (f"{PREFIX}/clients", clients.list),
+        (f"{PREFIX}/clients/", clients.list),
+        (f"{PREFIX}/clients/{{file}}", clients.file),
         ("/.well-known/api-catalog", well_known.api_catalog),
         ("/.well-known/security.txt", well_known.security_txt),
         ("/llms.txt", well_known.llms),

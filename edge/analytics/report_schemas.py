@@ -20,7 +20,8 @@ KINDS = ("listing", "sale", "both")
 
 def _amount(sentence: str = "") -> fields.Str:
     description = f"{sentence}; decimal amount in `currency`" if sentence else "Decimal amount in `currency`"
-    return fields.Str(allow_none=True, metadata={"description": description, "example": "10.90"})
+    metadata = {"format": "decimal", "description": description, "example": "10.90"}
+    return fields.Str(allow_none=True, metadata=metadata)
 
 
 def _share(sentence: str) -> fields.Float:

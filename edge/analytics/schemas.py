@@ -47,7 +47,7 @@ class DisplacementMeta(Schema):
 # Parameters and answer of the prior price.
 
 
-_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class PriorPriceQuery(ConvertQuery, LightFormat):
@@ -93,7 +93,7 @@ class ReductionSummary(Schema):
     price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     reduction_began_on = fields.Date(required=True, allow_none=True)
     prior_price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
-    percent = fields.Str(required=True, allow_none=True, metadata={"example": "20.00"})
+    percent = fields.Str(required=True, allow_none=True, metadata={"format": "decimal", "example": "20.00"})
     applicable = fields.Bool(
         required=True, metadata={"description": "Whether the price is below a prior price that is known"}
     )
@@ -102,7 +102,10 @@ class ReductionSummary(Schema):
     at_most = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "Lowest price observed in its days; if the prior price is unknown"},
+        metadata={
+            "format": "decimal",
+            "description": "Lowest price observed in its days; if the prior price is unknown",
+        },
     )
 
 

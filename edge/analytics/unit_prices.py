@@ -22,7 +22,7 @@ def original_currency() -> fields.Str:
 ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}
 _MILLION = 10**6
 _FIGURES = ("low", "median", "high")
-_MONEY = {"description": "Decimal amount in `currency`", "example": "18.900000"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "18.900000"}
 
 
 class UnitPrice(Schema):

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -107,23 +108,24 @@ SAMPLES = {
 }
 
 
-def python_sample(operation: str, url: str) -> str | None:
-    """Return a whole program of Python for an operation, or None."""
+def python_sample(operation: str, url: str, install: str) -> str | None:
+    """Return a whole program of Python for an operation, or None; its first line says how to install the client."""
     sample = SAMPLES.get(operation)
     if sample is None:
         return None
     lines = sample.python.replace("\n", "\n    ")
-    return f'from itemindex_client import Client\n\nwith Client("{url}") as client:  # ITEMINDEX_KEY\n    {lines}'
+    client = f'with Client("{url}") as client:  # ITEMINDEX_KEY'
+    return f"# {install}\nfrom itemindex_client import Client\n\n{client}\n    {lines}"
 
 
-def typescript_sample(operation: str, url: str) -> str | None:
-    """Return a whole program of TypeScript for an operation, or None."""
+def typescript_sample(operation: str, url: str, install: str) -> str | None:
+    """Return a whole program of TypeScript for an operation, or None; its first line is as in Python."""
     sample = SAMPLES.get(operation)
     if sample is None:
         return None
     disk = 'import { download } from "itemindex-client/node";\n' if "download(" in sample.typescript else ""
     return (
-        f'import {{ Client }} from "itemindex-client";\n{disk}\n'
+        f'// {install}\nimport {{ Client }} from "itemindex-client";\n{disk}\n'
         f'const client = new Client({{ url: "{url}" }}); // ITEMINDEX_KEY\n{sample.typescript}'
     )
 
@@ -155,15 +157,21 @@ class _Call:
     body: Any
 
 
-def with_samples(document: dict[str, Any], base_url: str, token: str) -> dict[str, Any]:
-    """Return a copy of the document in which every operation has samples against `base_url`."""
+def with_samples(document: dict[str, Any], base_url: str, token: str, commands: Mapping[str, str]) -> dict[str, Any]:
+    """Return a copy of the document in which every operation has samples against `base_url`.
+
+    `commands` install the clients, by their languages.
+    """
     origin = base_url.removesuffix("/v1")
     paths = {
         path: {
             method: {
                 **operation,
                 "x-codeSamples": _samples(
-                    _call(document, origin, path, method, operation, token), operation["operationId"], base_url
+                    _call(document, origin, path, method, operation, token),
+                    operation["operationId"],
+                    base_url,
+                    commands,
                 ),
             }
             for method, operation in operations.items()
@@ -246,10 +254,10 @@ def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
     return resolved
 
 
-def _samples(call: _Call, operation: str, base_url: str) -> list[dict[str, str]]:
+def _samples(call: _Call, operation: str, base_url: str, commands: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the samples; those in languages with a client of ours call it, where it has a method for the operation."""
-    python = python_sample(operation, base_url) or _python(call)
-    typescript = typescript_sample(operation, base_url) or _typescript(call)
+    python = python_sample(operation, base_url, commands["Python"]) or _python(call)
+    typescript = typescript_sample(operation, base_url, commands["TypeScript"]) or _typescript(call)
     return [
         {"lang": "Shell", "label": "curl", "source": _curl(call)},
         {"lang": "Python", "label": "Python", "source": python},

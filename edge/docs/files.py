@@ -9,6 +9,7 @@ import yaml
 from aiohttp import web
 from aiohttp_apispec import docs
 
+from edge.docs.clients import install_commands
 from edge.docs.code_samples import with_samples
 from edge.docs.document import Document
 from edge.http.problems import Problem
@@ -96,5 +97,5 @@ class OpenApiFiles:
         return Representation.of(text, _YAML)
 
     def _json_with_samples(self) -> Representation:
-        document = with_samples(self._document.as_dict(), self._base_url, self._token)
+        document = with_samples(self._document.as_dict(), self._base_url, self._token, install_commands(self._base_url))
         return Representation.of(msgspec.json.encode(document), "application/json")

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from aiohttp import web
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from edge.http.html import HTML, PAGE_FIELDS, PAGES
+from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
@@ -93,12 +93,30 @@ _HERE = f"{API_PATH}/docs/guides"
 MARKDOWN = "text/markdown; charset=utf-8"
 # The media types of a page; a caller without a preference gets the first.
 FORMS = {"html": "text/html", "markdown": "text/markdown"}
+_FORMS = {"json": "application/json", **FORMS}
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
 # Who reads which guide, in the order in which pages list them.
 READERS = {
     "customers": ("tour", "reports", "events", "bulk-data", "mcp"),
     "operators": ("operate", "bring-your-own-data", "promises"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A document in each of its forms, for people and for programs."""
+
+    json: Representation
+    html: Representation
+    markdown: Representation
+
+    def respond(self, request: web.Request) -> web.StreamResponse:
+        """Answer in the form that the caller prefers; JSON without a preference."""
+        if best_format(request.headers.get("Accept"), _FORMS) == "markdown":
+            return self.markdown.respond(request)
+        if wants_html(request):
+            return self.html.respond(request, PAGE_FIELDS)
+        return self.json.respond(request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +131,13 @@ class Guide:
 
 
 class Guides:
-    """The handlers. All guides are rendered once, in a thread, when one is first asked for."""
+    """The handlers. All guides are rendered once, in a thread, when one is first asked for.
 
-    def __init__(self) -> None:
+    `commands` install the clients; the guides of customers show them.
+    """
+
+    def __init__(self, commands: Mapping[str, str]) -> None:
+        self._commands = commands
         self._made = MadeOnce(self._make)
 
     async def all(self) -> dict[str, Guide]:
@@ -150,7 +172,10 @@ class Guides:
 
     def _guide(self, name: str, text: str, rendered: Rendered, titles: dict[str, list[tuple[str, str]]]) -> Guide:
         summary = " ".join(text.split("\n\n")[1].split())
-        page = PAGES.text("guide.html", here=name, guide=rendered, summary=summary, titles=titles)
+        commands = self._commands if name in READERS["customers"] else {}
+        page = PAGES.text(
+            "guide.html", here=name, guide=rendered, summary=summary, titles=titles, commands=commands.values()
+        )
         return Guide(name, rendered.title, summary, Representation.of(page, HTML), Representation.of(text, MARKDOWN))
 
 

@@ -13,6 +13,7 @@ from aiohttp_apispec import docs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
+from edge.docs.clients import install_commands
 from edge.docs.document import Document
 from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
@@ -108,6 +109,7 @@ class Docs:
             plans=plans,
             prices=prices_of(self._document.as_dict()),
             guides=guides,
+            commands=install_commands(self._settings.base_url).values(),
         )
         page = PAGES.text(
             "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url

@@ -1,7 +1,6 @@
 """GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -9,32 +8,12 @@ from aiohttp import web
 from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
-from edge.docs.guides import FORMS, MARKDOWN, render
+from edge.docs.guides import MARKDOWN, DocumentPage, render
 from edge.http.faults import CATALOGUE, ProblemType
-from edge.http.html import HTML, PAGE_FIELDS, PAGES, wants_html
-from edge.http.prefer import best_format
+from edge.http.html import HTML, PAGES
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from shared.settings.settings import Settings
-
-_FORMS = {"json": "application/json", **FORMS}
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The catalogue, or one entry of it, in each of its forms."""
-
-    json: Representation
-    html: Representation
-    markdown: Representation
-
-    def respond(self, request: web.Request) -> web.StreamResponse:
-        """Answer in the form that the caller prefers; JSON without a preference."""
-        if best_format(request.headers.get("Accept"), _FORMS) == "markdown":
-            return self.markdown.respond(request)
-        if wants_html(request):
-            return self.html.respond(request, PAGE_FIELDS)
-        return self.json.respond(request)
 
 
 class ProblemEntry(Schema):
@@ -87,18 +66,20 @@ class Errors:
             raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")
         return page.respond(request)
 
-    def _make_list(self) -> _Page:
+    def _make_list(self) -> DocumentPage:
         entries = [self._entry(entry) for entry in CATALOGUE.values()]
         text = "# Every problem, and what to do\n\n" + "\n".join(map(_section, entries))
         return self._page({"data": entries, "count": len(entries)}, entries, None, text)
 
-    def _make_entries(self) -> dict[str, _Page]:
+    def _make_entries(self) -> dict[str, DocumentPage]:
         entries = {slug: self._entry(entry) for slug, entry in CATALOGUE.items()}
         return {slug: self._page(entry, [entry], slug, _section(entry)) for slug, entry in entries.items()}
 
-    def _page(self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str) -> _Page:
+    def _page(
+        self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str
+    ) -> DocumentPage:
         page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one)
-        return _Page(
+        return DocumentPage(
             Representation.of(msgspec.json.encode(document), "application/json"),
             Representation.of(page, HTML),
             Representation.of(text, MARKDOWN),

@@ -118,6 +118,7 @@ nothing.
 
 - [First calls, limits, prices]({base}/docs): send `Accept: text/markdown`
 - [OpenAPI 3.1]({base}/openapi.json)
+- [Clients for Python and TypeScript]({base}/clients/): send `Accept: text/markdown`
 - [Every problem and its remedy]({base}/errors): send `Accept: text/markdown`
 
 {listed}

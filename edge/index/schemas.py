@@ -71,7 +71,7 @@ class ArticleMatch(Schema):
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _DRY_RUN = {"description": "Return the cost and charge nothing"}
-_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class Iid(fields.String):

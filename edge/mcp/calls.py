@@ -162,8 +162,8 @@ class ToolCalls:
         if answer.status == _ACCEPTED and takes_tasks:
             return {"resultType": "task", **task_of(answer.body)}
         view = self._view(tool, call, answer)
-        text = self._pages.page(tool.name, arguments, view, position, lambda text: encoded(text_result(text)))
-        return text_result(text)
+        page = self._pages.page(tool.name, arguments, view, position, lambda page: encoded(result_of(page)))
+        return result_of(page)
 
     async def _answer(self, request: web.Request, call: RestCall, wait_seconds: int) -> RestAnswer:
         """Return what the route answers; several items to choose from are an answer too."""
@@ -183,7 +183,7 @@ class ToolCalls:
         if problem is None or problem.type.status == _UNAUTHORIZED:
             raise error
         document = {name: views.fitted(value) for name, value in self._document(request, problem).items()}
-        return text_result(_ENCODER.encode(document).decode(), is_error=True)
+        return error_of(document)
 
     def _document(self, request: web.Request, problem: Problem) -> Mapping[str, Any]:
         """Return the problem's document, with the address where an item went that was merged."""
@@ -202,6 +202,15 @@ class ToolCalls:
         return tool.view(answer.body)
 
 
-def text_result(text: str, *, is_error: bool = False) -> Result:
-    """Return a tool's result that is one text."""
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+def result_of(page: Mapping[str, Any]) -> Result:
+    """Return a tool's result: a page of its answer, and the same as text for clients that read nothing else."""
+    return {**_text(page), "structuredContent": page, "isError": False}
+
+
+def error_of(document: Mapping[str, Any]) -> Result:
+    """Return a tool's result that is an error. It is text alone: output schemas are of answers."""
+    return {**_text(document), "isError": True}
+
+
+def _text(document: Mapping[str, Any]) -> Result:
+    return {"content": [{"type": "text", "text": _ENCODER.encode(document).decode()}]}

@@ -94,7 +94,10 @@ class RestCall:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `call` makes the REST call of arguments that fit the schema, `view` what a model sees of its answer."""
+    """One tool. `call` makes the REST call of arguments that fit the schema, `view` what a model sees of its answer.
+
+    `answer` has the schemas of the members of its pages. None is required: a page begins where the last one ended.
+    """
 
     name: str
     title: str
@@ -104,11 +107,12 @@ class Tool:
     view: Callable[[Any], View]
     required: tuple[str, ...] = ()
     paged: bool = True
+    answer: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, Any]]:
         """The arguments by name, with the cursor of a paged tool."""
-        return {**self.properties, **({"cursor": {"type": "string"}} if self.paged else {})}
+        return {**self.properties, **({"cursor": _text()} if self.paged else {})}
 
     @property
     def listed(self) -> dict[str, Any]:
@@ -116,11 +120,13 @@ class Tool:
         schema: dict[str, Any] = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
         if self.required:
             schema["required"] = list(self.required)
+        cursor = {"next_cursor": _text()} if self.paged else {}
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": schema,
+            "outputSchema": {"type": "object", "properties": {**self.answer, **cursor}},
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
 
@@ -134,6 +140,8 @@ def _list(description: str = "", **bounds: int) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, **bounds, **described}
 
 
+_ROWS = {"type": "array", "items": {"type": "object"}}
+_RECORD = {"iid": _text(), "name": _text()}
 _IID = {"iid": _text("e.g. IID-99D2F-46WJ3-4S6N3")}
 _RANGE = {"from": _text("YYYY-MM-DD"), "to": _text("YYYY-MM-DD, inclusive")}
 _CURRENCY = _text("ISO 4217")
@@ -196,6 +204,7 @@ TOOLS = (
         _of_list(f"{INDEX}/search", query="q"),
         views.hits,
         ("query",),
+        answer={"items": _ROWS, "total": {"type": "object"}},
     ),
     Tool(
         "get_item",
@@ -205,6 +214,7 @@ TOOLS = (
         _of_item("lookup"),
         views.record,
         ("iid",),
+        answer=_RECORD,
     ),
     Tool(
         "resolve_identifier",
@@ -223,6 +233,7 @@ TOOLS = (
         },
         _of_list(f"{INDEX}/resolve"),
         views.record,
+        answer={**_RECORD, "candidates": _ROWS},
     ),
     Tool(
         "price_history",
@@ -232,6 +243,7 @@ TOOLS = (
         _of_item("pricing"),
         views.prices,
         ("iid",),
+        answer={"statistics": _ROWS, "days": _ROWS},
     ),
     Tool(
         "compare_items",
@@ -241,6 +253,7 @@ TOOLS = (
         _of_list(f"{INDEX}/lookup", iids="iid"),
         views.comparison,
         ("iids",),
+        answer={"items": _ROWS},
     ),
     Tool(
         "sustainability",
@@ -251,6 +264,7 @@ TOOLS = (
         _of_item("sustainability"),
         views.footprint,
         ("iid",),
+        answer={"indicators": _ROWS},
     ),
     Tool(
         "market_report",
@@ -264,6 +278,7 @@ TOOLS = (
         },
         report_call,
         views.report,
+        answer={"rows": _ROWS, "job": _text(), "cost_units": {"type": "integer"}},
     ),
     Tool(
         "how_am_i_counted",
@@ -273,6 +288,7 @@ TOOLS = (
         _of_list(f"{API_PATH}/quota"),
         views.quota,
         paged=False,
+        answer={"counted_as": _text(), "plan": _text(), "limits": _ROWS},
     ),
 )
 TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -9,8 +9,8 @@ import msgspec
 from edge.http.lists import CursorSigner
 from shared.errors import InvalidCursor
 
-# Parts of this size leave room for the head of a page and for a cursor.
-_PART_BYTES_MAX = 1_500
+# An answer holds each part twice, as text and as an object: such parts leave room for its head and for a cursor.
+_PART_BYTES_MAX = 1_000
 # How far the texts and lists of a part that is too large are cut, step by step: characters, entries.
 _CUTS = ((400, 20), (120, 6), (40, 2))
 _ELLIPSIS = "…"
@@ -54,7 +54,10 @@ def fitted(value: Any) -> Any:
         if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX:
             return value
         value = _cut(value, characters, entries)
-    return value if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX else _ELLIPSIS
+    if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX:
+        return value
+    # Of the type that it had: the tool's output schema holds for a value that is left out, too.
+    return {_ELLIPSIS: _ELLIPSIS} if isinstance(value, dict) else [_ELLIPSIS] if isinstance(value, list) else _ELLIPSIS
 
 
 def _cut(value: Any, characters: int, entries: int) -> Any:
@@ -111,9 +114,11 @@ def report(body: Any) -> View:
     if "data" not in body:
         return View({}, list(_members(body)))
     meta = body["meta"]
-    head = _known(meta, "from", "to", "data_version", "rows", "cost_units", "cached", "method")
+    head = _known(meta, "from", "to", "data_version", "cost_units", "cached", "method")
     return View(
-        head, [Part("rows", without_unknown(row), element=True) for row in body["data"]], meta.get("next_cursor")
+        {**head, "rows": []},
+        [Part("rows", without_unknown(row), element=True) for row in body["data"]],
+        meta.get("next_cursor"),
     )
 
 
@@ -211,14 +216,14 @@ class Pages:
         arguments: Mapping[str, Any],
         view: View,
         position: Position,
-        encoded: Callable[[str], bytes],
-    ) -> str:
-        """Return the text of a page: the most parts with which `encoded`, the whole response, has 4 kB."""
+        encoded: Callable[[Mapping[str, Any]], bytes],
+    ) -> dict[str, Any]:
+        """Return a page: the most parts with which `encoded`, the whole response, has 4 kB."""
         following = view.parts[position.part : position.part + _PARTS_LOOKED_AT]
         parts = [part._replace(value=fitted(part.value)) for part in following]
         left = len(view.parts) - position.part
 
-        def text(count: int) -> str:
+        def page(count: int) -> dict[str, Any]:
             document = {**view.head, **assembled(parts[:count])}
             if count < left:
                 document["next_cursor"] = self._seal(
@@ -226,19 +231,19 @@ class Pages:
                 )
             elif view.following is not None:
                 document["next_cursor"] = self._seal(tool, arguments, Position(view.following))
-            return _ENCODER.encode(document).decode()
+            return document
 
         # The last page has no cursor and may hold more than one that is cut: it is tried first.
-        if left <= len(parts) and len(encoded(text(len(parts)))) <= ANSWER_BYTES_MAX:
-            return text(len(parts))
+        if left <= len(parts) and len(encoded(page(len(parts)))) <= ANSWER_BYTES_MAX:
+            return page(len(parts))
         least, most = min(1, len(parts)), len(parts)
         while least < most:
             middle = (least + most + 1) // 2
-            if len(encoded(text(middle))) <= ANSWER_BYTES_MAX:
+            if len(encoded(page(middle))) <= ANSWER_BYTES_MAX:
                 least = middle
             else:
                 most = middle - 1
-        return text(least)
+        return page(least)
 
     def _seal(self, tool: str, arguments: Mapping[str, Any], position: Position) -> str:
         return self._cursors.seal(_KIND, {"tool": tool, **arguments}, list(position))

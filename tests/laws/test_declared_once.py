@@ -79,7 +79,7 @@ def test_nothing_names_a_registry_or_a_machines_path() -> None:
     hosts = re.compile("|".join(("py" + r"pi\.org", "python" + r"hosted\.", "npm" + r"js\.", r"deb\." + "debian")))
     for name in filter(None, listed.split("\0")):
         path = PROJECT / name
-        if path.suffix in (".gz", ".png", ".ico") or not path.is_file():
+        if path.suffix in (".gz", ".png", ".ico", ".whl", ".tgz") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
         assert not hosts.search(text), name

@@ -43,7 +43,7 @@ def test_a_sample_of_python_calls_the_operation(
     http = httpx.Client(transport=httpx.MockTransport(handler))
     monkeypatch.setattr(Client, "__init__", functools.partialmethod(Client.__init__, http=http))
     monkeypatch.chdir(tmp_path)
-    source = python(operation, "http://service/v1")
+    source = python(operation, "http://service/v1", "install it")
     assert source
     exec(compile(ast.parse(source), operation, "exec"), {})
     assert re.fullmatch(path_of(operation), sent[0]), sent
@@ -51,7 +51,7 @@ def test_a_sample_of_python_calls_the_operation(
 
 @pytest.mark.parametrize("operation", SAMPLES)
 def test_a_sample_of_typescript_calls_methods_that_there_are(operation: str) -> None:
-    source = typescript(operation, "http://service/v1")
+    source = typescript(operation, "http://service/v1", "install it")
     assert source and source.count("(") == source.count(")")
     for name in re.findall(r"client\.(?:report\.)?(\w+)\(", source):
         assert re.search(rf"^    (?:async )?\*?{name}\(", COMPILED, re.MULTILINE), name

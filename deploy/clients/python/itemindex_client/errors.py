@@ -15,6 +15,10 @@ class KeyNeeded(ItemIndexError):
     """The call needs an API key and none was given; nothing was sent."""
 
 
+class UnknownArgument(ItemIndexError, TypeError):
+    """The call has no argument of this name; nothing was sent."""
+
+
 class InvalidSetting(ItemIndexError):
     """The address, the key or the token cannot be one; nothing was sent."""
 

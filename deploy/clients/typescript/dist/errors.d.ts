@@ -7,6 +7,9 @@ export declare class ItemIndexError extends Error {
 /** The call needs an API key and none was given; nothing was sent. */
 export declare class KeyNeeded extends ItemIndexError {
 }
+/** The call has no argument of this name; nothing was sent. */
+export declare class UnknownArgument extends ItemIndexError {
+}
 /** The service could not be reached, or the connection ended before the whole answer had come. */
 export declare class ConnectionFailed extends ItemIndexError {
 }

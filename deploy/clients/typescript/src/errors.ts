@@ -13,6 +13,9 @@ export class ItemIndexError extends Error {
 /** The call needs an API key and none was given; nothing was sent. */
 export class KeyNeeded extends ItemIndexError {}
 
+/** The call has no argument of this name; nothing was sent. */
+export class UnknownArgument extends ItemIndexError {}
+
 /** The service could not be reached, or the connection ended before the whole answer had come. */
 export class ConnectionFailed extends ItemIndexError {}
 

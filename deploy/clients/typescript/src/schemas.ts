@@ -498,8 +498,6 @@ export interface Coverage {
 
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-  /** Return the cost and the estimated content; charge nothing */
-  dry_run?: boolean | undefined;
   /** As `dry_run`, with the first ten rows */
   preview?: boolean | undefined;
 }
@@ -790,10 +788,6 @@ export interface GetBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -818,10 +812,6 @@ export interface GetCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -846,10 +836,6 @@ export interface GetCohortsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -884,10 +870,6 @@ export interface GetPriceIndexQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -910,10 +892,6 @@ export interface GetPriceIndexQuery {
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** First day; default: the 90th up to the last */
   from?: string | undefined;
   /** Last day, inclusive; default: the last with data, or `from` */
@@ -934,10 +912,6 @@ export interface GetPricingQuery {
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -970,10 +944,6 @@ export interface GetReductionsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
   /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
@@ -1002,10 +972,6 @@ export interface GetSignedFileQuery {
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** First day; default: the 90th up to the last */
   from?: string | undefined;
   /** Last day, inclusive; default: the last with data, or `from` */
@@ -1030,10 +996,6 @@ export interface GetSustainabilityRollupQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
   /** New items displaced by each unit sold; in place of `displacement` */
@@ -1056,8 +1018,6 @@ export interface GetUsageQuery {
   from?: string | undefined;
   /** Today if absent */
   to?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | undefined;
 }
 
 /** The process is alive. */
@@ -1367,10 +1327,6 @@ export interface ListBrandInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -1425,10 +1381,6 @@ export interface ListCategoryInsightsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer; default: the one that `Accept` prefers */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
   /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
@@ -1568,18 +1520,10 @@ export interface LookupEntry {
   problem: string | null;
 }
 
-/** Query of `lookupItemsByBody`. */
-export interface LookupItemsByBodyQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-}
-
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
   /** Item identifiers; repeat the parameter */
   iid: string[];
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
 }
 
 /** The answer of a batch lookup. */
@@ -2333,12 +2277,6 @@ export interface ResolveIdentifierQuery {
   source?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
-}
-
-/** Query of `resolveIdentifiers`. */
-export interface ResolveIdentifiersQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
 }
 
 /** The answer of a batch; with `dry_run` only its price. */
