@@ -27,6 +27,40 @@ function stacked(series) {
   return series.map((s) => s.values.map((value, n) => (sums[n] += value || 0))).reverse();
 }
 
+// Lines that run over each other stay apart: each is drawn wider than those above it, so that all of their colours show.
+function lineWidths(series, low, high) {
+  const near = (high - low || Math.abs(high) || 1) * 0.012;
+  const covers = (one, other) => {
+    let run = 0;
+    const alone = one.values.filter((value) => value !== null).length < 2;
+    return one.values.some((value, n) => {
+      const met = value !== null && other.values[n] !== null && Math.abs(value - other.values[n]) <= near;
+      run = met ? run + 1 : 0;
+      return run > 1 || (met && alone);
+    });
+  };
+  const widths = series.map(() => 2);
+  for (let n = series.length - 1; n >= 0; n--) {
+    for (let above = n + 1; above < series.length; above++) {
+      if (series[above].line !== false && covers(series[n], series[above])) widths[n] = Math.max(widths[n], widths[above] + 4);
+    }
+  }
+  return widths;
+}
+
+// The parts of a line beside a period whose days do not all have data yet, which are dashed; and the rest, which is not.
+function dividedLine(values, partial) {
+  const last = values.length - 1, ends = new Set(partial), cut = [...values], dashes = [];
+  for (const at of ends) {
+    const beside = at === 0 ? 1 : at === last ? last - 1 : null;
+    if (beside === null || beside < 0 || beside > last) continue;
+    dashes.push(values.map((value, n) => (n === at || n === beside ? value : null)));
+    cut[at] = null;
+    if (ends.has(beside)) cut[beside] = null;
+  }
+  return { cut, dashes };
+}
+
 // The axis is as wide as its widest label, so that no digit is cut off.
 function axisSize(u, values) {
   const context = u.ctx;
@@ -59,7 +93,7 @@ function legend(place, entries) {
 }
 
 // A box at the pointer with the day and the value of every series there.
-function tooltip(entries, long) {
+function tooltip(entries, labels) {
   const box = document.createElement("div");
   box.className = "tooltip";
   box.hidden = true;
@@ -68,7 +102,7 @@ function tooltip(entries, long) {
     box.hidden = at === null || at === undefined || u.cursor.left < 0;
     if (box.hidden) return;
     const title = document.createElement("strong");
-    title.textContent = dayOf(u.data[0][at], true);
+    title.textContent = labels[at];
     box.replaceChildren(title);
     for (const { label, colour, values, line } of entries) {
       if (line === false && values[at] === null) continue;
@@ -106,10 +140,12 @@ function hollowPoints(entries, card) {
   return { hooks: { draw } };
 }
 
-function axes(bars, long, text, line) {
+function axes(bars, long, text, line, at) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
   const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
+  // A few periods are marked where they begin, and nowhere between them.
+  if (!bars && at.length <= 6 && innerWidth > 600) x.splits = () => at;
   // A count has no half: its steps are whole numbers.
   const whole = Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
   const y = { ...shared, size: axisSize, values: (u, splits) => splits.map((value) => (value === null ? "" : compact(value))), ...(bars ? { incrs: whole } : {}) };
@@ -128,37 +164,89 @@ function scales(bars, x, log) {
 function spread(low, high) {
   if (low === null || high === null) return [0, 1];
   const margin = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
-  return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+  // A scale begins at zero unless that would flatten the lines; one that does not says so below its plot.
+  return [low >= 0 && low < 0.5 * high ? 0 : low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+}
+
+// What the picture alone does not say: a scale that does not begin at zero, dashes, and colours side by side.
+function notes(place, plot, u, widths) {
+  const { min, max } = u.scales.y, said = [];
+  if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${compact(min)}, not at zero.`);
+  if (plot.scale === "log") said.push("The scale is logarithmic.");
+  if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
+  if (widths.some((width) => width > 2)) said.push("Lines of equal values are drawn inside each other, the wider ones below.");
+  if (!said.length) return;
+  const note = document.createElement("p");
+  note.className = "note dim";
+  note.textContent = said.join(" ");
+  place.append(note);
+}
+
+// A zigzag at the foot of the axis where the scale does not begin at zero.
+function brokenAxis(plot, colour) {
+  const draw = (u) => {
+    if (plot.kind === "bars" || plot.scale === "log" || u.scales.y.min <= 0) return;
+    const { ctx } = u, ratio = uPlot.pxRatio, x = u.bbox.left, y = u.bbox.top + u.bbox.height, step = 4 * ratio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    for (let n = 1; n <= 4; n++) ctx.lineTo(x + (n === 4 ? 0 : n % 2 ? step : -step), y - n * step);
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 2 * ratio;
+    ctx.stroke();
+    ctx.restore();
+  };
+  return { hooks: { draw } };
 }
 
 // How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
-function drawn(bars, line, colour) {
+function drawn(bars, line, colour, width) {
   if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
   if (line === false) return { paths: () => null, points: { show: false } };
-  return { spanGaps: false, points: { fill: colour, size: 5 } };
+  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: width + 3 } };
+}
+
+// The lines and their dashed parts, with the data of each in the same order.
+function linesOf(entries, widths, partial) {
+  const series = [], data = [];
+  entries.forEach(({ label, colour, line, values }, n) => {
+    const { cut, dashes } = line === false ? { cut: values, dashes: [] } : dividedLine(values, partial), width = widths[n];
+    series.push({ label, stroke: colour, width, ...drawn(false, line, colour, width) });
+    data.push(cut);
+    for (const part of dashes) {
+      series.push({ label, stroke: colour, width, dash: [6, 5], ...drawn(false, line, colour, width) });
+      data.push(part);
+    }
+  });
+  return { series, data };
 }
 
 function drawPlot(place) {
-  const plot = JSON.parse(place.dataset.plot), text = token("--dim"), line = token("--line");
+  const plot = JSON.parse(place.dataset.plot), text = token("--dim"), line = token("--line"), card = token("--card");
   const bars = plot.kind === "bars";
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
   const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n) }));
-  const listed = bars ? [...entries].reverse() : entries;
-  const data = [x, ...(bars ? stacked(plot.series) : plot.series.map((s) => s.values))];
-  const series = listed.map(({ label, colour, line }) => ({
-    label, stroke: colour, width: bars ? 0 : 2, fill: bars ? colour : undefined, ...drawn(bars, line, colour),
-  }));
-  const [low, high] = (plot.band || []).map((name) => 1 + plot.series.findIndex((s) => s.label === name));
-  const bands = low && high ? [{ series: [high, low], fill: `${entries[low - 1].colour}26` }] : undefined;
+  const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
+  const widths = bars ? [] : lineWidths(entries, Math.min(...known), Math.max(...known));
+  const lines = linesOf(bars ? [] : entries, widths, plot.partial || []);
+  const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
+  // The ends of a band are whole, without dashes, and drawn by their fill alone.
+  const ends = (plot.band || []).map((name) => entries.find((s) => s.label === name)).filter(Boolean);
+  const hidden = ends.map(({ label }) => ({ label, width: 0, paths: uPlot.paths.linear(), points: { show: false } }));
+  const series = bars ? stacks : [...lines.series, ...hidden];
+  const data = [x, ...(bars ? stacked(plot.series) : [...lines.data, ...ends.map(({ values }) => values)])];
+  const bands = ends.length === 2 ? [{ series: [series.length, series.length - 1], fill: `${ends[0].colour}26` }] : undefined;
   const options = {
     width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
     legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale === "log"),
-    axes: axes(bars, long, text, line), series: [{}, ...series], plugins: [tooltip(entries, long), hollowPoints(entries, token("--card"))], bands,
+    axes: axes(bars, long, text, line, x), series: [{}, ...series], bands,
+    plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
   };
   place.replaceChildren();
   place.uplot = new uPlot(options, data, place);
   legend(place, entries);
+  notes(place, plot, place.uplot, widths);
 }
 
 function drawPlots(root) {
