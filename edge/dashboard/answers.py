@@ -36,119 +36,116 @@ def answer_of(kind: str, parameters: Mapping[str, Any], rows: Rows, reading: Rea
 
 def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answer:
     if kind == REDUCTIONS.name:
-        sentence = f"No announced reductions: no listing fell below a list price{_during(reading)}."
-        advice = "A reduction needs listings with a list price. Choose other channels or categories, or an earlier first day."
-        return Answer("0", sentence, advice, _form(kind, parameters))
+        advice = (
+            "A listing announces a reduction by a list price above its price. "
+            "Choose other channels or categories, or an earlier first day."
+        )
+        sentence = f"were announced{_during(reading)}: no listing fell below a list price."
+        return Answer("0 reductions", sentence, advice, _form(kind, parameters))
     if reading.periods.first is None:
         asked = [str(parameters[end]) for end in ("from", "to") if parameters.get(end)]
-        range_ = f" from {' to '.join(asked)}" if asked else ""
+        days = f" from {' to '.join(asked)}" if asked else ""
         advice = "Leave both days empty to get the last 90 days with data, or choose other filters."
         kept = {name: value for name, value in parameters.items() if name not in ("from", "to")}
-        return Answer("0", f"No price was observed{range_} with these filters.", advice, _form(kind, kept))
-    return Answer(
-        "0", f"No data matches these filters{_during(reading)}.", "Choose fewer filters.", _form(kind, parameters)
-    )
+        return Answer("0 prices", f"were observed{days} with these filters.", advice, _form(kind, kept))
+    form = _form(kind, parameters)
+    return Answer("0 rows", f"match these filters{_during(reading)}.", "Choose fewer filters.", form)
 
 
 def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: str) -> Answer:
     """Return the change of the median of one group, else the range of the medians of several in the newest period."""
-    newest = [row for row in rows if row["period"] == rows[-1]["period"] and row.get(name) is not None]
-    when = f" ({reading.periods.text(rows[-1]['period'])})"
+    period = rows[-1]["period"]
+    newest = [row for row in rows if row["period"] == period and row.get(name) is not None]
+    partial = f", an incomplete {reading.periods.unit}" if reading.periods.is_partial(period) else ""
+    when = f"({reading.periods.text(period)}{partial})"
     if not newest:
-        return Answer("0", f"No price was observed{_during(reading)}.")
+        return Answer("0 prices", f"were observed {when}.")
     if len(newest) > 1:
-        low, high = (found(newest, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
-        currencies = sorted({str(row["currency"]) for row in newest})
-        if len(currencies) > 1:
-            return Answer(str(len(newest)), f"groups have prices, in {' and '.join(currencies)}{when}.")
-        sentence = (
-            f"are the lowest and the highest median price, of {_of(low, reading)} and {_of(high, reading)}{when}."
-        )
-        return Answer(f"{currencies[0]} {low[name]} and {high[name]}", sentence)
+        return _range(newest, name, when, reading)
     row, money = newest[0], str(newest[0]["currency"])
-    before = [one for one in rows if one["period"] < row["period"] and one.get(name) is not None and _same(one, row)]
-    subject = _subject(parameters, row, reading)
-    change = number(row.get("median_change"))
-    if change is None and before and (last := number(before[-1][name])):
-        change = (number(row[name]) or 0.0) / last - 1
+    subject, price = _subject(parameters, row, reading), f"{money} {row[name]}"
+    change, against = number(row.get("median_change")), f"the {reading.periods.unit} before"
+    earlier = [one for one in rows if one["period"] < period and one.get(name) is not None and _same(one, row)]
+    if change is None and earlier and (last := number(earlier[-1][name])):
+        change, against = (number(row[name]) or 0.0) / last - 1, f"the previous {reading.periods.unit} with data"
     if change is None:
         seen = f"from {row['observations']:,} observations of {_counted(row['items'], 'item')}"
-        return Answer(f"{money} {row[name]}", f"is {subject} median price, {seen}{when}.")
-    against = (
-        f"the {reading.periods.granularity} before" if reading.periods.granularity else "the same number of days before"
-    )
-    partial = ", which has no data for all of its days yet" if reading.periods.is_partial(row["period"]) else ""
+        return Answer(price, f"is {subject} median price, {seen} {when}.")
     if abs(change) < _SMALLEST:
-        return Answer(
-            "0.0 %",
-            f"change in {subject} median price against {against}: it is still {money} {row[name]}{when}{partial}.",
-        )
-    moved = f"{subject} median price {'rose' if change > 0 else 'fell'} {abs(100 * change):.1f} % against {against}"
-    return Answer(
-        f"{100 * change:+.1f} %".replace("-", "−"),
-        f"{moved[0].upper()}{moved[1:]}, to {money} {row[name]}{when}{partial}.",
-    )
+        return Answer("0.0 %", f"change in {subject} median price against {against}: it is {price} as before {when}.")
+    moved = f"{subject} median price {_moved(100 * change)} against {against}, to {price} {when}."
+    return Answer(_signed(100 * change), moved[0].upper() + moved[1:])
+
+
+def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
+    field = next((one for one in ("brand", "category", "channel") if one in rows[0]), "group")
+    groups = f"{len(rows)} {'categories' if field == 'category' else f'{field}s'}"
+    currencies = sorted({str(row["currency"]) for row in rows})
+    if len(currencies) > 1:
+        return Answer(groups, f"have prices, in {' and '.join(currencies)} {when}.")
+    low, high = (found(rows, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
+    ends = f"from {group_name(low, reading.names)} to {group_name(high, reading.names)}"
+    figures = f"{currencies[0]} {low[name]} to {high[name]}"
+    return Answer(figures, f"is the range of the median prices of {groups}, {ends} {when}.")
 
 
 def _index(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> Answer:
-    last = rows[-1]
+    last, unit = rows[-1], reading.periods.unit
     indexed = [row for row in rows if _same(row, last) and row["index"] is not None]
     if len(indexed) < 2:
         finer = reading.periods.finer()
         advice = f"Choose periods of a {finer}" if finer else "Choose an earlier first day"
         form = _form(PRICE_INDEX.name, {**parameters, **({"granularity": finer} if finer else {})})
-        only = f"There is one {reading.periods.unit} with data ({reading.periods.text(last['period'])}), so prices have nothing to be compared with"
-        return Answer("100", f"{only}: the first period is always 100.", f"{advice} to see a change.", form)
+        only = f"has data ({reading.periods.text(last['period'])}), so there is nothing to compare it with"
+        return Answer(f"1 {unit}", f"{only}: the first period is always 100.", f"{advice} to see a change.", form)
     first, newest = indexed[0], indexed[-1]
-    change = newest["index"] - 100
-    bounds = (
-        f" (95 % interval {newest['low'] - 100:+.1f} % to {newest['high'] - 100:+.1f} %)"
-        if newest["low"] is not None
-        else ""
-    )
-    moved = (
-        "did not change" if abs(change) < 100 * _SMALLEST else f"{'rose' if change > 0 else 'fell'} {abs(change):.1f} %"
-    )
+    change, bounds = newest["index"] - 100, ""
+    if newest["low"] is not None:
+        bounds = f" (95 % interval {_signed(newest['low'] - 100)} to {_signed(newest['high'] - 100)})"
     ends = f"between {reading.periods.text(first['period'])} and {reading.periods.text(newest['period'])}"
-    return Answer(
-        f"{change:+.1f} %".replace("-", "−"), f"Prices of the same items {moved} {ends}{bounds.replace('-', '−')}."
-    )
+    return Answer(_signed(change), f"Prices of the same items {_moved(change)} {ends}{bounds}.")
+
+
+def _signed(percent: float) -> str:
+    return f"{percent:+.1f} %".replace("-", "−")
+
+
+def _moved(percent: float) -> str:
+    if abs(percent) < 100 * _SMALLEST:
+        return "did not change"
+    return f"{'rose' if percent > 0 else 'fell'} {abs(percent):.1f} %"
 
 
 def _reductions(rows: Rows, reading: Reading) -> Answer:
     announced, undecided, holding = (sum(row[name] for row in rows) for name in ("announced", "undecided", "holding"))
     judged = announced - undecided
     if not judged:
-        sentence = f"None of {_counted(announced, 'announced reduction')} can be judged{_during(reading)}: 30 observed days before each are needed."
-        return Answer("0", sentence)
-    share = f"{holding:,} of {_counted(judged, 'reduction')} that can be judged hold against the prior price"
+        advice = "A reduction can be judged where each of the 30 days before it was observed."
+        return Answer(f"0 of {announced:,}", f"announced reductions can be judged{_during(reading)}.", advice)
+    share = f"of the {_counted(judged, 'reduction')} that can be judged hold against the prior price"
     return Answer(f"{100 * holding / judged:.1f} %", f"{share}{_during(reading)}; {undecided:,} cannot be judged.")
 
 
 def _footprint(rows: Rows, reading: Reading) -> Answer:
     newest = [row for row in rows if row["period"] == rows[-1]["period"]]
-    when = f" ({reading.periods.text(rows[-1]['period'])})"
+    when = f"({reading.periods.text(rows[-1]['period'])})"
     known = [row for row in newest if row["co2e_kg_central"] is not None]
     if not known:
         items = sum(row["items"] for row in newest)
-        advice = "Choose other brands or categories, or load footprint figures for them."
-        return Answer("0", f"None of {_counted(items, 'item')} has a footprint figure{when}.", advice)
+        return Answer(f"0 of {items:,}", f"items have a footprint figure {when}.", "Choose other brands or categories.")
     row = max(known, key=lambda one: one["co2e_kg_central"])
     low, central, high = (figure(round(row[f"co2e_kg_{bound}"])) for bound in ("low", "central", "high"))
-    basis = "units sold" if row["basis"] == "sales" else "one of each item"
-    of = f" of {_of(row, reading)}, the largest of {len(newest)} groups," if len(newest) > 1 else ""
-    sentence = f"is the footprint{of} of {basis}{when}: with 95 % probability between {low} and {high}."
-    covered = f" {100 * row['items_covered']:.0f} % of {_counted(row['items'], 'item')} have a figure."
-    return Answer(f"{central} {BY_CODE['co2e_kg'].unit}", sentence + covered)
+    whose = group_name(row, reading.names)
+    of = f", the largest of {len(newest)} groups, {whose}" if len(newest) > 1 else f" of {whose}" if whose else ""
+    basis = "all units sold" if row["basis"] == "sales" else "one of each item"
+    covered = f"{100 * row['items_covered']:.0f} % of {_counted(row['items'], 'item')} have a figure."
+    sentence = f"is the footprint{of}, for {basis} {when}; the 95 % interval is {low} to {high}. {covered}"
+    return Answer(f"{central} {BY_CODE['co2e_kg'].unit}", sentence)
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     names = ("brand", "category", "channel", "currency", "original_currency")
     return all(one.get(name) == other.get(name) for name in names)
-
-
-def _of(row: Mapping[str, Any], reading: Reading) -> str:
-    return group_name(row, reading.names) or "all"
 
 
 def _subject(parameters: Mapping[str, Any], row: Mapping[str, Any], reading: Reading) -> str:

@@ -204,8 +204,9 @@ def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
     currencies = {str(row["currency"]) for row in rows if row.get("currency")}
     groups = {_group(row, reading) for row in rows}
     parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}"]
-    parts += [known.pop() for known in (groups, currencies) if len(known) == 1]
-    return ", ".join(part for part in (*parts, reading.periods.span) if part)
+    parts += [only.pop() for only in (groups, currencies) if len(only) == 1]
+    known = {row["period"] for row in rows if row.get(name) is not None}
+    return ", ".join(part for part in (*parts, reading.periods.spanning(known)) if part)
 
 
 def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
@@ -238,7 +239,8 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
         points = [by_group[label].get(period, {}) for period in periods]
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
-    return _plot(title + _first(SERIES_MAX, list(by_group)), periods, series, reading)
+    plot = _plot(title + _first(SERIES_MAX, list(by_group)), periods, series, reading)
+    return {**plot, "scale": "share"} if scale == 100 else plot
 
 
 def _interval(name: str, rows: Rows, reading: Reading) -> Plot:

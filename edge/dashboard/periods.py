@@ -1,6 +1,6 @@
 """The periods of a result as people name them, and which of them the data does not cover to their ends. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -27,6 +27,17 @@ class Periods:
     def span(self) -> str:
         """The days with data, as titles state them; empty where there are none."""
         return days_text(self.first, self.last) if self.first and self.last else ""
+
+    def spanning(self, periods: Iterable[str]) -> str:
+        """Return the days that these periods have data of: the coverage, or the periods where it is not theirs."""
+        listed = sorted(periods)
+        if not listed or self.first is None or self.granularity is None:
+            return self.span
+        before = self._ends(date.fromisoformat(listed[0])) < self.first
+        return f"{self._short(listed[0])} to {self._short(listed[-1])}" if before else self.span
+
+    def _short(self, period: str) -> str:
+        return period[:7] if self.granularity == "month" else period
 
     @property
     def unit(self) -> str:

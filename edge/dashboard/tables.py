@@ -47,11 +47,12 @@ _HEADINGS = {
     "index_change": "Change of the same items",
     "index_change_low": "Change, low",
     "index_change_high": "Change, high",
-    "share_matched": "Matched items",
+    "share_matched": "Matched share",
     "share_holding": "Holding",
     "index": "Price index",
-    "low": "Low",
-    "high": "High",
+    "low": "Index, low",
+    "high": "Index, high",
+    "median_index": "Index of the median",
     "items_covered": "Items with a figure",
     "items_measured": "Items measured",
 } | {f"p{n}": f"{n}th percentile" for n in (10, 25, 75, 90)}
@@ -155,7 +156,7 @@ def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None
     unit = units.get(name)
     if unit == "currency":
         return f"{words}, {currency}" if currency else words
-    return f"{words}, first period = 100" if unit == "first period = 100" else words
+    return f"{words} (first period = 100)" if name == "index" and unit else words
 
 
 def named(names: Names, field: str, value: Any) -> str:
@@ -281,14 +282,12 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
 
 
 def _member(value: Any, names: Names) -> str:
-    """Return one member of a list: its name, and its share where it has one."""
+    """Return one member of a list: its name, and its share where it has one; of a category only its own part."""
     if not isinstance(value, Mapping):
         return str(value)
-    known = next(
-        (named(names, field, value[field]) for field in ("brand", "category", "iid", "channel") if value.get(field)), ""
-    )
+    fields = [field for field in ("brand", "category", "iid", "channel") if value.get(field)]
+    known = [named(names, field, value[field]).rpartition(" › ")[2] for field in fields]
     words = [str(one) for one in value.values() if isinstance(one, str) and not _is_figure(one)]
     share = value.get("share")
-    return (value.get("name") or known or " ".join(words[:1])) + (
-        f" {100 * share:.1f} %" if isinstance(share, float) else ""
-    )
+    name = next(iter([*([value["name"]] if value.get("name") else []), *known, *words]), "")
+    return f"{name} {100 * share:.1f}\u202f%" if isinstance(share, float) else str(name)

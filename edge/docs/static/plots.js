@@ -27,25 +27,26 @@ function stacked(series) {
   return series.map((s) => s.values.map((value, n) => (sums[n] += value || 0))).reverse();
 }
 
-// Lines that run over each other stay apart: each is drawn wider than those above it, so that all of their colours show.
-function lineWidths(series, low, high) {
-  const near = (high - low || Math.abs(high) || 1) * 0.012;
-  const covers = (one, other) => {
-    let run = 0;
-    const alone = one.values.filter((value) => value !== null).length < 2;
-    return one.values.some((value, n) => {
-      const met = value !== null && other.values[n] !== null && Math.abs(value - other.values[n]) <= near;
-      run = met ? run + 1 : 0;
-      return run > 1 || (met && alone);
-    });
-  };
-  const widths = series.map(() => 2);
-  for (let n = series.length - 1; n >= 0; n--) {
-    for (let above = n + 1; above < series.length; above++) {
-      if (series[above].line !== false && covers(series[n], series[above])) widths[n] = Math.max(widths[n], widths[above] + 4);
+// Lines that meet stay apart: where values are closer than two lines are wide, they are drawn side by side, in order.
+const LANE = 4, PLOT_HEIGHT = 210;
+function apart(entries, log) {
+  const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
+  const scaled = (value) => (log ? Math.log(value) : value), back = (value) => (log ? Math.exp(value) : value);
+  const [low, high] = log ? [Math.min(...known) / LOG_MARGIN, Math.max(...known) * LOG_MARGIN] : spread(Math.min(...known), Math.max(...known));
+  const lane = (LANE * (scaled(high) - scaled(low))) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
+  let met = false;
+  for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
+    const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && lines[n][at] !== null);
+    here.sort((one, other) => entries[other].values[at] - entries[one].values[at] || one - other);
+    for (let first = 0, last; first < here.length; first = last) {
+      const place = (n) => scaled(entries[here[n]].values[at]);
+      for (last = first + 1; last < here.length && place(last - 1) - place(last) < lane; last++);
+      const middle = (place(first) + place(last - 1)) / 2;
+      met ||= last - first > 1;
+      for (let n = first; n < last && last - first > 1; n++) lines[here[n]][at] = back(middle + ((last - first - 1) / 2 - (n - first)) * lane);
     }
   }
-  return widths;
+  return { lines, met };
 }
 
 // The parts of a line beside a period whose days do not all have data yet, which are dashed; and the rest, which is not.
@@ -123,9 +124,9 @@ function hollowPoints(entries, card) {
   const draw = (u) => {
     const { ctx } = u, ratio = uPlot.pxRatio;
     ctx.save();
-    for (const { hollow, values, colour } of entries) {
+    for (const { hollow, places: values, colour } of entries) {
       for (const at of hollow || []) {
-        if (values[at] === null) continue;
+        if (!values || values[at] === null) continue;
         ctx.beginPath();
         ctx.arc(u.valToPos(u.data[0][at], "x", true), u.valToPos(values[at], "y", true), 4 * ratio, 0, 2 * Math.PI);
         ctx.fillStyle = card;
@@ -152,12 +153,12 @@ function axes(bars, long, text, line, at) {
   return [x, y];
 }
 
-function scales(bars, x, log) {
+function scales(bars, x, scale) {
   // Bars are centred on their day: half a day more at both ends leaves the first and the last whole.
   const half = bars ? DAY / 2 : x.length > 1 ? 0 : DAY;
   return {
     x: { time: true, range: () => [x[0] - half, x[x.length - 1] + half] },
-    y: log ? { distr: 3, range: (u, low, high) => [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN] } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : spread(low, high)) },
+    y: scale === "log" ? { distr: 3, range: (u, low, high) => [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN] } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : scale === "share" ? [0, 104] : spread(low, high)) },
   };
 }
 
@@ -165,16 +166,17 @@ function spread(low, high) {
   if (low === null || high === null) return [0, 1];
   const margin = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
   // A scale begins at zero unless that would flatten the lines; one that does not says so below its plot.
-  return [low >= 0 && low < 0.5 * high ? 0 : low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+  if (low >= 0 && (low < 0.5 * high || high === low)) return [0, high + margin];
+  return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
 }
 
-// What the picture alone does not say: a scale that does not begin at zero, dashes, and colours side by side.
-function notes(place, plot, u, widths) {
+// What the picture alone does not say: a scale that does not begin at zero, dashes, and lines side by side.
+function notes(place, plot, u, met) {
   const { min, max } = u.scales.y, said = [];
   if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${compact(min)}, not at zero.`);
   if (plot.scale === "log") said.push("The scale is logarithmic.");
   if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
-  if (widths.some((width) => width > 2)) said.push("Lines of equal values are drawn inside each other, the wider ones below.");
+  if (met) said.push("Lines of equal values are drawn side by side; the table has the figures.");
   if (!said.length) return;
   const note = document.createElement("p");
   note.className = "note dim";
@@ -200,24 +202,22 @@ function brokenAxis(plot, colour) {
 }
 
 // How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
-function drawn(bars, line, colour, width) {
+function drawn(bars, line, colour) {
   if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
   if (line === false) return { paths: () => null, points: { show: false } };
-  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: width + 3 } };
+  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5 } };
 }
 
 // The lines and their dashed parts, with the data of each in the same order.
-function linesOf(entries, widths, partial) {
+function linesOf(entries, partial) {
   const series = [], data = [];
-  entries.forEach(({ label, colour, line, values }, n) => {
-    const { cut, dashes } = line === false ? { cut: values, dashes: [] } : dividedLine(values, partial), width = widths[n];
-    series.push({ label, stroke: colour, width, ...drawn(false, line, colour, width) });
-    data.push(cut);
-    for (const part of dashes) {
-      series.push({ label, stroke: colour, width, dash: [6, 5], ...drawn(false, line, colour, width) });
+  for (const { label, colour, line, places } of entries) {
+    const { cut, dashes } = line === false ? { cut: places, dashes: [] } : dividedLine(places, partial);
+    for (const [n, part] of [cut, ...dashes].entries()) {
+      series.push({ label, stroke: colour, width: 2, ...(n ? { dash: [6, 5] } : {}), ...drawn(false, line, colour) });
       data.push(part);
     }
-  });
+  }
   return { series, data };
 }
 
@@ -227,9 +227,9 @@ function drawPlot(place) {
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
   const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n) }));
-  const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
-  const widths = bars ? [] : lineWidths(entries, Math.min(...known), Math.max(...known));
-  const lines = linesOf(bars ? [] : entries, widths, plot.partial || []);
+  const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale === "log");
+  entries.forEach((entry, n) => { entry.places = places[n]; });
+  const lines = linesOf(bars ? [] : entries, plot.partial || []);
   const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
   // The ends of a band are whole, without dashes, and drawn by their fill alone.
   const ends = (plot.band || []).map((name) => entries.find((s) => s.label === name)).filter(Boolean);
@@ -239,14 +239,14 @@ function drawPlot(place) {
   const bands = ends.length === 2 ? [{ series: [series.length, series.length - 1], fill: `${ends[0].colour}26` }] : undefined;
   const options = {
     width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
-    legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale === "log"),
+    legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale),
     axes: axes(bars, long, text, line, x), series: [{}, ...series], bands,
     plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
+    hooks: { ready: [(u) => notes(place, plot, u, met)] },
   };
   place.replaceChildren();
   place.uplot = new uPlot(options, data, place);
   legend(place, entries);
-  notes(place, plot, place.uplot, widths);
 }
 
 function drawPlots(root) {
