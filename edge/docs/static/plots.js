@@ -38,12 +38,17 @@ function apart(entries, log) {
   for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
     const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && lines[n][at] !== null);
     here.sort((one, other) => entries[other].values[at] - entries[one].values[at] || one - other);
-    for (let first = 0, last; first < here.length; first = last) {
-      const place = (n) => scaled(entries[here[n]].values[at]);
-      for (last = first + 1; last < here.length && place(last - 1) - place(last) < lane; last++);
-      const middle = (place(first) + place(last - 1)) / 2;
-      met ||= last - first > 1;
-      for (let n = first; n < last && last - first > 1; n++) lines[here[n]][at] = back(middle + ((last - first - 1) / 2 - (n - first)) * lane);
+    const bundles = here.map((n) => ({ members: [n], middle: scaled(lines[n][at]) }));
+    for (let n = 0; n + 1 < bundles.length; ) {
+      const [one, other] = [bundles[n], bundles[n + 1]], both = [...one.members, ...other.members];
+      if (one.middle - other.middle >= (lane * both.length) / 2) { n++; continue; }
+      const middle = (one.middle * one.members.length + other.middle * other.members.length) / both.length;
+      bundles.splice(n, 2, { members: both, middle });
+      n = Math.max(0, n - 1);
+    }
+    for (const { members, middle } of bundles.filter((bundle) => bundle.members.length > 1)) {
+      met = true;
+      members.forEach((n, place) => { lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane); });
     }
   }
   return { lines, met };
@@ -141,12 +146,16 @@ function hollowPoints(entries, card) {
   return { hooks: { draw } };
 }
 
-function axes(bars, long, text, line, at) {
+function axes(bars, long, text, line, at, labels) {
   const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
   const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
-  // A few periods are marked where they begin, and nowhere between them.
-  if (!bars && at.length <= 6 && innerWidth > 600) x.splits = () => at;
+  // A few periods are marked where they begin, and nowhere between them, by their first day with data.
+  if (labels && at.length <= (innerWidth > 600 ? 8 : 4)) {
+    const months = labels.some((label) => label.length === 7);
+    x.splits = () => at;
+    x.values = () => labels.map((label) => (months ? label.slice(0, 7) : label.slice(long ? 0 : 5, 10)));
+  }
   // A count has no half: its steps are whole numbers.
   const whole = Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
   const y = { ...shared, size: axisSize, values: (u, splits) => splits.map((value) => (value === null ? "" : compact(value))), ...(bars ? { incrs: whole } : {}) };
@@ -173,7 +182,7 @@ function spread(low, high) {
 // What the picture alone does not say: a scale that does not begin at zero, dashes, and lines side by side.
 function notes(place, plot, u, met) {
   const { min, max } = u.scales.y, said = [];
-  if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${compact(min)}, not at zero.`);
+  if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${Number(min.toPrecision(3))}, not at zero.`);
   if (plot.scale === "log") said.push("The scale is logarithmic.");
   if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
   if (met) said.push("Lines of equal values are drawn side by side; the table has the figures.");
@@ -240,7 +249,7 @@ function drawPlot(place) {
   const options = {
     width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
     legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale),
-    axes: axes(bars, long, text, line, x), series: [{}, ...series], bands,
+    axes: axes(bars, long, text, line, x, plot.labels), series: [{}, ...series], bands,
     plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
     hooks: { ready: [(u) => notes(place, plot, u, met)] },
   };
