@@ -127,7 +127,7 @@ def read_form(form: dict[str, str], base_url: str) -> ReportForm:
     foreign = {name for name, value in form.items() if value.strip()} - _OWN_FIELDS - {field.name for field in listed}
     if foreign:
         # Left out in silence, another question would be asked and charged than the one that was typed.
-        raise FormFaults({"": f"The report {report.title} has no field {', '.join(sorted(foreign))}."})
+        raise FormFaults({"": f"The {report.title} report has no field {', '.join(sorted(foreign))}."})
     given = _given(form, report)
     try:
         loaded: dict[str, Any] = report.form.query().load(given)
@@ -174,8 +174,8 @@ def _field(name: str, field: fields.Field[Any]) -> Field:
         _FIELDS.get(name, name),
         name,
         _LABELS.get(name) or re.sub("_", " ", name).capitalize(),
-        ("Group by one or two of them" if name == "group_by" else sentence)
-        + ("; several with commas" if several else ""),
+        ("Group by one or two of these" if name == "group_by" else sentence)
+        + ("; separate several with commas" if several else ""),
         control,
         choices,
         several,

@@ -184,7 +184,7 @@ class ReportPages:
         """The result as a file."""
         manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
-            raise PageError(409, "This job has no result.")
+            raise PageError(409, "This job has no result. Run the report again.")
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:

@@ -66,7 +66,7 @@ class SignedIn:
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""
         if self.actor is None:
-            raise PageError(404, "You are in no organization yet. Create one, or ask for an invitation.")
+            raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
         return self.actor
 
 
@@ -129,7 +129,7 @@ class SessionGuard:
             try:
                 visitor = await self.visitor(request)
                 if visitor is None:
-                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
+                    raise PageError(403, "Your session has ended. Sign in and try again.")
                 await self._guard(request, visitor)
                 context = request[CONTEXT]
                 await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
@@ -157,30 +157,30 @@ class SessionGuard:
         if (origin is not None and origin != self._origin) or not hmac.compare_digest(
             form.get("csrf", "").encode(), visitor.session.csrf.encode()
         ):
-            raise PageError(403, "This form did not come from a page of yours. Reload the page and try again.")
+            raise PageError(403, "This form could not be verified. Reload the page and try again.")
 
 
 async def form_of(request: web.Request) -> dict[str, str]:
     """Return a form's fields. Raises PageError for anything but a small url-encoded form."""
     if request.content_type != "application/x-www-form-urlencoded":
-        raise PageError(415, "Send the form as a browser does.")
+        raise PageError(415, "Submit this form from a browser.")
     try:
         fields = [(name, str(value)) for name, value in (await request.post()).items()]
         text = "".join(name + value for name, value in fields)
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
-        raise PageError(400, "The form cannot be read.") from None
+        raise PageError(400, "The form could not be read. Reload the page and try again.") from None
     except web.HTTPRequestEntityTooLarge:
-        raise PageError(413, "The form is too large: 64 kB at most. Shorten its fields and send it again.") from None
+        raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
-        raise PageError(400, "The form cannot be read.")
+        raise PageError(400, "The form could not be read. Reload the page and try again.")
     return dict(fields)
 
 
 def id_in(request: web.Request, name: str) -> str | None:
     """Return the id that the address gives under a name. Raises PageError for what is no id."""
     text = request.query.get(name)
-    return require_uuid(text, PageError(400, "This address names no page of the list.")) if text else None
+    return require_uuid(text, PageError(400, "This page of the list does not exist. Go back to the first page.")) if text else None
 
 
 def render(request: web.Request, name: str, visitor: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
@@ -251,7 +251,7 @@ def _shown(
     elif isinstance(error, StoreUnavailable):
         status, text = 503, _unavailable(error)
     else:
-        status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
+        status, text = (problem.type.status, problem.detail) if problem else (500, "An unexpected error occurred. Try again.")
     again = status == 503 and retry is not None and request.method == "GET" and not is_part(request)
     response = render(
         request,

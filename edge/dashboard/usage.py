@@ -90,8 +90,8 @@ def caller_name(credential: str, names: dict[str, str]) -> str:
     if kind == "api-key":
         return f"Key {identifier}"
     if kind == "refund":
-        return "Refunds of jobs"
-    return names.get(identifier, "A former member") if kind == "bearer" else "Public token"
+        return "Job refunds"
+    return names.get(identifier, "Former member") if kind == "bearer" else "Public token"
 
 
 def endpoint_name(route: str) -> str:

@@ -79,7 +79,7 @@ def test_a_long_name_of_an_organization_breaks_no_page(visitor: Visitor) -> None
     visitor.sign_in("grace")
     visitor.go("/dashboard/organizations/new")
     visitor.page.get_by_label("Name").fill("Handelsgesellschaft" * 10)
-    visitor.page.get_by_role("button", name="Create it").click()
+    visitor.page.get_by_role("button", name="Create organization").click()
     expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
     visitor.go("/dashboard")
     visitor.shoot("long-name-wide")
@@ -96,7 +96,7 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     assert member.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
     member.go("/dashboard/exports/new")
     expect(member.page.locator("#preview .notice")).to_contain_text("does not include")
-    member.page.get_by_role("button", name="Order the export").click()
+    member.page.get_by_role("button", name="Create export").click()
     expect(member.page.locator("main")).to_contain_text("does not include")
     member.refused(403)
 

@@ -136,7 +136,7 @@ async def test_events_are_shown_in_words_newest_first_by_type_and_by_page(browse
     older = re.search(r'href="(/dashboard/events\?before=\d+)"', browser.text)
     assert older is not None
     await browser.ask("GET", older[1])
-    shown = re.findall(r"Key(\d+) is the new one", browser.text)
+    shown = re.findall(r"Key(\d+) is the new key", browser.text)
     assert shown == ["1", "0"]
     assert "&lt;b&gt;Soy&lt;/b&gt;: 9.90 HKD on 2026-07-02, below 10.00" in browser.text
     await browser.ask("GET", "/dashboard/events?type=watch.fired")
