@@ -163,7 +163,7 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> li
 
 
 def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
-    """Return box plots on one scale: lines from the lowest to the highest, bands from p10 to p90, boxes of the quartiles."""
+    """Return box plots on one scale: a line from lowest to highest, a band from p10 to p90, a box of the quartiles."""
     ends = [value for _, row in rows for name in _BOX if (value := number(row.get(name))) is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     width = (high - low) or 1.0

@@ -17,7 +17,18 @@ from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
 from edge.dashboard.periods import Periods
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.tables import PLAIN, Names, Reading, cell, export_question, heading, keys_in, question, table_of
+from edge.dashboard.tables import (
+    PLAIN,
+    Names,
+    Reading,
+    cell,
+    export_question,
+    heading,
+    keys_in,
+    question,
+    repeats,
+    table_of,
+)
 from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
@@ -147,9 +158,12 @@ class ReportPages:
         fields = [
             (heading(name, reading.units, row.get("currency")), cell(name, row, reading).text, sentences.get(name, ""))
             for name in row
-            if name not in lists
+            if name not in lists and not repeats(name, row)
         ]
-        tables = {heading(name): table_of(value, reading, chosen=list(value[0])) for name, value in lists.items()}
+        tables = {
+            heading(name): table_of(value, reading, chosen=list(value[0]), currency=row.get("currency"))
+            for name, value in lists.items()
+        }
         return render(
             request,
             "row.html",
@@ -256,7 +270,8 @@ def _sentences(report: Report) -> dict[str, str]:
     """Return what each field of a report's rows is, as the API's document says it."""
     rows: Any = report.reply().fields["data"]
     fields = rows.inner.schema.fields
-    return {field.data_key or name: field.metadata.get("description", "") for name, field in fields.items()}
+    said = {field.data_key or name: field.metadata.get("description", "") for name, field in fields.items()}
+    return said | {"period": "Days of the period that have data"} | dict.fromkeys(("brand", "category", "channel"), "")
 
 
 def _links(given: dict[str, str]) -> dict[str, str]:

@@ -180,7 +180,11 @@ async def form_of(request: web.Request) -> dict[str, str]:
 def id_in(request: web.Request, name: str) -> str | None:
     """Return the id that the address gives under a name. Raises PageError for what is no id."""
     text = request.query.get(name)
-    return require_uuid(text, PageError(400, "This page of the list does not exist. Go back to the first page.")) if text else None
+    return (
+        require_uuid(text, PageError(400, "This page of the list does not exist. Go back to the first page."))
+        if text
+        else None
+    )
 
 
 def render(request: web.Request, name: str, visitor: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
@@ -251,7 +255,9 @@ def _shown(
     elif isinstance(error, StoreUnavailable):
         status, text = 503, _unavailable(error)
     else:
-        status, text = (problem.type.status, problem.detail) if problem else (500, "An unexpected error occurred. Try again.")
+        status, text = (
+            (problem.type.status, problem.detail) if problem else (500, "An unexpected error occurred. Try again.")
+        )
     again = status == 503 and retry is not None and request.method == "GET" and not is_part(request)
     response = render(
         request,

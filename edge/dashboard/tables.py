@@ -42,6 +42,8 @@ _HEADINGS = {
     "against_categories": "Against its categories",
     "against_category": "Against the category",
     "median_before": "Median before",
+    "category_median": "Median of the category",
+    "kind": "Prices of",
     "median_change": "Change of the median",
     "median_disagrees": "Median disagrees",
     "index_change": "Change of the same items",
@@ -56,6 +58,7 @@ _HEADINGS = {
     "items_covered": "Items with a figure",
     "items_measured": "Items measured",
 } | {f"p{n}": f"{n}th percentile" for n in (10, 25, 75, 90)}
+_AMOUNTS = {"median", "median_before", "category_median"}
 _BOUNDS = {"low": "low", "central": "median", "high": "high"}
 
 
@@ -103,15 +106,16 @@ def table_of(
     reading: Reading = PLAIN,
     usual: Sequence[str] = (),
     chosen: Sequence[str] = (),
+    currency: str | None = None,
 ) -> Table:
     """Return the rows as text: units in the headings, names for slugs, three members of a list, a dash for unknown.
 
     The columns `chosen` are shown, or the first eight of those that identify a row and of the `usual` ones.
     """
-    present = [name for name in (rows[0] if rows else ()) if not _repeats(name, rows[0])]
+    present = [name for name in (rows[0] if rows else ()) if not repeats(name, rows[0])]
     wanted = [name for name in chosen if name in present] or _default(rows, present, usual)
     ordered = [*wanted, *(name for name in present if name not in wanted)]
-    currency = _only([row.get("currency") for row in rows])
+    currency = _only([row.get("currency") for row in rows]) or currency
     columns = [
         Column(name, heading(name, reading.units, currency), _style([row[name] for row in rows]), name in wanted)
         for name in ordered
@@ -135,7 +139,7 @@ def _default(rows: Sequence[Mapping[str, Any]], present: Sequence[str], usual: S
     return [name for name in (*first, *rest) if name in present][:COLUMNS_SHOWN]
 
 
-def _repeats(name: str, row: Mapping[str, Any]) -> bool:
+def repeats(name: str, row: Mapping[str, Any]) -> bool:
     """Return whether a column says what the name in another one does."""
     return (name == "name" and "brand" in row) or (name == "path" and "category" in row)
 
@@ -153,7 +157,7 @@ def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None
     words = _HEADINGS.get(name) or name.replace("_", " ").capitalize()
     if _SHARE.search(name):
         return f"{words}, %"
-    unit = units.get(name)
+    unit = "currency" if name in _AMOUNTS else units.get(name)
     if unit == "currency":
         return f"{words}, {currency}" if currency else words
     return f"{words} (first period = 100)" if name == "index" and unit else words

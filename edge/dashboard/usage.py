@@ -65,7 +65,9 @@ class UsagePages:
         except StoreUnavailable:  # the page says so: an empty list would be wrong
             pass
         everything = entries or []
-        choices = {name: sorted({entry[name] for entry in everything} | ({given[name]} - {""})) for name in FILTERS[1:3]}
+        choices = {
+            name: sorted({entry[name] for entry in everything} | ({given[name]} - {""})) for name in FILTERS[1:3]
+        }
         choices["status"] = [*(f"{n}xx" for n in range(2, 6)), *sorted({str(entry["status"]) for entry in everything})]
         return render(
             request,

@@ -53,7 +53,7 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
         assert f">{shown}<" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 303
     await browser.ask("GET", PAGE)
-    assert "There is no watch yet" in browser.text
+    assert "No watches yet" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 404
 
 
@@ -83,8 +83,8 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
 @pytest.mark.parametrize(
     ("statement", "text"),
     [
-        ("UPDATE members SET role = 'viewer'", "A viewer may read this"),
-        ("UPDATE organizations SET plan = 'free'", "does not include this. A higher plan"),
+        ("UPDATE members SET role = 'viewer'", "Your role (viewer) has read-only access"),
+        ("UPDATE organizations SET plan = 'free'", "does not include this. Upgrade"),
         ("UPDATE organizations SET state = 'suspended'", "This organization is suspended"),
     ],
 )

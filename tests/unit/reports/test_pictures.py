@@ -13,11 +13,11 @@ def footprint(period: str, low: float, central: float, high: float) -> dict[str,
 
 def test_a_rollup_of_one_group_is_drawn_with_its_interval() -> None:
     drawn = plots(ROLLUP, [footprint("2026-06-01", 1, 2, 4), footprint("2026-07-01", 2, 3, 5)])[0]
-    assert drawn["title"] == "CO2e in kg with its 95 % interval per period"
+    assert drawn["title"] == "Greenhouse gas emissions, kg CO2e per period"
     assert {one["label"]: one["values"] for one in drawn["series"]} == {
-        "co2e_kg_low": [1, 2],
-        "co2e_kg_central": [2, 3],
-        "co2e_kg_high": [4, 5],
+        "95 % interval, low": [1, 2],
+        "Median": [2, 3],
+        "95 % interval, high": [4, 5],
     }
 
 
