@@ -43,7 +43,7 @@ def test_the_overview_warns_at_80_and_at_100_per_cent_of_the_day(member: Visitor
             member.stack.ctl("plans", "set", "brand", "--daily-units", str(limit))
             until(lambda level=level: f'data-quota="{level}"' in page_text(member, "/dashboard"), 60)
             member.go("/dashboard")
-            expect(member.page.locator(f"[data-quota='{level}']")).to_contain_text("of today are used")
+            expect(member.page.locator(f"[data-quota='{level}']")).to_contain_text("You have used")
             member.shoot(f"overview-quota-{level}")
             member.check_accessibility()
     finally:
@@ -59,7 +59,7 @@ def page_text(visitor: Visitor, path: str) -> str:
 def test_the_audit_log_is_narrowed_by_its_address(member: Visitor) -> None:
     new_key(member)
     member.go("/dashboard/audit")
-    member.page.get_by_label("Act", exact=True).select_option("organization.created")
+    member.page.get_by_label("Action", exact=True).select_option("organization.created")
     member.page.get_by_label("Person or key").select_option("Ada Lovelace")
     member.page.get_by_role("button", name="Show", exact=True).click()
     assert "act=organization.created" in member.page.url
@@ -70,7 +70,7 @@ def test_the_audit_log_is_narrowed_by_its_address(member: Visitor) -> None:
     member.check_accessibility()
     member.page.get_by_label("Day (UTC)").fill("2020-01-01")
     member.page.get_by_role("button", name="Show", exact=True).click()
-    expect(member.page.get_by_text("No entry is of this choice")).to_be_visible()
+    expect(member.page.get_by_text("No entries match these filters")).to_be_visible()
     member.page.get_by_role("link", name="Show all").click()
     expect(member.page).to_have_url(f"{member.origin}/dashboard/audit")
 

@@ -94,7 +94,7 @@ async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
     await browser.ask("GET", "/dashboard/jobs")
     assert re.search(r"Cohort.*?<td>Vita</td>", browser.text, re.DOTALL)
     await browser.ask("GET", job)
-    assert "<h1>Cohort: vita</h1>" in browser.text
+    assert "<h1>Cohort: Vita</h1>" in browser.text
     await browser.ask("POST", f"{job}/cancel", {"csrf": browser.csrf()})
     await browser.ask("GET", job)
     assert browser.text.lower().count("nothing was charged") == 1

@@ -72,7 +72,7 @@ async def test_a_webhook_from_its_form_to_its_attempts_and_a_replay(browser: Bro
         assert event is not None
         assert await browser.ask("POST", f"{page}/replays", {**csrf, "event": event[1]}) == 303
         await browser.ask("GET", browser.last.headers["Location"])
-        assert "1 event is sent again" in browser.text
+        assert "1 event queued for redelivery" in browser.text
         await send(settings)
         assert len(there.accepted) == 2
         assert await browser.ask("POST", f"{page}/replays", {**csrf, "after": "0", "to": ""}) == 303

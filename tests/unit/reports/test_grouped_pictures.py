@@ -52,7 +52,10 @@ def test_currencies_are_not_compared_with_each_other() -> None:
 
 
 def test_one_period_is_no_line_but_a_bar_of_each_group() -> None:
-    rows = [{"period": "2026-07-01", "category": name, "co2e_kg": 1.0, "co2e_kg_central": 1_494_348.6} for name in ("a", None)]
+    rows = [
+        {"period": "2026-07-01", "category": name, "co2e_kg": 1.0, "co2e_kg_central": 1_494_348.6}
+        for name in ("a", None)
+    ]
     assert plots(FOOTPRINT, rows) == []
     [picture] = [one for one in bars(FOOTPRINT, rows) if one["title"].startswith("Greenhouse")]
     assert [(e["label"], e["part"], e["text"]) for e in picture["entries"]] == [

@@ -32,7 +32,9 @@ def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
 
 def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
     [plot] = [
-        one for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)]) if one["title"] == "Water consumption, l per period"
+        one
+        for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
+        if one["title"] == "Water consumption, l per period"
     ]
     assert plot["band"] == ["95 % interval, low", "95 % interval, high"]
     assert {one["label"]: one["values"] for one in plot["series"]} == {
