@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from edge.dashboard.charts import number
-from edge.dashboard.tables import BY_CODE, Reading, figure, group_name, named
+from edge.dashboard.tables import BY_CODE, Reading, figure, group_name, named, number
 from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, PRICE_INDEX, REDUCTIONS
 
 _MEDIANS = {COHORTS.name: "p50", CATEGORY_INSIGHTS.name: "median", BRAND_INSIGHTS.name: "median"}
@@ -136,10 +135,11 @@ def _footprint(rows: Rows, reading: Reading) -> Answer:
     row = max(known, key=lambda one: one["co2e_kg_central"])
     low, central, high = (figure(round(row[f"co2e_kg_{bound}"])) for bound in ("low", "central", "high"))
     whose = group_name(row, reading.names)
-    of = f", the largest of {len(newest)} groups, {whose}" if len(newest) > 1 else f" of {whose}" if whose else ""
+    of = f" of {whose}" if whose else ""
+    largest = f", the largest of {len(newest)} groups" if len(newest) > 1 else ""
     basis = "all units sold" if row["basis"] == "sales" else "one of each item"
     covered = f"{100 * row['items_covered']:.0f} % of {_counted(row['items'], 'item')} have a figure."
-    sentence = f"is the footprint{of}, for {basis} {when}; the 95 % interval is {low} to {high}. {covered}"
+    sentence = f"is the footprint of {basis}{of}{largest} {when}; the 95 % interval is {low} to {high}. {covered}"
     return Answer(f"{central} {BY_CODE['co2e_kg'].unit}", sentence)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from edge.analytics.price_history import KINDS, Price, median
 from edge.analytics.report import Picture
 from edge.dashboard.periods import days_text
-from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading
+from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
 from shared.money import minor_digits
 
 
@@ -36,14 +36,6 @@ def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
     if low is not None and high is not None:
         text, whisker = f"{text} ({figure(bar.low)} to {figure(bar.high)})", (_part(low, full), _part(high, full))
     return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
-
-
-def number(value: Any) -> float | None:
-    """Return the number that a figure or its text is, None for anything else."""
-    try:
-        return float(value) if value is not None else None
-    except (TypeError, ValueError):
-        return None
 
 
 def _part(value: float, full: float) -> float:

@@ -58,6 +58,7 @@ _HEADINGS = {
     "items_covered": "Items with a figure",
     "items_measured": "Items measured",
 } | {f"p{n}": f"{n}th percentile" for n in (10, 25, 75, 90)}
+_TWO_DECIMALS = {"ratio", "first period = 100"}
 _AMOUNTS = {"median", "median_before", "category_median"}
 _BOUNDS = {"low": "low", "central": "median", "high": "high"}
 
@@ -203,6 +204,14 @@ def figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if abs(value) < 999_999.5 else f"{value:,.0f}"
 
 
+def number(value: Any) -> float | None:
+    """Return the number that a figure or its text is, None for anything else."""
+    try:
+        return float(value) if value is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
 def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any], names: Names = NO_NAMES) -> str:
     """Return a question's parameters in words: its subject first; a parameter that equals its default is left out."""
     requested = {
@@ -278,6 +287,8 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
         return "yes" if value else "no"
     if isinstance(value, float) and _SHARE.search(name):
         return f"{100 * value:.1f}"
+    if isinstance(value, float) and reading.units.get(name) in _TWO_DECIMALS:
+        return f"{value:,.2f}"
     if isinstance(value, str) and _LONG.fullmatch(value):
         return f"{Decimal(value):.4f}"  # the file has all of its digits
     if isinstance(value, str):

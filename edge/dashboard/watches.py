@@ -17,11 +17,11 @@ from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS, Condition
 
-TITLES: dict[Condition, str] = {
-    "below": "Below an amount",
-    "new-low": "A new low",
-    "returned": "Offered again",
-    "index-moved": "Prices moved",
+CARDS: dict[Condition, tuple[str, str]] = {
+    "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
+    "new-low": ("A new low", "An item's price is lower than on every one of the days before."),
+    "returned": ("Offered again", "An item is back after at least n days without a price."),
+    "index-moved": ("Prices moved", "Prices of the same items changed by more than a percentage within a month."),
 }
 
 
@@ -167,8 +167,7 @@ class WatchPages:
     ) -> web.StreamResponse:
         chosen = condition_of(given.get("condition", ""))
         values: dict[str, Any] = {
-            "conditions": CONDITIONS,
-            "titles": TITLES,
+            "conditions": CARDS,
             "chosen": chosen,
             "fields": fields_of(chosen),
         }

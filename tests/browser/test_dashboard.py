@@ -136,3 +136,24 @@ def test_by_keyboard_alone(member: Visitor) -> None:
     member.page.keyboard.type("milk")
     member.page.keyboard.press("Enter")
     expect(member.page.locator(".hits a").first).to_be_visible()
+
+
+def test_requests_are_filtered_and_their_status_is_in_sight_on_a_phone(member: Visitor) -> None:
+    key = new_key(member)
+    assert member.api("/index/lookup/IID-NONE", key) == 404
+    until(lambda: "iid-not-found" in page_text(member, "/dashboard/requests"))
+    member.go("/dashboard/requests")
+    member.page.get_by_label("Status").select_option("404")
+    member.page.get_by_role("button", name="Filter").click()
+    row = member.page.locator("table.requests tbody tr").first
+    expect(row).to_contain_text("/v1/index/lookup/IID-NONE")
+    expect(row.get_by_role("link", name="iid-not-found")).to_be_visible()
+    expect(row.get_by_role("button", name="Copy")).to_be_visible()
+    member.shoot("requests-filtered")
+    member.check_accessibility()
+    member.page.set_viewport_size({"width": 390, "height": 844})
+    status = row.locator("td").nth(1).bounding_box()
+    assert status is not None
+    assert status["x"] + status["width"] <= 374
+    member.check_width()
+    member.shoot("phone-requests")

@@ -110,3 +110,52 @@ def test_a_category_as_a_page(member: Visitor) -> None:
 def test_a_report_that_the_plan_does_not_include_says_so_before_anything_runs(member: Visitor) -> None:
     member.go("/dashboard/reports?kind=sustainability-rollup")
     expect(member.page.locator("#price .notice")).to_contain_text("does not include")
+
+
+def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=brand-insights")
+    member.page.get_by_role("button", name="Run report").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded")
+    expect(member.page.locator(".answered")).to_contain_text("is the range of the median prices of 50 brands")
+    rows = member.page.get_by_role("region", name="Rows of the result")
+    first = rows.locator("tbody tr").first
+    heights = [row["height"] for row in (first.bounding_box(), rows.locator("tbody tr").nth(1).bounding_box()) if row]
+    assert all(height < 120 for height in heights), heights
+    cells = first.locator("th, td")
+    expect(cells).to_have_count(8)
+    tops = cells.evaluate_all("cells => cells.map((cell) => getComputedStyle(cell).verticalAlign)")
+    assert set(tops) == {"top"}
+    member.check_accessibility()
+    member.hold_dark_phone()
+    rows.evaluate("box => { box.scrollLeft = 300; }")
+    box, header = rows.bounding_box(), first.locator("th").bounding_box()
+    assert box is not None
+    assert header is not None
+    assert abs(header["x"] - box["x"]) <= 2, "the first column stays in sight"
+    member.check_width()
+    member.shoot("phone-job-brands")
+    member.check_accessibility()
+    member.hold_wide_light()
+    member.page.get_by_text(re.compile("^Columns:")).click()
+    member.page.get_by_role("button", name="None").click()
+    member.page.get_by_label("Percentile", exact=True).check()
+    member.page.get_by_role("button", name="Show", exact=True).click()
+    expect(rows.locator("thead th")).to_have_text(["Percentile"])
+    member.page.go_back()
+    first.get_by_role("link").first.click()
+    expect(member.page.get_by_role("heading", level=1)).to_have_text("Meadows")
+    expect(member.page.get_by_role("region", name="Categories").locator("tbody tr").first).to_be_visible()
+    member.shoot("job-row")
+    member.check_accessibility()
+
+
+def test_an_index_of_one_month_leads_to_the_form_with_shorter_periods(member: Visitor) -> None:
+    member.go("/dashboard/reports?kind=price-index&brand=vitasoy")
+    member.page.get_by_role("button", name="Run report").click()
+    member.page.wait_for_url("**/dashboard/jobs/*")
+    expect(member.page.locator("#job .state")).to_have_text("succeeded")
+    expect(member.page.locator(".answered")).to_contain_text("1 month has data (2026-07-15 to 2026-07-24)")
+    member.page.get_by_role("link", name="Change the report").click()
+    expect(member.page.locator("#granularity")).to_have_value("week")
+    expect(member.page.locator("#brand")).to_have_value("vitasoy")

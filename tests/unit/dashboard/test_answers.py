@@ -120,7 +120,7 @@ def test_an_answer_of_nothing_says_why_and_what_to_change() -> None:
 def test_a_footprint_is_the_median_of_the_picture_and_says_how_many_items_have_a_figure() -> None:
     said = text_of("sustainability-rollup", [footprint("2026-06-01", 1500.0)])
     assert said == (
-        "1,500 kg CO2e is the footprint, for all units sold (2026-06); the 95 % interval is 0 to 3,000. "
+        "1,500 kg CO2e is the footprint of all units sold (2026-06); the 95 % interval is 0 to 3,000. "
         "25 % of 40 items have a figure."
     )
     assert text_of("sustainability-rollup", [footprint("2026-06-01", None)]) == (
