@@ -103,9 +103,10 @@ REPORTS = (
         picture=Picture(
             spread=("p10", "p50", "p90", "mean"),
             compared="p50",
-            bars=("min", "p10", "p25", "p50", "p75", "p90", "max"),
+            boxes=True,
             band=("p10", "p90"),
         ),
+        columns=("p50", "p10", "p90", "mean", "items", "observations", "channels"),
     ),
     Report(
         kind=CATEGORY_INSIGHTS,
@@ -134,6 +135,7 @@ REPORTS = (
             ),
         ),
         picture=INSIGHTS,
+        columns=("median", "median_change", "rank", "items", "observations", "top_brands", "channels"),
     ),
     Report(
         kind=BRAND_INSIGHTS,
@@ -162,6 +164,16 @@ REPORTS = (
             ),
         ),
         picture=INSIGHTS,
+        columns=(
+            "median",
+            "median_change",
+            "rank",
+            "items",
+            "observations",
+            "against_categories",
+            "categories",
+            "peers",
+        ),
     ),
     Report(
         kind=PRICE_INDEX,
@@ -189,6 +201,7 @@ REPORTS = (
             lines=("share_matched",),
             band=("low", "high"),
         ),
+        columns=("index", "low", "high", "median", "items", "matched_items", "share_matched"),
     ),
     Report(
         kind=REDUCTIONS,
@@ -208,6 +221,7 @@ REPORTS = (
                 example="/insights/reductions?category={category}",
             ),
         ),
+        columns=("announced", "holding", "overstated", "not_below", "undecided", "share_holding", "items"),
     ),
     Report(
         kind=SUSTAINABILITY_ROLLUP,
@@ -229,12 +243,13 @@ REPORTS = (
         ),
         picture=Picture(
             spread=("co2e_kg_low", "co2e_kg_central", "co2e_kg_high"),
-            spread_title="CO2e in kg with its 95 % interval",
+            spread_title="Greenhouse gas emissions, kg CO2e",
             compared="co2e_kg_central",
-            compared_title="CO2e in kg (median)",
+            compared_title="Greenhouse gas emissions, kg CO2e",
             band=("co2e_kg_low", "co2e_kg_high"),
             lines=CODES,
         ),
+        columns=("items", "items_covered", *(f"{code}_central" for code in CODES), "units", "contributors"),
     ),
 )
 REPORTS_BY_KIND: dict[str, Report] = {report.kind.name: report for report in REPORTS}

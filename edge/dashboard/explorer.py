@@ -131,7 +131,7 @@ class ExplorerPages:
         """A record as a page."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
         return await charge.settle(self._record(request, visitor, iid))
 
@@ -156,7 +156,7 @@ class ExplorerPages:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         principal = await self._billing.principal(visitor, BRAND)
         charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visitor, iid))
@@ -206,7 +206,7 @@ class ExplorerPages:
         try:
             return msgspec.convert(self._cursors.open(_CURSOR, {"q": q}, cursor), Position)
         except (InvalidCursor, msgspec.ValidationError):
-            raise PageError(400, "This address names no page of the results. Search again.") from None
+            raise PageError(400, "This page of results does not exist. Search again.") from None
 
 
 def _words(request: web.Request) -> str:

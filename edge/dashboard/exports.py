@@ -63,7 +63,7 @@ class ExportPages:
         _organization(visitor)
         given = {"dataset": "observations", **request.query}
         if given["dataset"] not in DATASETS:
-            raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
+            raise PageError(404, "There is no such dataset. Choose one from the exports page.")
         return await self._form(request, visitor, given, None, {})
 
     async def _form(

@@ -42,7 +42,7 @@ class OneTimeSecrets:
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form is from an older page. Reload the page and try again.")
+            raise PageError(400, "This form has expired. Reload the page and try again.")
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
@@ -58,7 +58,7 @@ class OneTimeSecrets:
             await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was sent before. Reload the page to do more.") from None
+                raise PageError(409, "This form was already submitted. Reload the page to continue.") from None
             raise
         return see(page)
 

@@ -428,7 +428,9 @@ class FastPath:
         self._counts.note(route, decision, status, seconds, refunded=refunded, source=source)
         units = call.answer.units if status == 200 else 0
         if caller.principal is not None:
-            self._used(caller.principal, caller.network, route, status, units, seconds, call.request_id.decode())
+            path, problem = call.request.target.partition(b"?")[0].decode(), slug.decode().strip('"')
+            identity = (call.request_id.decode(), "GET", path, "" if problem == "null" else problem)
+            self._used(caller.principal, caller.network, route, status, units, seconds, *identity)
         span = self._span(call.request.traceparent, call.request_id)
         self._access_log.append(
             _LINE

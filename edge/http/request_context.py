@@ -114,7 +114,7 @@ def _open(target: str) -> int:
 
 
 # Called for every request of a known caller: principal, network, route, status, units, seconds, request id.
-Used = Callable[[Principal, str, str, int, int, float, str], None]
+Used = Callable[[Principal, str, str, int, int, float, str, str, str, str], None]
 # Headers that a browser's script may read; without them web pages would not see the limits.
 EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Link, Location"
 COMMON_FIELDS: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
@@ -183,6 +183,9 @@ class RequestContext:
                 context.units,
                 seconds,
                 context.request_id,
+                request.method,
+                request.path,
+                context.problem_slug or "",
             )
         if context.span.sampled:
             self._note_span(request, response, context, rule, seconds)
