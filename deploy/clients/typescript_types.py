@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from deploy.clients.schemas import in_place, kinds_of, whole
-from deploy.openapi.compare import expanded, operations_of
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
@@ -18,7 +17,7 @@ def types(document: dict[str, Any]) -> str:
     schemas = document["components"]["schemas"]
     made = {name: whole(one, schemas) for name, one in schemas.items()}
     listed = {name: _interface(name, one) if one["properties"] else _alias(name, one) for name, one in made.items()}
-    for operation in operations_of(expanded(document)):
+    for operation in (one for operations in document["paths"].values() for one in operations.values()):
         query = _query(operation)
         if query["properties"]:
             name = f"{operation['operationId'][0].upper()}{operation['operationId'][1:]}Query"
@@ -28,7 +27,7 @@ def types(document: dict[str, Any]) -> str:
 
 def _query(operation: dict[str, Any]) -> dict[str, Any]:
     """Return the query of an operation as the schema of an object."""
-    parameters = [one for one in operation["parameters"] if one["in"] == "query"]
+    parameters = [one for one in operation["parameters"] if one.get("in") == "query"]  # the others may be shared
     return {
         "description": f"Query of `{operation['operationId']}`.",
         "properties": {one["name"]: {**one["schema"], "description": one["description"]} for one in parameters},

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+import msgspec
 
 from deploy.ctl.console import data_dir_option, json_option, print_json, settings, show
 from deploy.ctl.selectors import organization_of
@@ -39,7 +40,7 @@ def events(
         [[deleted_up_to]] = connection.execute(SQL.deleted_up_to).fetchall()
     if after is not None and after < deleted_up_to:
         raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
-    documents = [event_document(*row) for row in rows]
+    documents = [msgspec.structs.asdict(event_document(*row)) for row in rows]
     if as_json:
         print_json(documents)
         return

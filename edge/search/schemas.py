@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope, PageTotal, SelfLink
+from edge.http.envelope import ListEnvelope, PageTotalSchema, SelfLink
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from edge.index.schemas import IID, BrandRef, CategoryRef
 
@@ -45,7 +45,7 @@ class SearchHit(Schema):
     links = fields.Nested(SelfLink(), required=True)
 
 
-class SearchTotal(PageTotal):
+class SearchTotal(PageTotalSchema):
     """Number of hits, and of those with all words."""
 
     all_words = fields.Int(

@@ -25,12 +25,12 @@ class ArticleMember(TypedDict):
 
 
 class AttemptList(TypedDict):
+    data: list["DeliveryAttempt"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["DeliveryAttempt"]
 
 
 class AuditEntry(TypedDict):
@@ -349,14 +349,14 @@ class DeliveryAttempt(TypedDict):
     status: int | None
     outcome: Literal[
         "accepted",
-        "refused",
-        "redirected",
-        "timed-out",
-        "unreachable",
-        "tls-failed",
-        "private-address",
         "answer-too-large",
+        "private-address",
+        "redirected",
+        "refused",
         "secret-unreadable",
+        "timed-out",
+        "tls-failed",
+        "unreachable",
     ]
     answer: str
     milliseconds: int
@@ -381,12 +381,12 @@ class Event(TypedDict):
 
 
 class EventList(TypedDict):
+    data: list["Event"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Event"]
 
 
 class EvidenceDay(TypedDict):
@@ -1468,7 +1468,7 @@ class Watch(TypedDict):
     label: str | None
     target: Literal["article", "brand", "category"]
     code: str
-    condition: Literal["below", "new-low", "returned", "index-moved"]
+    condition: Literal["below", "index-moved", "new-low", "returned"]
     kind: Literal["listing", "sale"]
     amount: str | None
     currency: str | None
@@ -1483,19 +1483,19 @@ class WatchChange(TypedDict):
 
 
 class WatchList(TypedDict):
+    data: list["Watch"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Watch"]
 
 
 class Webhook(TypedDict):
     id: str
     url: str
     types: list[str] | None
-    state: Literal["active", "retrying", "disabled"]
+    state: Literal["active", "disabled", "retrying"]
     disabled_reason: str | None
     failures: int
     next_attempt_at: str | None
@@ -1507,9 +1507,9 @@ class Webhook(TypedDict):
 
 
 class WebhookList(TypedDict):
+    data: list["Webhook"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Webhook"]
