@@ -11,8 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from edge import rules
-from edge.analytics import reports
-from edge.analytics.pricing import Pricing
+from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
 from edge.bulk.routes import dataset_routes, export_routes
@@ -30,19 +29,16 @@ from edge.events.routes import event_routes
 from edge.health import Health
 from edge.http import middleware as cors
 from edge.http import middleware as redirects
-from edge.http.answer_keeping import answer_keeping
 from edge.http.middleware import chunked_framing, negotiation
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
+from edge.http.representation import answer_keeping
 from edge.http.request_context import RequestContext
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
 from edge.index import digital_link
-from edge.index.batch import BatchLookup
-from edge.index.brands import Brands
-from edge.index.categories import Categories
-from edge.index.channels import Channels
-from edge.index.lookup import Lookup
+from edge.index import lists as index_lists
+from edge.index.lookup import BatchLookup, Lookup
 from edge.index.resolve import Resolve, ResolveBatch, Resolver
 from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
 from edge.mcp import handlers as mcp
@@ -167,7 +163,7 @@ def _static_files(files: StaticFiles) -> tuple[Route, ...]:
 
 
 def _free_routes(services: Services) -> tuple[Route, ...]:
-    resources, lists = services.resources, services.lists
+    resources = services.resources
     base_url = resources.settings.base_url
     lookup = Lookup(resources.records, base_url)
     batch = BatchLookup(resources.records, resources.version, services.billing)
@@ -176,8 +172,6 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
     resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
     search = Search(services.search_answers)
-    brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
-    channels = Channels(resources.database, lists)
     return (
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
@@ -185,9 +179,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
         Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
-        Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
-        Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),
-        Route("GET", f"{PREFIX}/index/channels", channels.list, rules.free("channels")),
+        *index_lists.routes(resources.database, services.lists),
         *digital_link.routes(resolver, base_url, services.origin),
     )
 
@@ -201,16 +193,13 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
     jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
-    pricing = Pricing(services.price_history, resources.database, services.billing)
-    footprint = services.sustainability
-    prior = PriorPrice(resources.database, services.settings.base_url, services.billing)
+    prior = PriorPrice(resources.database, services.settings.base_url)
+    reads = [read.declared() for read in (services.price_history, prior, services.sustainability)]
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))
     return (
-        Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
-        Route("GET", f"{PREFIX}/index/pricing/{{iid}}/reference", prior.show, rules.light("prior-price")),
-        Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
+        *light_reads.routes(reads, resources.database, services.billing),
         *reports.routes(services.reports, services.billing),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),

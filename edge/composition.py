@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from edge.analytics.price_history import PriceHistory
-from edge.analytics.report_service import ReportService
+from edge.analytics.reports import ReportService
 from edge.analytics.sustainability import Sustainability
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
@@ -16,18 +16,15 @@ from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportS
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
 from edge.events.watch_service import WatchService
-from edge.events.watches import RepeatableActs
 from edge.events.webhook_service import WebhookService
-from edge.http.access_log import AccessLog
 from edge.http.answer_cache import AnswerCache
 from edge.http.lists import CursorSigner, Paginator
+from edge.http.request_context import AccessLog
 from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.index.identifiers import ResolutionCache, ResolutionReader
-from edge.index.lookup import RecordLoader
-from edge.index.records import RecordCache
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders, JobWaiters
+from edge.index.lookup import RecordCache, RecordLoader
+from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
 from edge.quota.billing import Billing
@@ -35,14 +32,12 @@ from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.middleware import PersonLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
-from edge.search.engine import SearchEngine
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch, SearchEngine
 from edge.startup import NEEDED
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.idempotency import IdempotentActs
-from edge.storage.listener import PgListener
-from edge.storage.monitor import RunMarker, RuntimeMonitor
+from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
 from shared.objects.directory import ResultStore
@@ -270,7 +265,6 @@ class Services:
     events: EventFeed
     watches: WatchService
     webhooks: WebhookService
-    repeatable_acts: RepeatableActs
 
     @property
     def settings(self) -> Settings:
@@ -294,7 +288,6 @@ def build_services(resources: Resources) -> Services:
     )
     search = ItemSearch(resources.search, resources.resolutions, version)
     urls = SignedUrls(*settings.signing_secrets)
-    idempotent = IdempotentActs(database, settings)
     return Services(
         resources=resources,
         origin=settings.base_url.removesuffix(API_PATH),
@@ -303,11 +296,11 @@ def build_services(resources: Resources) -> Services:
         billing=billing,
         person_limits=PersonLimits(resources.limiter, settings),
         organizations=OrganizationService(database, settings),
-        idempotent_acts=idempotent,
+        idempotent_acts=IdempotentActs(database, settings),
         search=search,
         search_answers=SearchAnswers(search, cursors, settings.base_url),
         price_history=PriceHistory(database, settings.base_url),
-        sustainability=Sustainability(database, settings.base_url, billing),
+        sustainability=Sustainability(database, settings.base_url),
         orders=orders,
         job_serializer=jobs,
         reports=ReportService(database, version, orders, jobs, resources.results, cursors),
@@ -321,5 +314,4 @@ def build_services(resources: Resources) -> Services:
         events=EventFeed(database, lambda: version.current),
         watches=WatchService(database),
         webhooks=WebhookService(database, settings),
-        repeatable_acts=RepeatableActs(database, idempotent),
     )

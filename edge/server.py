@@ -18,8 +18,8 @@ from edge.app import SERVICES, create_app
 from edge.composition import Resources, build, opened
 from edge.fast_path.protocol import FastPathProtocol
 from edge.fast_path.service import FastPath
-from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
+from edge.http.faults import reason_phrase
 from edge.http.problems import CONTENT_TYPE
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings

@@ -60,9 +60,8 @@ class InvalidFile(ItemIndexError):
 class InvalidIid(ItemIndexError):
     """The text is not an IID."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self) -> None:
         super().__init__("the text is not an IID")
-        self.text = text
 
 
 class InvalidIdentifier(ItemIndexError):

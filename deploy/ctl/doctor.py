@@ -12,7 +12,7 @@ import click
 import psycopg
 import redis
 
-from deploy.ctl.console import console, data_dir_option, json_option
+from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
@@ -101,8 +101,7 @@ class Finding(NamedTuple):
 
 
 @click.command(epilog="Example: itemindex doctor || itemindex logs")
-@data_dir_option
-@json_option
+@stored
 def doctor(data_dir: Path, as_json: bool) -> None:
     """Check every part of the service on this data directory. Exit code 1 when something is wrong."""
     findings = list(_examine(Paths.at(data_dir)))

@@ -1,16 +1,16 @@
 """`itemindex ingest`: files through a mapping into the index."""
 
+import dataclasses
 import json
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, settings, show, stored
 from deploy.ctl.demo import load_demo
 from deploy.ctl.loading import document, load_with_bar, show_summary, wait_for_index
 from shared.db.connect import connect
-from shared.db.queries import beside
 from shared.errors import ConfigurationError, LoadRefused
 from shared.printable import printable_lines
 from shared.settings.settings import Settings
@@ -22,8 +22,6 @@ from workers.ingest.mapping import markdown
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
 
-SQL = beside(__file__, "ingest.sql")
-DATA = beside(__file__, "data.sql")
 WITH_REJECTS = 3
 """The exit status of a load with --strict that was loaded and has rejects."""
 _SHIPPED = Path(__file__).parents[1] / "mappings"
@@ -41,13 +39,13 @@ class _DefaultToRun(click.Group):
 
 @click.group(cls=_DefaultToRun)
 def ingest() -> None:
-    """Load files through a mapping: CSV, NDJSON or Parquet, plain, gzip or zstd.
+    """Load files through a mapping: CSV, JSON, XML, spreadsheets, Parquet; plain, packed or in an archive.
 
     \b
     Examples:
       itemindex ingest --mapping deploy/mappings/hk_pricewatch.toml prices.csv.gz
       itemindex ingest --mapping mine.toml --dry-run mine.csv
-      itemindex ingest rejects
+      itemindex loads rejects
     The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
     """
 
@@ -67,10 +65,10 @@ def ingest() -> None:
     is_flag=True,
     help="Load even if the load merges more than a tenth of the index with other items.",
 )
+@click.option("--member", help="Of a ZIP or tar: the file that has the rows, instead of the mapping's `member`.")
 @click.option("--strict", is_flag=True, help="End with status 3 if the load, or the dry run, has rejects.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@data_dir_option
-@json_option
+@stored
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -78,6 +76,7 @@ def run(
     dry_run: bool,
     rows: int,
     allow_merges: bool,
+    member: str | None,
     strict: bool,
     files: tuple[Path, ...],
     data_dir: Path,
@@ -93,6 +92,8 @@ def run(
       3  with --strict: loaded, with rejects
     """
     mapping = mappings.read(_find(mapping_path))
+    if member:
+        mapping = dataclasses.replace(mapping, member=member)
     if dry_run:
         rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
     else:
@@ -114,64 +115,22 @@ def demo_(data_dir: Path) -> None:
         console.say("the index has, or had, data already: the demo data was not loaded")
 
 
-@ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
-@click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Entries to show at most.")
-@data_dir_option
-@json_option
-def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""
-    with connect(settings(data_dir).database_url, application="ingest") as connection:
-        load = connection.execute(SQL.load, (load_id,)).fetchone()
-        if load is None:
-            raise LoadRefused(
-                "there is no such load; `itemindex ingest loads` lists them" if load_id else "there is no load yet"
-            )
-        rejects = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
-    rows = [
-        dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in rejects
-    ]
-    if as_json:
-        names = ("load", "source", "state", "started_at", "rejected", "kept")
-        click.echo(json.dumps({**dict(zip(names, load, strict=True)), "rejects": rows}, indent=1, default=str))
-        return
-    title = f"load {load[0]} of {load[1]}, {load[2]}: {load[4]:,} rejects"
-    if load[5] < load[4]:
-        title += f", of which the first {load[5]:,} are kept" if load[5] else ", which are no longer kept"
-    if rows:
-        show(({name: row[name] for name in row if name != "row"} for row in rows), as_json=False, title=title)
-    else:
-        console.say("{title}", title=title)
-
-
-@ingest.command(epilog="Example: itemindex ingest loads")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
-@data_dir_option
-@json_option
-def loads(limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the last loads with their outcome."""
-    names = ("load", "source", "state", "rows_read", "rows_rejected", "fields_rejected", "started_at", "error")
-    with connect(settings(data_dir).database_url, application="ingest") as connection:
-        loads = connection.execute(DATA.loads, (limit,)).fetchall()
-    show((dict(zip(names, row, strict=True)) for row in loads), as_json=as_json, title="loads")
-
-
 @ingest.command("check", epilog="Example: itemindex ingest check mine.toml")
-@click.argument("mapping_path")
-def check(mapping_path: str) -> None:
-    """Check that a mapping can be used."""
+@click.argument("mapping_path", required=False)
+@click.option("--keys", is_flag=True, help="Print every key of a mapping with its meaning and an example, as Markdown.")
+def check(mapping_path: str | None, keys: bool) -> None:
+    """Check that a mapping can be used; or print the keys that one may have."""
+    if (mapping_path is None) != keys:
+        raise click.UsageError("name either a mapping or --keys")
+    if mapping_path is None:
+        click.echo(printable_lines(markdown()), nl=False)
+        return
     mapping = mappings.read(_find(mapping_path))
     console.say(
         "[green]can be used[/]: source {source}, columns {columns}",
         source=mapping.source,
         columns=", ".join(mapping.columns),
     )
-
-
-@ingest.command("keys", epilog="Example: itemindex ingest keys | less")
-def keys() -> None:
-    """Print every key of a mapping with its meaning and an example, as Markdown."""
-    click.echo(printable_lines(markdown()), nl=False)
 
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")

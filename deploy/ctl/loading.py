@@ -134,7 +134,7 @@ def _refusals(summary: Summary, *, dry_run: bool) -> list[str]:
         return lines
     dropped = summary.counts.get("rejects_dropped", 0)
     bound = f" the first {rows + fields - dropped:,}" if dropped else " them"
-    return [*lines, f"  `itemindex ingest rejects {summary.load_id}` lists{bound}."]
+    return [*lines, f"  `itemindex loads rejects {summary.load_id}` lists{bound}."]
 
 
 def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]:

@@ -17,8 +17,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from deploy.ctl.console import console, data_dir_option
-from deploy.ctl.numbers import FiniteRange
+from deploy.ctl.console import FiniteRange, console, data_dir_option
 from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
 from deploy.terminal import SafeTable

@@ -14,9 +14,8 @@ from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import StackError, end_left_behind
+from deploy.local.supervised import WORKER_MODULE, StackError, end_left_behind, worker_command
 from deploy.local.tls import Certificate
-from deploy.local.worker import WORKER_MODULE, worker_command
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.db.migrate import migrate

@@ -137,14 +137,22 @@ class Meta(Schema):
     )
 
 
-class Estimate(Schema):
-    """The members that a dry run has instead of `data` and `meta`."""
+class Quote(Schema):
+    """Cost of a call."""
 
-    kind = fields.Str()
-    cost_units = fields.Int()
-    cached = fields.Bool()
-    format = fields.Str()
-    data_version = fields.Int()
+    kind = fields.Str(required=True)
+    cost_units = fields.Int(required=True)
+    cached = fields.Bool(required=True)
+    format = fields.Str(required=True)
+    data_version = fields.Int(required=True)
+    parameters = fields.Dict(metadata={"description": "Parameters of a report in their normal form"})
+
+
+class Analysis(Schema):
+    """Base of every analysis; each has rows as its `data`, and `meta`."""
+
+    instead = Quote
+    """What a dry run answers in its place."""
 
 
 def light_units(request: web.Request) -> int:

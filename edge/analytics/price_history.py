@@ -1,4 +1,4 @@
-"""One observed price, as the light reads fetch it."""
+"""GET /index/pricing/{iid}: the prices of an item, day by day."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,18 +9,26 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
+from aiohttp import web
 
+from edge.analytics.conversion import in_currency
 from edge.analytics.envelope import aside, light_offer
-from edge.analytics.items import range_of, require_active_item
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
+from edge.analytics.schemas import PricingQuery, PricingReport
 from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.answer_cache import Offer
+from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
+from shared.analytics.exchange import ROUNDING as ROUNDED
+from shared.analytics.exchange import Converter
 from shared.analytics.outliers import MODES
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
 from shared.prior_price.model import Moment, Options, Reference
 from shared.prior_price.reduction import as_fields, reference
 from shared.units.content import Content, contents
+
+# One observed price, as the light reads fetch it.
 
 
 class Price(NamedTuple):
@@ -93,6 +101,7 @@ def _moment(price: Price) -> Moment:
 
 SQL = beside(__file__, "price_history.sql")
 WINDOWS = (7, 30, 90, 365)
+MONEY = ("low", "median", "high", "close")
 KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
@@ -171,10 +180,65 @@ class PriceHistory:
         }
         return History(shown, outliers, meta)
 
+    def declared(self) -> LightRead:
+        """Return the read of an item's prices."""
+        return LightRead(
+            kind="pricing",
+            path="pricing/{iid}",
+            operation="getPricing",
+            summary="Pricing history of one item",
+            description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
+            query=PricingQuery,
+            reply=PricingReport,
+            answer="The prices, or with `dry_run` their cost",
+            find=self._find,
+        )
+
+    async def _find(self, request: web.Request) -> Found:
+        query = request[QUERY]
+        history = await self.read(
+            request[PATH]["iid"],
+            query["from_"],
+            query["to"],
+            query["channel"],
+            query["currency"],
+            query["kind"],
+            include=query["outliers"] == "include",
+            query_string=request.rel_url.raw_query_string,
+        )
+        listed = rows(history.prices)
+        return Found(listed, SCHEMA, history.meta, _amounts(history, listed))
+
     async def offer(self, iid: str) -> Offer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
         history = await self.read(iid, None, None, (), None)
         return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")
+
+
+def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
+    """Return the amounts of the rows and of the meta, whose statistics end on the last day of the range."""
+    meta = history.meta
+    first = min([meta["from"], *(one["as_of"] for one in meta["reductions"])])
+    parts = (meta["statistics"], meta["reductions"])
+    currencies = {price.currency for price in history.prices} | {one["currency"] for part in parts for one in part}
+
+    def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        converted = [in_currency(row, MONEY, row["day"], converter) for row in listed]
+        return converted, converted_meta(meta, converter)
+
+    return Amounts(currencies, first, meta["to"], convert)
+
+
+def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]:
+    """Return the meta with its amounts converted: statistics at the rates of their last day, reductions of theirs."""
+    changed = {
+        name: [in_currency(row, ("low", "median", "high"), meta["to"], converter) for row in meta[name]]
+        for name in ("statistics", "unit_prices")
+    }
+    changed["reductions"] = [
+        in_currency(row, ("price", "prior_price", "at_most"), row["as_of"], converter) for row in meta["reductions"]
+    ]
+    return {**meta, **changed, "rounding": {**meta["rounding"], **dict.fromkeys(MONEY, ROUNDED)}}
 
 
 def _figures(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from edge.analytics.report_schemas import Reply, ReportQuery
+from edge.analytics.report_schemas import ReportAnswer, ReportQuery
 from edge.http.parameters import Parameters
 from shared.jobs.contract import Kind
 
@@ -14,9 +14,9 @@ class Picture:
     `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
     columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.
     The area between the two columns of `band` is filled: an interval, or the middle of a distribution.
-    `bars`: the values of these columns in the newest period of a single group. A column x with the columns x_low and
-    x_high is drawn with this interval. `changes` are drawn as `lines` are, and never as bars, which have no negative
-    lengths. Points of periods in which outliers were found are hollow.
+    `boxes`: whether the rows have the percentiles of a distribution; it is drawn for each group of the newest period.
+    A column x with the columns x_low and x_high is drawn with this interval. `changes` are drawn as `lines` are, and
+    never as bars, which have no negative lengths. Points of periods in which outliers were found are hollow.
     """
 
     lines: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Picture:
     compared: str = ""
     spread_title: str = "Prices"
     compared_title: str = "Median price"
-    bars: tuple[str, ...] = ()
+    boxes: bool = False
     band: tuple[str, str] | None = None
 
 
@@ -58,7 +58,8 @@ class Report:
     """One report: its kind of job with its units, the plan that it needs, its endpoints, its rows, and how it is shown.
 
     `rank_min` is the least rank of plan that may order it, `entitlement` its name in GET /v1/. `usage_name` is its name
-    in metrics and statistics of use where that is not the kind's. The dashboard's form orders the last endpoint.
+    in metrics and statistics of use where that is not the kind's. The dashboard's form orders the last endpoint; its
+    table of rows shows `columns` first.
     """
 
     kind: Kind
@@ -66,9 +67,10 @@ class Report:
     description: str
     rank_min: int
     entitlement: str
-    reply: type[Reply]
+    reply: type[ReportAnswer]
     endpoints: tuple[Endpoint, ...]
     picture: Picture = Picture()
+    columns: tuple[str, ...] = ()
     usage_name: str = ""
 
     @property

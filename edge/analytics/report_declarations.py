@@ -5,8 +5,16 @@ from marshmallow import fields, validate
 from edge.analytics import report_schemas as schemas
 from edge.analytics.envelope import outliers_field
 from edge.analytics.report import Endpoint, Picture, Report
-from edge.analytics.report_rows import ReductionRow, RollupRow
-from edge.analytics.report_schemas import Reply, ReportMeta, ReportQuery, granularity, groups, listed
+from edge.analytics.report_schemas import (
+    ReductionRow,
+    ReportAnswer,
+    ReportMeta,
+    ReportQuery,
+    RollupRow,
+    granularity,
+    groups,
+    listed,
+)
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
 from edge.http.parameters import Utf8
 from shared.analytics.footprint import BASES, CODES
@@ -29,10 +37,10 @@ class ReductionsQuery(ReportQuery):
     outliers = outliers_field()
 
 
-class ReductionsReply(Reply):
+class ReductionsReport(ReportAnswer):
     """Announced reductions."""
 
-    data = fields.List(fields.Nested(ReductionRow()))
+    data = fields.List(fields.Nested(ReductionRow()), required=True)
 
 
 # Parameters and answer of the sustainability rollup, declared once.
@@ -63,11 +71,11 @@ class RollupMeta(ReportMeta):
     )
 
 
-class RollupReply(Reply):
+class RollupReport(ReportAnswer):
     """A sustainability rollup."""
 
-    meta = fields.Nested(RollupMeta())
-    data = fields.List(fields.Nested(RollupRow()))
+    meta = fields.Nested(RollupMeta(), required=True)
+    data = fields.List(fields.Nested(RollupRow()), required=True)
 
 
 # The reports. Each is declared here once; CONTRIBUTING.md says how to add one.
@@ -81,7 +89,7 @@ REPORTS = (
         description="What a set of brands or categories sold for, period by period.",
         rank_min=BRAND,
         entitlement="cohort-intelligence",
-        reply=schemas.CohortReply,
+        reply=schemas.CohortReport,
         endpoints=(
             Endpoint(
                 operation="getCohorts",
@@ -95,9 +103,10 @@ REPORTS = (
         picture=Picture(
             spread=("p10", "p50", "p90", "mean"),
             compared="p50",
-            bars=("min", "p10", "p25", "p50", "p75", "p90", "max"),
+            boxes=True,
             band=("p10", "p90"),
         ),
+        columns=("p50", "p10", "p90", "mean", "items", "observations", "channels"),
     ),
     Report(
         kind=CATEGORY_INSIGHTS,
@@ -105,7 +114,7 @@ REPORTS = (
         description="Prices, change, channels, top brands and rank.",
         rank_min=BRAND,
         entitlement="category-insights",
-        reply=schemas.CategoryReply,
+        reply=schemas.CategoryReport,
         endpoints=(
             Endpoint(
                 operation="listCategoryInsights",
@@ -126,6 +135,7 @@ REPORTS = (
             ),
         ),
         picture=INSIGHTS,
+        columns=("median", "median_change", "rank", "items", "observations", "top_brands", "channels"),
     ),
     Report(
         kind=BRAND_INSIGHTS,
@@ -133,7 +143,7 @@ REPORTS = (
         description="Rank, prices against its categories, peers.",
         rank_min=BRAND,
         entitlement="brand-insights",
-        reply=schemas.BrandReply,
+        reply=schemas.BrandReport,
         endpoints=(
             Endpoint(
                 operation="listBrandInsights",
@@ -154,6 +164,16 @@ REPORTS = (
             ),
         ),
         picture=INSIGHTS,
+        columns=(
+            "median",
+            "median_change",
+            "rank",
+            "items",
+            "observations",
+            "against_categories",
+            "categories",
+            "peers",
+        ),
     ),
     Report(
         kind=PRICE_INDEX,
@@ -161,7 +181,7 @@ REPORTS = (
         description="How prices of the same items changed, free of the mix.",
         rank_min=BRAND,
         entitlement="price-index",
-        reply=schemas.PriceIndexReply,
+        reply=schemas.PriceIndexReport,
         endpoints=(
             Endpoint(
                 operation="getPriceIndex",
@@ -181,6 +201,7 @@ REPORTS = (
             lines=("share_matched",),
             band=("low", "high"),
         ),
+        columns=("index", "low", "high", "median", "items", "matched_items", "share_matched"),
     ),
     Report(
         kind=REDUCTIONS,
@@ -188,7 +209,7 @@ REPORTS = (
         description="How many announced reductions hold against the prior price.",
         rank_min=BRAND,
         entitlement="reductions",
-        reply=ReductionsReply,
+        reply=ReductionsReport,
         endpoints=(
             Endpoint(
                 operation="getReductions",
@@ -200,6 +221,7 @@ REPORTS = (
                 example="/insights/reductions?category={category}",
             ),
         ),
+        columns=("announced", "holding", "overstated", "not_below", "undecided", "share_holding", "items"),
     ),
     Report(
         kind=SUSTAINABILITY_ROLLUP,
@@ -208,7 +230,7 @@ REPORTS = (
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
-        reply=RollupReply,
+        reply=RollupReport,
         endpoints=(
             Endpoint(
                 operation="getSustainabilityRollup",
@@ -221,12 +243,13 @@ REPORTS = (
         ),
         picture=Picture(
             spread=("co2e_kg_low", "co2e_kg_central", "co2e_kg_high"),
-            spread_title="CO2e in kg with its 95 % interval",
+            spread_title="Greenhouse gas emissions, kg CO2e",
             compared="co2e_kg_central",
-            compared_title="CO2e in kg (median)",
+            compared_title="Greenhouse gas emissions, kg CO2e",
             band=("co2e_kg_low", "co2e_kg_high"),
             lines=CODES,
         ),
+        columns=("items", "items_covered", *(f"{code}_central" for code in CODES), "units", "contributors"),
     ),
 )
 REPORTS_BY_KIND: dict[str, Report] = {report.kind.name: report for report in REPORTS}

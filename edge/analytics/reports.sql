@@ -23,3 +23,12 @@ SELECT ARRAY(SELECT slug FROM unnest($1::text[]) slug WHERE NOT EXISTS (SELECT F
        ARRAY(SELECT code FROM unnest($2::text[]) code
              WHERE NOT EXISTS (SELECT FROM categories c WHERE c.code = code.code OR starts_with(c.code, code.code || '.'))) AS categories,
        ARRAY(SELECT code FROM unnest($3::text[]) code WHERE NOT EXISTS (SELECT FROM channels c WHERE c.code = code.code)) AS channels;
+
+-- name: names
+-- What people call the brands, categories and items of a result's rows, by their slugs, codes and ids.
+SELECT 'brand' AS kind, slug AS key, name FROM brands WHERE slug = ANY ($1::text[])
+UNION ALL
+SELECT 'category', t.code, array_to_string(c.path[greatest(1, cardinality(c.path) - 1):], ' › ')
+FROM category_tree t JOIN categories c ON c.id = t.category_id WHERE t.code = ANY ($2::text[])
+UNION ALL
+SELECT 'iid', iid, name FROM items WHERE iid = ANY ($3::text[]);

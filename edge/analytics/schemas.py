@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.conversion import ConvertQuery, conversion_meta
-from edge.analytics.envelope import Day, Estimate, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import UnitPrice, original_currency
 from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES
@@ -129,11 +129,11 @@ class PriorPriceMeta(Meta):
     conversion = conversion_meta()
 
 
-class PriorPriceReply(Estimate):
-    """The reductions of an item, or with `dry_run` their cost."""
+class PriorPriceReport(Analysis):
+    """The reductions of an item."""
 
-    data = fields.List(fields.Nested(PriorPriceRow()))
-    meta = fields.Nested(PriorPriceMeta())
+    data = fields.List(fields.Nested(PriorPriceRow()), required=True)
+    meta = fields.Nested(PriorPriceMeta(), required=True)
 
 
 # Parameters and answers of the light reads, declared once.
@@ -209,11 +209,11 @@ class PricingMeta(Meta):
     )
 
 
-class PricingReply(Estimate):
-    """A pricing history, or with `dry_run` its cost."""
+class PricingReport(Analysis):
+    """A pricing history."""
 
-    data = fields.List(fields.Nested(PricingRow()))
-    meta = fields.Nested(PricingMeta())
+    data = fields.List(fields.Nested(PricingRow()), required=True)
+    meta = fields.Nested(PricingMeta(), required=True)
 
 
 class StageFigure(Schema):
@@ -289,8 +289,8 @@ class SustainabilityMeta(Meta):
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 
 
-class SustainabilityReply(Estimate):
-    """The figures of an item, or with `dry_run` their cost."""
+class SustainabilityReport(Analysis):
+    """The figures of an item."""
 
-    data = fields.List(fields.Nested(SustainabilityRow()))
-    meta = fields.Nested(SustainabilityMeta())
+    data = fields.List(fields.Nested(SustainabilityRow()), required=True)
+    meta = fields.Nested(SustainabilityMeta(), required=True)

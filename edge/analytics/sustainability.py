@@ -8,17 +8,13 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.analytics import envelope, schemas
-from edge.analytics.items import range_of, require_active_item
-from edge.http.context import CONTEXT
+from edge.analytics.light_reads import Found, LightRead, range_of, require_active_item
+from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
-from edge.index.schemas import IidPath
-from edge.quota.billing import Billing
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
-from shared.analytics.results import DOUBLE, MEDIA_TYPES, NINE_DIGITS
+from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import beside
 from shared.uncertainty.displacement import Displacement, requested_displacement
 
@@ -78,33 +74,28 @@ _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class Sustainability:
-    """The handler."""
+    """Reads the footprint of an item."""
 
-    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
+    def __init__(self, database: Database, base_url: str) -> None:
         self._database = database
         self._base_url = base_url
-        self._billing = billing
 
-    @docs(
-        operationId="getSustainability",
-        summary="Sustainability of one item",
-        description="Each indicator per unit and cumulative, with its stages where sources list them, and its source.",
-        tags=["reports"],
-        produces=list(MEDIA_TYPES.values()),
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
-        },
-    )
-    @match_info_schema(IidPath())
-    @querystring_schema(schemas.SustainabilityQuery())
-    @response_schema(schemas.SustainabilityReply(), 200, description="The figures, or their cost")
-    async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one row for each indicator."""
-        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
-        return await charge.settle(self._respond(request))
+    def declared(self) -> LightRead:
+        """Return the read of one row for each indicator."""
+        return LightRead(
+            kind="sustainability",
+            path="sustainability/{iid}",
+            operation="getSustainability",
+            summary="Sustainability of one item",
+            description="Each indicator per unit and cumulative, with its stages where sources list them, and its "
+            "source.",
+            query=SustainabilityQuery,
+            reply=SustainabilityReport,
+            answer="The figures, or their cost",
+            find=self._find,
+        )
 
-    async def _respond(self, request: web.Request) -> web.StreamResponse:
+    async def _find(self, request: web.Request) -> Found:
         query = request[QUERY]
         displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
@@ -115,9 +106,7 @@ class Sustainability:
             displacement,
             query_string=request.rel_url.raw_query_string,
         )
-        if query["dry_run"]:
-            return envelope.estimate(request, "sustainability", meta["data_version"])
-        return await envelope.light_answer(request, rows.to_pylist(), rows.schema, meta)
+        return Found(rows.to_pylist(), rows.schema, meta)
 
     async def figures(
         self,

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
-from edge.bulk import delta_sharing_schemas as bodies
+from edge.bulk import schemas as bodies
 from edge.bulk.delta_sharing_predicates import PredicateHints
 from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, UrlSigner, dataset_of, not_found
 from edge.http.context import organization_of

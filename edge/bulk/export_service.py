@@ -1,28 +1,29 @@
-"""From a request's body to an export's order: canonical, checked, submitted once per Idempotency-Key."""
+"""From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key."""
 
 import hashlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import msgspec
 from aiohttp import web
 
-from edge.bulk import estimates
 from edge.bulk.downloads import FileResponder, StoredFile
 from edge.http.faults import Fault, unknown
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.signed_urls import SignedUrls
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders, Order, SubmittedOrder, queue_full_problem
+from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
 from edge.quota.billing import Charge
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
-from shared.bulk.manifest import usual_compression
-from shared.bulk.request import FORMULA_PREFIX
-from shared.bulk.schema import DATASETS
+from edge.storage.idempotency import lock_key, require_same
+from shared.bulk.manifest import described, usual_compression
+from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, Request, arguments, counting, scope_of
+from shared.bulk.request import Scope as ReadScope
+from shared.bulk.schema import DATASETS, LIST
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound, ResultGone
@@ -31,6 +32,79 @@ from shared.organizations.accounts import Principal
 
 if TYPE_CHECKING:
     from edge.jobs.service import Order
+
+_COUNTED_MAX = 1_000_000
+_PREVIEW_ROWS = 10
+
+
+class Estimate(NamedTuple):
+    """How many rows: exactly (`eq`), at least (`gte`), or about."""
+
+    rows: int
+    relation: str
+
+
+async def offer(
+    database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
+) -> dict[str, Any]:
+    """Return what an order of these parameters would cost and hold now."""
+    request = Request.read(parameters)
+    scope = await scope_in(database, request)
+    counted = await estimate(database, request, scope)
+    return {
+        "cost_units": EXPORT.units,
+        "rows": counted.rows,
+        "rows_relation": counted.relation,
+        "data_version": data_version,
+        "schema": described(DATASETS[request.dataset], request.columns),
+        "request": parameters,
+        "preview": await preview(database, request, scope) if with_rows else None,
+    }
+
+
+async def scope_in(database: Database, request: Request) -> ReadScope:
+    """Return what a request means now."""
+    named = await database.fetch_row(ROWS_SQL.named, request.brand, request.category, request.channel)
+    months = None
+    if request.since is not None:
+        changed = await database.fetch_row(ROWS_SQL.months_since, request.since)
+        assert changed is not None
+        months = list(changed["months"]) if changed["known"] else None
+    return scope_of(request, tuple(named or ()), months)
+
+
+async def estimate(database: Database, request: Request, scope: ReadScope) -> Estimate:
+    """Count, or where that would take too long, say about how many."""
+    query, values = counting(request.dataset, scope, _COUNTED_MAX + 1)
+    row = await database.fetch_row(query, *values)
+    assert row is not None
+    if request.dataset == "observations":
+        return Estimate(row["count"], "about")
+    return Estimate(min(row["count"], _COUNTED_MAX), "gte" if row["count"] > _COUNTED_MAX else "eq")
+
+
+async def preview(database: Database, request: Request, scope: ReadScope) -> list[dict[str, Any]]:
+    """Return ten rows as NDJSON would have them."""
+    query = getattr(ROWS_SQL, request.dataset)
+    listed = ", ".join(f'"{name}"' for name in request.columns)
+    lists = {column.name for column in DATASETS[request.dataset].columns if column.type == LIST}
+    values = arguments(request.dataset, scope, 0, ID_END)
+    few = f"SELECT {listed} FROM ({query}) r LIMIT {_PREVIEW_ROWS}"  # noqa: S608 - names of declared columns only
+    rows = await database.fetch(few, *values)
+    return [{name: _plain(value, name, lists) for name, value in row.items()} for row in rows]
+
+
+def _plain(value: Any, name: str, lists: set[str]) -> Any:
+    if name in lists:
+        return value.split("\x1f") if value else []
+    if value is None:
+        return None
+    if name in JSON_COLUMNS:
+        return json.loads(value)
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return str(value) if isinstance(value, date | Decimal) else value
+
 
 SQL = beside(__file__, "exports.sql")
 
@@ -65,7 +139,7 @@ class ExportService:
     async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
         """Return what an order would cost and hold now, with its first rows if asked for."""
         version = self._version.current
-        return await estimates.offer(self._database, request.parameters, version, with_rows=with_rows)
+        return await offer(self._database, request.parameters, version, with_rows=with_rows)
 
     async def submit(
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
@@ -94,12 +168,11 @@ class ExportService:
         async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch
             if key is not None:
-                [lock] = await fetch(SQL.try_lock_key, f"{organization} {key}")
-                if not lock["got"]:
-                    raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
-                known = await fetch(SQL.known, organization, key, request.digest)
+                await lock_key(transaction, f"{organization} export", key)
+                known = await transaction.fetch_row(SQL.known, organization, key, request.digest)
                 if known:
-                    return SubmittedOrder(_same(known[0]), known[0]["job_id"], new=False)
+                    require_same(known, "export")
+                    return SubmittedOrder(known["id"], known["job_id"], new=False)
             await fetch(SQL.lock, organization)
             rows = await fetch(SQL.submit, *values)
         if not rows:
@@ -112,7 +185,10 @@ class ExportService:
         organization = principal.organization_id
         scope = Scope(organization=organization)
         known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
-        return _same(known) if known else None
+        if known is None:
+            return None
+        require_same(known, "export")
+        return str(known["id"])
 
     async def _check(self, parameters: dict[str, Any]) -> None:
         since = parameters["since"]
@@ -150,12 +226,6 @@ def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
         "format": body["format"],
         "compression": body["compression"] or usual_compression(body["format"]),
     }
-
-
-def _same(known: Any) -> str:
-    if not known["same"]:
-        raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another export.")
-    return str(known["id"])
 
 
 # Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike.

@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
-from edge.bulk import export_schemas as schemas
+from edge.bulk import schemas
 from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService, signed_of
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json

@@ -2,10 +2,6 @@
 -- Orders of one organization are submitted one after the other; the same lock as for reports, because they share a queue.
 SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 
--- name: try_lock_key
--- Of two concurrent requests with one key, the second is refused instead of waiting for the first.
-SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7166004)) AS got;
-
 -- name: known
 -- The export that was ordered under this key, and whether by the same body.
 SELECT id::text, job_id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;

@@ -6,7 +6,7 @@ from operator import itemgetter
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.bulk import release_schemas as schemas
+from edge.bulk import schemas
 from edge.bulk.downloads import FileResponder
 from edge.bulk.release_repository import (
     ReleaseRepository,
@@ -16,13 +16,12 @@ from edge.bulk.release_repository import (
     manifest,
     release_entry,
 )
-from edge.http.answer_keeping import offer
 from edge.http.context import organization_of
-from edge.http.envelope import envelope
 from edge.http.json import unstored_json
-from edge.http.lists import Paginator
+from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
+from edge.http.representation import offer
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import DATASETS, MEDIA_TYPE
@@ -108,7 +107,7 @@ class Datasets:
         return unstored_json(document)
 
     @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
-    @match_info_schema(schemas.FilePath())
+    @match_info_schema(schemas.ReleaseFilePath())
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Send a file to a caller with a key."""
         path = request[PATH]
@@ -122,7 +121,7 @@ class Datasets:
         responses=_PARTS,
         **_FILE,
     )
-    @match_info_schema(schemas.FilePath())
+    @match_info_schema(schemas.ReleaseFilePath())
     @querystring_schema(schemas.LinkQuery())
     async def signed(self, request: web.Request) -> web.StreamResponse:
         """Send a file for a signed link, until it expires and as long as its organization may read."""

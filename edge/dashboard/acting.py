@@ -22,9 +22,9 @@ def refusal(membership: Membership, plan: Plan, right: str) -> str | None:
     if membership.state != "active":
         return "This organization is suspended."
     if plan.rank < BRAND:
-        return f"The plan {plan.title} does not include this. A higher plan of the organization does."
+        return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
     if not may(membership.role, right):
-        return f"A {membership.role} may read this; ask an owner or admin to change it."
+        return f"Your role ({membership.role}) has read-only access here. Ask an owner or admin to make changes."
     return None
 
 
@@ -66,7 +66,7 @@ class PageBilling:
         """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
         plan, actor = await self.plan(visitor), visitor.actor
         if plan.rank < rank_min:
-            raise PageError(403, f"The plan {plan.title} does not include this. A higher plan of an organization does.")
+            raise PageError(403, f"The {plan.title} plan does not include this. Use an organization on a higher plan.")
         return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
 
     async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:

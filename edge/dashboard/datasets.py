@@ -79,5 +79,5 @@ class DatasetPages:
         key = (await form_of(request)).get("key", "").strip()
         holder = await self._credentials.resolve("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if holder is None or not hmac.compare_digest(holder.organization_id or "", principal.organization_id or "-"):
-            raise PageError(400, "That is no key of your organization that works. Copy it from where you keep it.")
+            raise PageError(400, "This is not an active key of your organization. Paste the key that you stored.")
         return profile_of(key, self._base_url)

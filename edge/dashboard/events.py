@@ -13,7 +13,7 @@ Data = Mapping[str, Any]
 _CONDITIONS = {
     "below": "{price} {currency} on {day}, below {amount}",
     "new-low": "{price} {currency} on {day}, the lowest of {days} days",
-    "returned": "observed again on {day}, after {days} days or more without it",
+    "returned": "back on {day} after at least {days} days without a price",
     "index-moved": "prices changed by {change_percent} % up to {day}",
 }
 
@@ -48,7 +48,7 @@ def _job(data: Data) -> EventWords:
 
 
 def _export(data: Data) -> EventWords:
-    return EventWords("The files of an export can be downloaded", f"/dashboard/exports/{data['job']}")
+    return EventWords("The files of an export are ready to download", f"/dashboard/exports/{data['job']}")
 
 
 def _release(data: Data) -> EventWords:
@@ -67,7 +67,7 @@ def _split(data: Data) -> EventWords:
 
 
 def _quota(data: Data) -> EventWords:
-    text = f"{data['percent']} % of the units of {data['day']}: {data['used']:,} of {data['limit']:,}"
+    text = f"{data['percent']} % of the daily units used on {data['day']}: {data['used']:,} of {data['limit']:,}"
     return EventWords(text, "/dashboard/usage")
 
 
@@ -81,7 +81,7 @@ _WORDS: Mapping[str, Callable[[Data], EventWords]] = {
     "item.withdrawn": lambda data: EventWords(f"{data['iid']} was withdrawn"),
     "item.restored": lambda data: EventWords(f"{data['iid']} is active again", f"/dashboard/explorer/{data['iid']}"),
     "quota.reached": _quota,
-    "key.rotated": lambda data: EventWords(f"Key {data['key_id']} is the new one", "/dashboard/key"),
+    "key.rotated": lambda data: EventWords(f"Key {data['key_id']} is the new key", "/dashboard/key"),
     "key.revoked": lambda data: EventWords(f"Key {data['key_id']} was revoked", "/dashboard/key"),
     "webhook.disabled": lambda data: EventWords(data["reason"], f"/dashboard/webhooks/{data['webhook']}"),
 }
@@ -103,7 +103,7 @@ class EventPages:
         """One page of events, of one type where the address names one."""
         chosen = request.query.get("type", "")
         if chosen and chosen not in TYPES:
-            raise PageError(400, "There is no such type of events.")
+            raise PageError(400, "There is no such event type.")
         organization = visitor.acting.membership.organization_id
         types = [chosen] if chosen else None
         events = await self._feed.newest(organization, _cursor(request), _LISTED + 1, types)
@@ -118,5 +118,5 @@ def _cursor(request: web.Request) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise PageError(400, "This address names no page of the log.")
+        raise PageError(400, "This page of the log does not exist. Go back to the first page.")
     return int(text)

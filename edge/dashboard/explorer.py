@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import aside
-from edge.analytics.items import MovedToSurvivor
+from edge.analytics.light_reads import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
 from edge.dashboard import charts as item_charts
@@ -14,11 +14,11 @@ from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
 from edge.http.lists import CursorSigner
-from edge.index import brands, categories, channels
-from edge.index.records import RecordCache
+from edge.index import lists
+from edge.index.lookup import RecordCache
 from edge.quota.middleware import PersonLimits
 from edge.rules import LIGHT_UNITS
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
@@ -58,15 +58,15 @@ class CompletionPages:
 
     async def _options(self, field: str, prefix: str) -> list[Option]:
         if field == "brand":
-            like = brands.beginning_of_name(prefix) or None
-            rows = await self._database.fetch(brands.SQL.page_by_items, like, None, None, None, _OPTIONS)
+            like = lists.beginning_of_name(prefix) or None
+            rows = await self._database.fetch(lists.SQL.brands_by_items, like, None, None, None, _OPTIONS)
             return [Option(row["slug"], row["name"]) for row in rows]
         if field == "category":
             slug = beginning_of_slug(prefix) or None
-            rows = await self._database.fetch(categories.SQL.page, None, None, slug, None, _OPTIONS)
+            rows = await self._database.fetch(lists.SQL.categories, None, None, slug, None, _OPTIONS)
             return [Option(row["code"], " › ".join(row["path"])) for row in rows]
         if field == "channel":
-            rows = await self._database.fetch(channels.SQL.page, prefix or None, None, _OPTIONS)
+            rows = await self._database.fetch(lists.SQL.channels, prefix or None, None, _OPTIONS)
             return [Option(row["code"], row["code"]) for row in rows]
         if field == "article":
             return []
@@ -131,7 +131,7 @@ class ExplorerPages:
         """A record as a page."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
         return await charge.settle(self._record(request, visitor, iid))
 
@@ -156,7 +156,7 @@ class ExplorerPages:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         principal = await self._billing.principal(visitor, BRAND)
         charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visitor, iid))
@@ -206,7 +206,7 @@ class ExplorerPages:
         try:
             return msgspec.convert(self._cursors.open(_CURSOR, {"q": q}, cursor), Position)
         except (InvalidCursor, msgspec.ValidationError):
-            raise PageError(400, "This address names no page of the results. Search again.") from None
+            raise PageError(400, "This page of results does not exist. Search again.") from None
 
 
 def _words(request: web.Request) -> str:

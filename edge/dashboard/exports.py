@@ -10,7 +10,7 @@ from uuid import uuid4
 from aiohttp import web
 from marshmallow import ValidationError
 
-from edge.bulk import export_schemas as schemas
+from edge.bulk import schemas
 from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults
@@ -18,8 +18,7 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, s
 from edge.dashboard.tables import export_question
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
-from edge.jobs.serializers import failure
-from edge.jobs.service import Order
+from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
 from shared.bulk.request import FORMATS, SHAPES
 from shared.bulk.schema import DATASETS
@@ -64,7 +63,7 @@ class ExportPages:
         _organization(visitor)
         given = {"dataset": "observations", **request.query}
         if given["dataset"] not in DATASETS:
-            raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
+            raise PageError(404, "There is no such dataset. Choose one from the exports page.")
         return await self._form(request, visitor, given, None, {})
 
     async def _form(

@@ -68,6 +68,13 @@ _LABELS = {
     "group_by": "Grouped by",
     "kind": "Prices of",
 }
+# Sentences of the form where the API's document speaks of parameters.
+_SENTENCES = {
+    "kind": "Which prices to include: listings, sales, or both. Default: listings where there are any.",
+    "outliers": "Whether to include outliers: prices that contradict their neighbours.",
+    "convert": "Convert amounts to this currency (ISO 4217).",
+    "rates": "Table of exchange rates for the conversion.",
+}
 # The list that completes a field: its name below /dashboard/completions.
 _COMPLETED = {"brand": "brand", "slug": "brand", "category": "category", "code": "category", "channel": "channel"}
 _SEVERAL = "; repeat for more: any of them"
@@ -79,6 +86,7 @@ class Field:
     """A field of the form, with the sentence under it; `choices` are values with their texts, empty for other controls.
 
     `completes` names the list that completes the text, `several` tells whether it takes several values with commas.
+    `default` is what a choice says that is left empty.
     """
 
     name: str
@@ -89,6 +97,7 @@ class Field:
     choices: tuple[tuple[str, str], ...] = ()
     several: bool = False
     completes: str | None = None
+    default: str = "Default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,7 @@ def read_form(form: dict[str, str], base_url: str) -> ReportForm:
     foreign = {name for name, value in form.items() if value.strip()} - _OWN_FIELDS - {field.name for field in listed}
     if foreign:
         # Left out in silence, another question would be asked and charged than the one that was typed.
-        raise FormFaults({"": f"The report {report.title} has no field {', '.join(sorted(foreign))}."})
+        raise FormFaults({"": f"The {report.title} report has no field {', '.join(sorted(foreign))}."})
     given = _given(form, report)
     try:
         loaded: dict[str, Any] = report.form.query().load(given)
@@ -168,18 +177,21 @@ def _field(name: str, field: fields.Field[Any]) -> Field:
         control = "date"
     elif isinstance(inner, WholeNumber):
         control = "number"
-    sentence = str(field.metadata.get("description", "")).removesuffix(_SEVERAL).removesuffix("; repeat for more")
-    several = several and not choices
+    sentence = _SENTENCES.get(name) or str(field.metadata.get("description", "")).removesuffix(_SEVERAL).removesuffix(
+        "; repeat for more"
+    )
+    several, default = several and not choices, field.load_default
     return Field(
         _FIELDS.get(name, name),
         name,
         _LABELS.get(name) or re.sub("_", " ", name).capitalize(),
-        ("Group by one or two of them" if name == "group_by" else sentence)
-        + ("; several with commas" if several else ""),
+        ("Group by one or two of these" if name == "group_by" else sentence)
+        + ("; separate several with commas" if several else ""),
         control,
         choices,
         several,
         _COMPLETED.get(name),
+        "No grouping" if name == "group_by" else f"Default ({default})" if isinstance(default, str) else "Default",
     )
 
 

@@ -102,19 +102,19 @@ class MatchPages:
         decision = form.get("decision", "")
         iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
         if decision not in _DECISIONS or None in iids:
-            raise PageError(400, "Choose a pair, and whether its items are one article.")
+            raise PageError(400, "Choose a pair and a decision.")
         name = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
         scope = Scope(person=visitor.person.id)
         noted = await self._database.fetch(SQL.decide, *iids, decision, visitor.person.id, name, scope=scope)
         if not noted:
-            raise PageError(404, "There is no such pair any more. Reload the page.")
+            raise PageError(404, "This pair no longer exists. Reload the page.")
         return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
 
     async def _sides(self, *iids: str) -> dict[str, Any]:
         """Return both records. Raises PageError where one was removed since the pair was read."""
         rows = {row["iid"]: dict(row) for row in await self._database.fetch(SQL.sides, list(iids))}
         if not rows.keys() >= set(iids):
-            raise PageError(404, "An item of this pair was removed meanwhile. Reload the page.")
+            raise PageError(404, "An item of this pair has been removed. Reload the page.")
         items = [
             {**rows[iid], **{name: msgspec.json.decode(rows[iid][name]) for name in ("identifiers", "attributes")}}
             for iid in iids
@@ -124,7 +124,7 @@ class MatchPages:
 
 def _operator(visitor: SignedIn) -> None:
     if not visitor.staff:
-        raise PageError(403, "This page is for the operators of the service.")
+        raise PageError(403, "This page is for operators of the service only.")
 
 
 def _skipped(text: str) -> int:

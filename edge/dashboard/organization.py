@@ -143,7 +143,7 @@ class OrganizationPages:
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            fault = "An invitation needs an e-mail address, as name@example.org, and a role."
+            fault = "Enter an email address, such as name@example.org, and choose a role."
             return await self._members(request, visitor, None, form, fault)
 
         async def invite(acts: OrganizationService) -> str:
@@ -194,13 +194,13 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise PageError(400, "A day is written as 2026-07-31.") from None
+        raise PageError(400, "Enter the day as YYYY-MM-DD, such as 2026-07-31.") from None
 
 
 def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
     """Return the first steps of a new organization in their order; none once all are done."""
     steps = [
-        Step("Issue an API key", key, "/dashboard/key", "Issue a key"),
+        Step("Issue an API key", key, "/dashboard/key", "Issue key"),
         Step("Make the first call with it", called, "/v1/docs", "First calls"),
         Step("Invite a colleague", not alone, "/dashboard/members", "Invite"),
     ]

@@ -17,11 +17,11 @@ from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS, Condition
 
-TITLES: dict[Condition, str] = {
-    "below": "Below an amount",
-    "new-low": "A new low",
-    "returned": "Offered again",
-    "index-moved": "Prices moved",
+CARDS: dict[Condition, tuple[str, str]] = {
+    "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
+    "new-low": ("A new low", "An item's price is lower than on every one of the days before."),
+    "returned": ("Offered again", "An item is back after at least n days without a price."),
+    "index-moved": ("Prices moved", "Prices of the same items changed by more than a percentage within a month."),
 }
 
 
@@ -38,15 +38,15 @@ class WatchField:
 
 
 _CODE = WatchField(
-    "code", "Which one", "IID of an article, slug of a brand, or code of a category.", completes="watched"
+    "code", "Target", "The IID of an item, the slug of a brand, or the code of a category.", completes="watched"
 )
 _MEASURES = {
-    "amount": WatchField("amount", "Amount", "As in `12.50`."),
-    "currency": WatchField("currency", "Currency", "Three letters, as in `HKD`."),
-    "percent": WatchField("percent", "Per cent", "By how much prices must change from one month to the next."),
+    "amount": WatchField("amount", "Amount", "For example `12.50`."),
+    "currency": WatchField("currency", "Currency", "Three letters, for example `HKD`."),
+    "percent": WatchField("percent", "Percent", "How much prices must change from one month to the next."),
 }
 _KIND = WatchField("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
-_LABEL = WatchField("label", "Your name for it", "It is in each event. May be empty.")
+_LABEL = WatchField("label", "Label", "Optional. Included in every event.")
 
 
 def condition_of(text: str) -> Condition:
@@ -84,8 +84,8 @@ def _number(text: str) -> float | str:
 def _target(condition: Condition) -> WatchField:
     # One article has no index.
     offered = [target for target in TARGETS if condition != "index-moved" or target != "article"]
-    sentence = "Of a brand or a category each article is reported." if condition != "index-moved" else ""
-    return WatchField("target", "What is watched", sentence, "choice", tuple((name, name) for name in offered))
+    sentence = "For a brand or category, each item is reported separately." if condition != "index-moved" else ""
+    return WatchField("target", "Watch", sentence, "choice", tuple((name, name) for name in offered))
 
 
 def _measure(name: str, condition: Condition) -> WatchField:
@@ -94,7 +94,7 @@ def _measure(name: str, condition: Condition) -> WatchField:
     if condition == "new-low":
         choices = tuple((str(days), f"{days} days") for days in NEW_LOW_DAYS)
         return WatchField("days", "Lowest of", "", "choice", choices)
-    sentence = f"How long it was not observed, in days; {ABSENT_DAYS_DEFAULT} if empty."
+    sentence = f"Days without a price; {ABSENT_DAYS_DEFAULT} if empty."
     return WatchField("days", "Absence", sentence, "number")
 
 
@@ -167,8 +167,7 @@ class WatchPages:
     ) -> web.StreamResponse:
         chosen = condition_of(given.get("condition", ""))
         values: dict[str, Any] = {
-            "conditions": CONDITIONS,
-            "titles": TITLES,
+            "conditions": CARDS,
             "chosen": chosen,
             "fields": fields_of(chosen),
         }

@@ -1,9 +1,11 @@
-"""Where an answer leads, as OpenAPI links: which of its members is a parameter of which other operation.
+"""The OpenAPI 3.1 document, made from the routes, their rules and the schemas that aiohttp-apispec's decorators name.
 
-Read by people, by client generators, and by tests that walk from answer to answer.
+aiohttp-apispec writes Swagger 2.0; the subclass here gives its collected declarations the form of OpenAPI 3.1.
 """
 
+import re
 import threading
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,14 @@ from aiohttp import web
 from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 
-from edge.docs.published import published
-from edge.http.catalogue import CATALOGUE
-from edge.http.problems import CONTENT_TYPE
+from edge.http.faults import CATALOGUE
+from edge.http.parameters import Parameters
+from edge.http.problems import CONTENT_TYPE, ProblemDocument
 from edge.http.routing import Price, Route, Rule
 from shared.settings.settings import Settings
 
+Node = dict[str, Any]
+# Where an answer leads, as OpenAPI links, which people, generators and tests follow from answer to answer.
 _FIRST = "$response.body#/data/0"
 _ITEM = ("lookupItem", "getPricing", "getSustainability")
 _JOB = ("getJob", "getJobEvents", "getJobResult", "cancelJob")
@@ -52,16 +56,12 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
     return {name: {"operationId": name, "parameters": {parameter: value}} for name, parameter, value in leads}
 
 
-# The OpenAPI 3.1 document, made from the routes, their rules and the schemas that aiohttp-apispec's decorators name.
-# aiohttp-apispec writes Swagger 2.0; this subclass gives its collected declarations the form of OpenAPI 3.1.
-
-
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
 Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
 Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits; 304, redirects, refusals
-and our own faults are not counted. Every response includes `X-Request-Id`. `x-units` is what a call is charged; a call
-without it costs nothing. `POST /mcp` (Model Context Protocol) lists its tools itself."""
+and our own faults are not counted. Every response includes `X-Request-Id`. `x-units` is what a call is charged.
+`POST /mcp` (Model Context Protocol) lists its tools itself."""
 _TAGS = {
     "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
     "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result at once; "
@@ -109,55 +109,34 @@ _ALWAYS = (
     "service-unavailable",
 )
 _GUARDED = ("missing-credentials", "credential-not-accepted")
-_PROBLEM = {
-    "type": "object",
-    "description": "A problem document (RFC 9457). A slug may add members.",
-    "required": ["type", "title", "status", "detail", "instance"],
-    "properties": {
-        "type": {
-            "type": "string",
-            "format": "uri",
-            "description": "`{problem_base_url}/{slug}`: the page with its meaning and remedy",
-        },
-        "title": {"type": "string", "description": "Reason phrase of the status"},
-        "status": {"type": "integer", "minimum": 300, "maximum": 599},
-        "detail": {
-            "type": "string",
-            "description": "Cause of this occurrence",
-        },
-        "instance": {"type": "string", "format": "uri", "description": "Request, as a URN"},
-        "errors": {
-            "type": "array",
-            "description": "All faults of parameters",
-            "items": {"$ref": "#/components/schemas/ParameterFault"},
-        },
-    },
-}
-_PARAMETER_FAULT = {
-    "type": "object",
-    "description": "A refused parameter.",
-    "required": ["parameter", "detail"],
-    "properties": {
-        "parameter": {"type": "string", "description": "Its name"},
-        "detail": {"type": "string", "description": "What is allowed"},
-        "value": {"type": "string", "description": "What came, shortened"},
-    },
-}
 _A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-_FIELDS = {
+_HEADERS = {
+    "X-Request-Id": {
+        "description": "The request's id: yours where it was well-formed",
+        "schema": {"type": "string"},
+    },
     "RateLimit": {
         "description": "Remaining calls of each limit, and the seconds until it is reset",
         "schema": {"type": "string"},
     },
     "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
+    "Retry-After": {
+        "description": "Seconds until the same call is accepted again",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
+_LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy")
+# The headers that a call takes where it has an answer of this status.
+_REQUEST_HEADERS = {
+    "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
+    "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
+    "202": ("Prefer", "How long to wait before it answers 202, like `wait=10`"),
 }
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
 EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())
-_RETRY_AFTER = {
-    "description": "Seconds until the same call is accepted again",
-    "schema": {"type": "integer", "minimum": 1},
-}
-_REQUEST_ID = {"description": "The request's id: yours where it was well-formed", "schema": {"type": "string"}}
+# `Schema.member` goes before `member`, and that before `format.…`; `parameter.name` is of parameters.
+SENTENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("members.toml").read_text(encoding="utf-8"))
+_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
@@ -167,69 +146,96 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         super().__init__(url=None, title=info["title"], version=info["version"])
         self.spec = APISpec(plugins=(self.plugin,), openapi_version="3.1.0", **info)
         self._rules = rules
+        components = self.spec.components
+        components.schema("Problem", schema=ProblemDocument)
+        for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
+            components.security_scheme(name, scheme)
+        for name, header in _HEADERS.items():
+            components.header(name, header)
+        for name, sentence in _REQUEST_HEADERS.values():
+            components.parameter(name, "header", {"name": name, "description": sentence, "schema": {"type": "string"}})
+
+    def document(self) -> Node:
+        """Return the document of the operations that were registered, with a description of each schema and member."""
+        made: Node = self.spec.to_dict()
+        for key, name in self.plugin.converter.refs.items():
+            _complete(made["components"]["schemas"][name], key[0])
+        return made
 
     def _update_paths(self, data: dict[str, Any], method: str, url_path: str) -> None:
         rule = self._rules.get((method, url_path))
         if rule is None:  # HEAD, which every GET has, and other spellings of a path
             return
-        operation: dict[str, Any] = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
+        operation: Node = {k: data[k] for k in ("operationId", "summary", "description", "tags") if k in data}
         price = rule.published_price
         operation["x-units"] = _units(price)
         if rule.accepts:
             operation["description"] = f"{operation.get('description', '')} {price.sentence}".strip()
-        operation["parameters"] = self._parameters(data, url_path)
+        responses = self._responses(data, rule)
+        operation["parameters"] = self._parameters(data, url_path, responses)
         for schema in data["schemas"]:
             if schema["location"] == "json":
                 needed = any(field.required for field in schema["schema"].fields.values())
                 content = {"application/json": {"schema": schema["schema"]}}
                 operation["requestBody"] = {"required": needed, "content": content}
-        operation["responses"] = self._responses(data, rule)
+        operation["responses"] = responses
         operation["security"] = [{_SCHEMES[kind][0]: []} for kind in sorted(rule.accepts, reverse=True)]
         if rule.key_as_bearer:
             operation["security"].append({_KEY_AS_BEARER[0]: []})
         self.spec.path(path=url_path, operations={method: operation})
 
-    def _parameters(self, data: dict[str, Any], path: str) -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = [
-            declared for declared in data.get("parameters", ()) if declared["in"] == "header"
-        ]
+    def _parameters(self, data: dict[str, Any], path: str, responses: Node) -> list[Node | str]:
+        listed: list[Node] = [dict(declared) for declared in data.get("parameters", ()) if declared["in"] == "header"]
         for schema in data["schemas"]:
-            if schema["location"] == "json":
-                continue
-            location = _LOCATIONS[schema["location"]]
-            listed += self.plugin.converter.schema2parameters(schema["schema"], location=location)
-        declared = {parameter["name"] for parameter in listed if parameter["in"] == "path"}
+            if schema["location"] != "json":
+                location = _LOCATIONS[schema["location"]]
+                declared = self.plugin.converter.schema2parameters(schema["schema"], location=location)
+                listed += map(_without_null, declared)
+        names = {parameter["name"] for parameter in listed}
         for name in get_path_keys(path):
-            if name not in declared:
+            if name not in names:
                 listed.append({"in": "path", "name": name, "required": True, "schema": {"type": "string"}})
-        return listed
+        for parameter in listed:
+            if not parameter.get("description"):
+                parameter["description"] = SENTENCES[f"parameter.{parameter['name']}"]
+        added = [name for status, (name, _) in _REQUEST_HEADERS.items() if status in responses and name not in names]
+        return [*listed, *added]
 
-    def _responses(self, data: dict[str, Any], rule: Rule) -> dict[str, Any]:
-        fields = {"X-Request-Id": _REQUEST_ID, **(_FIELDS if rule.is_charged or rule.per_person else {})}
+    def _responses(self, data: dict[str, Any], rule: Rule) -> Node:
+        limited = rule.is_charged or rule.per_person
+        headers = {name: name for name in ("X-Request-Id", *(_LIMIT_HEADERS if limited else ()))}
         kinds = data.get("produces") or ["application/json"]
-        answers: dict[str, Any] = {} if data["responses"] else {"200": {"description": "OK", "headers": fields}}
-        if not data["responses"]:
-            answers["200"]["content"] = {kind: {} for kind in kinds}
-        for code, declared in data["responses"].items():
-            answers[code] = {"description": declared.get("description") or "OK", "headers": fields}
+        answers: Node = {}
+        for code, declared in (data["responses"] or {"200": {}}).items():
+            answers[code] = {"description": declared.get("description") or "OK", "headers": headers}
             if code.startswith("3") and code != "304":
                 answers[code]["content"] = _A_PROBLEM
-            elif "schema" in declared:
-                answers[code]["content"] = _contents(declared["schema"], kinds if code == "200" else kinds[:1])
-            elif code == "200":
-                answers[code]["content"] = {kind: {} for kind in kinds}
+            elif "schema" in declared or code == "200":
+                answers[code]["content"] = _contents(declared.get("schema"), kinds if code == "200" else kinds[:1])
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
             links = links_of(data.get("operationId", ""), code, data.get("tags", ()))
             if links:
                 answers[code]["links"] = links
-        for status, description in _problems(rule, data).items():
-            headers = {**fields, "Retry-After": _RETRY_AFTER} if status == "429" else fields
+        # A part of a JSON document is no document, and where one may come its type must not be left out.
+        if "206" in answers and not any(kind.endswith("json") for kind in kinds):
+            answers["206"]["content"] = _contents(None, kinds)
+        for status, slugs in _problems(rule, data).items():
             if status in answers:
                 answers[status]["content"] = {**answers[status].get("content", {}), **_A_PROBLEM}
             else:
-                answers[status] = {"description": description, "headers": headers, "content": _A_PROBLEM}
+                answers[status] = self._problem(status, slugs)
         return answers
+
+    def _problem(self, status: str, slugs: list[str]) -> str:
+        """Return the name of the component that describes the problems of a status."""
+        name = "Or".join("".join(word.capitalize() for word in _WORD.findall(slug)) for slug in slugs)
+        if name not in self.spec.components.responses:
+            meaning = " ".join(CATALOGUE[slug].meaning for slug in slugs)
+            headers = {one: one for one in (_HEADERS if status == "429" else ("X-Request-Id",))}
+            described = {"description": meaning, "headers": headers, "content": _A_PROBLEM}
+            self.spec.components.response(name, described)
+        return name
 
 
 class Document:
@@ -241,36 +247,20 @@ class Document:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._made: dict[str, Any] | None = None
-        self._published: dict[str, Any] | None = None
+        self._made: Node | None = None
 
     def describe(self, app: web.Application, routes: tuple[Route, ...]) -> None:
         """Have it describe an application by its routes."""
         self._app, self._routes = app, routes
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the document as it is published: what operations share is said once, and answers may grow."""
+    def as_dict(self) -> Node:
+        """Return the document."""
         with self._lock:
-            if self._published is None:
-                self._published = published(self._described())
-            return self._published
+            if self._made is None:
+                self._made = self._make(self._app, self._routes)
+            return self._made
 
-    def with_examples(self) -> dict[str, Any]:
-        """Return the published document with whole answers as examples."""
-        with self._lock:
-            return published(self._described(), examples=True)
-
-    def exact(self) -> dict[str, Any]:
-        """Return the document of exactly this version: an answer has no other members than it names. For tests."""
-        with self._lock:
-            return self._described()
-
-    def _described(self) -> dict[str, Any]:
-        if self._made is None:
-            self._made = self._make(self._app, self._routes)
-        return self._made
-
-    def _make(self, app: web.Application, routes: tuple[Route, ...]) -> dict[str, Any]:
+    def _make(self, app: web.Application, routes: tuple[Route, ...]) -> Node:
         rules = {(route.method.lower(), route.path): route.rule for route in routes if route.documented}
         described = _Spec31(
             rules,
@@ -283,21 +273,14 @@ class Document:
             servers=[{"url": self._settings.base_url.removesuffix("/v1")}],
             tags=[{"name": name, "description": sentence} for name, sentence in _TAGS.items()],
         )
-        described.spec.components.schema("ParameterFault", _PARAMETER_FAULT)
-        described.spec.components.schema("Problem", _PROBLEM)
-        for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
-            described.spec.components.security_scheme(name, scheme)
         for route in app.router.routes():  # the package's own loop also stores the result under a deprecated string key
             described._register_route(route, route.method.lower(), route.handler)
-        made: dict[str, Any] = described.spec.to_dict()
-        for key, name in described.plugin.converter.refs.items():
-            made["components"]["schemas"][name].setdefault("description", _promise(key[0]))
-        return made
+        return described.document()
 
 
-def _units(price: Price) -> dict[str, Any]:
+def _units(price: Price) -> Node:
     """Return a price for programs; `per` is 1 and `stored` is `units` where they are absent."""
-    units: dict[str, Any] = {"units": price.units, "of": price.counted}
+    units: Node = {"units": price.units, "of": price.counted}
     if price.per != 1:
         units["per"] = price.per
     if price.stored not in (None, price.units):
@@ -305,17 +288,58 @@ def _units(price: Price) -> dict[str, Any]:
     return units
 
 
-def _promise(schema: type) -> str:
-    """Return the first sentence of a schema's docstring."""
-    return (schema.__doc__ or "").strip().partition("\n")[0]
+def _complete(described: Node, schema: type) -> None:
+    """Describe a schema by its docstring, and each member that does not describe itself by its sentence.
+
+    An answer may have members that the document does not name, as the compatibility policy says; a request may not.
+    """
+    described.setdefault("description", (schema.__doc__ or "").strip().partition("\n")[0])
+    if not issubclass(schema, Parameters) and described.get("additionalProperties") is False:
+        del described["additionalProperties"]
+    for member, node in described["properties"].items():
+        if not (node.get("description") or _refers(node)):
+            node["description"] = _sentence(schema, member, node)
 
 
-def _contents(schema: Any, kinds: list[str]) -> dict[str, Any]:
+def _refers(node: Node) -> bool:
+    """Return whether a member is another schema or a list of it, which describes itself."""
+    return any("$ref" in one for one in (node, node.get("items", {}), *node.get("anyOf", ())))
+
+
+def _sentence(schema: type, member: str, node: Node) -> str:
+    keys = [*(f"{one.__name__}.{member}" for one in schema.__mro__), member, f"format.{node.get('format')}"]
+    return next((SENTENCES[key] for key in keys if key in SENTENCES), "")
+
+
+def _without_null(parameter: Node) -> Node:
+    """Return a parameter of a query, which may be absent and is never null."""
+    schema = parameter["schema"]
+    if isinstance(schema.get("type"), list):
+        [schema["type"]] = [kind for kind in schema["type"] if kind != "null"]
+    if "enum" in schema:
+        schema["enum"] = [value for value in schema["enum"] if value is not None]
+    if schema.get("default", "") is None:
+        del schema["default"]
+    return parameter
+
+
+def _contents(schema: Any, kinds: list[str]) -> Node:
     """Describe each kind of content: JSON by its schema, the others as the files that they are."""
-    return {kind: {"schema": schema} if kind == "application/json" else {} for kind in kinds}
+    instead = getattr(schema, "instead", None)
+    described = {"oneOf": [schema, instead]} if instead else schema
+    return {kind: _content(described, kind) for kind in kinds}
 
 
-def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
+def _content(schema: Any, kind: str) -> Node:
+    if kind == "application/json":
+        return {"schema": schema} if schema else {}
+    if kind.endswith(("json", "yaml")):
+        return {}
+    return {"schema": {"type": "string"} if kind.startswith("text/") else {"type": "string", "format": "binary"}}
+
+
+def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the slugs of the problems that a call can meet, by their status."""
     slugs = list(_ALWAYS)
     if rule.accepts:
         slugs += _GUARDED
@@ -332,4 +356,7 @@ def _problems(rule: Rule, data: dict[str, Any]) -> dict[str, str]:
     slugs += rule.problems
     if rule.name == "errors":
         slugs.append("not-found")
-    return {str(CATALOGUE[slug].status): CATALOGUE[slug].meaning for slug in slugs}
+    by_status: dict[str, list[str]] = {}
+    for slug in dict.fromkeys(slugs):
+        by_status.setdefault(str(CATALOGUE[slug].status), []).append(slug)
+    return by_status

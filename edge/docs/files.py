@@ -97,7 +97,5 @@ class OpenApiFiles:
         return Representation.of(text, _YAML)
 
     def _json_with_samples(self) -> Representation:
-        document = with_samples(
-            self._document.with_examples(), self._base_url, self._token, install_commands(self._base_url)
-        )
+        document = with_samples(self._document.as_dict(), self._base_url, self._token, install_commands(self._base_url))
         return Representation.of(msgspec.json.encode(document), "application/json")

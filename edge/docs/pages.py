@@ -133,9 +133,9 @@ def prices_of(document: dict[str, Any]) -> list[PriceLine]:
     lines = []
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            price = operation.get("x-units")
-            if price:
-                per = f"{price['per']} {price['of']}" if "per" in price else price.get("of", "call")
+            price = operation["x-units"]
+            if price["units"]:
+                per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
                 stored = price.get("stored", price["units"])
                 lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
     return lines

@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.docs.guides import MARKDOWN, DocumentPage, render
-from edge.http.catalogue import CATALOGUE, ProblemType
+from edge.http.faults import CATALOGUE, ProblemType
 from edge.http.html import HTML, PAGES
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation

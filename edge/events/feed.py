@@ -10,7 +10,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 
 from edge.events import schemas
 from edge.http.context import organization_of
-from edge.http.envelope import envelope
+from edge.http.lists import envelope
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope

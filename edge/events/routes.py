@@ -20,8 +20,8 @@ def event_routes(services: "Services") -> tuple[Route, ...]:
     feed = Rule(name="events", accepts=KEY, problems=("events-expired",))
     return (
         Route("GET", f"{PREFIX}/events", events.list, feed),
-        *_watch_routes(Watches(services.watches, services.repeatable_acts, services.events, services.lists)),
-        *_webhook_routes(Webhooks(services.webhooks, services.repeatable_acts, services.data_version)),
+        *_watch_routes(Watches(services.watches, services.idempotent_acts, services.events, services.lists)),
+        *_webhook_routes(Webhooks(services.webhooks, services.idempotent_acts, services.data_version)),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.envelope import ListEnvelope
+from edge.http.lists import ListEnvelope
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,

@@ -1,6 +1,5 @@
-"""Acts by an organization's key that its caller may repeat under an Idempotency-Key."""
+"""/watches: an organization's watches, and their reports."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 import msgspec
@@ -15,42 +14,8 @@ from edge.http.context import organization_of, principal_of
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.storage.database import Database, Scope, Transaction
-from edge.storage.idempotency import (
-    PARAMETER,
-    IdempotentActs,
-    IdempotentRequest,
-    Outcome,
-    digest_of,
-    idempotency_key_of,
-    outcome_of,
-    response_of,
-)
-
-Act = Callable[[Database | Transaction], Awaitable[Outcome]]
-
-
-class RepeatableActs:
-    """Runs acts; under an Idempotency-Key once for all repetitions by any key of the organization within a day."""
-
-    def __init__(self, database: Database, idempotent: IdempotentActs) -> None:
-        self._database = database
-        self._idempotent = idempotent
-
-    async def run(self, request: web.Request, organization: str, act: Act) -> Outcome:
-        """Run the act, or return the answer that it had.
-
-        Raises `idempotency-in-progress`, `idempotency-key-reused`, and what the act raises.
-        """
-        key = idempotency_key_of(request)
-        if key is None:
-            return await act(self._database)
-        repeatable = IdempotentRequest(Scope(organization=organization), key, digest_of(request, organization))
-        return await self._idempotent.run(repeatable, act)
-
-
-# /watches: an organization's watches, and their reports.
-
+from edge.storage.database import Database, Transaction
+from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
 
 _TAGS = ["watches"]
 
@@ -58,7 +23,7 @@ _TAGS = ["watches"]
 class Watches:
     """The handlers."""
 
-    def __init__(self, watches: WatchService, acts: RepeatableActs, feed: EventFeed, lists: Paginator) -> None:
+    def __init__(self, watches: WatchService, acts: IdempotentActs, feed: EventFeed, lists: Paginator) -> None:
         self._watches = watches
         self._acts = acts
         self._feed = feed
@@ -81,7 +46,7 @@ class Watches:
         async def act(database: Database | Transaction) -> Outcome:
             return outcome_of(await self._watches.within(database).add(acting, wanted), 201)
 
-        return created(request, await self._acts.run(request, acting.organization, act))
+        return created(request, await self._acts.run(request, acting.scope, act, acting.organization))
 
     @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
     @querystring_schema(schemas.WatchesQuery())
@@ -129,7 +94,7 @@ class Watches:
             await self._watches.within(database).delete(acting, watch)
             return Outcome(204)
 
-        return response_of(await self._acts.run(request, acting.organization, act))
+        return response_of(await self._acts.run(request, acting.scope, act, acting.organization))
 
     @docs(
         operationId="listWatchEvents",

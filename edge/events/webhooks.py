@@ -6,12 +6,12 @@ from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.events import schemas
-from edge.events.watches import RepeatableActs, acting_of, created
+from edge.events.watches import acting_of, created
 from edge.events.webhook_service import WebhookService
-from edge.http.envelope import envelope
 from edge.http.json import NO_STORE, unstored_json
+from edge.http.lists import envelope
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.storage.idempotency import PARAMETER, Outcome, outcome_of, response_of
+from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
 
 _TAGS = ["webhooks"]
 
@@ -19,7 +19,7 @@ _TAGS = ["webhooks"]
 class Webhooks:
     """The handlers."""
 
-    def __init__(self, webhooks: WebhookService, acts: RepeatableActs, data_version: Callable[[], int]) -> None:
+    def __init__(self, webhooks: WebhookService, acts: IdempotentActs, data_version: Callable[[], int]) -> None:
         self._webhooks = webhooks
         self._acts = acts
         self._data_version = data_version
@@ -160,8 +160,9 @@ class Webhooks:
         return self._listed(await self._webhooks.attempts(acting_of(request), request[PATH]["id"], limit))
 
     async def _once(self, request: web.Request, act: Callable[[WebhookService], Awaitable[Outcome]]) -> Outcome:
-        organization = acting_of(request).organization
-        return await self._acts.run(request, organization, lambda database: act(self._webhooks.within(database)))
+        acting = acting_of(request)
+        within = self._webhooks.within
+        return await self._acts.run(request, acting.scope, lambda database: act(within(database)), acting.organization)
 
     def _listed(self, rows: object) -> web.Response:
         assert isinstance(rows, list)

@@ -1,15 +1,50 @@
-"""What is wrong with the parameters of a call, as sentences: the parameter, the value that came, what is allowed. Pure.
-
-Programs often show `detail` alone, so the first faults are in it; the whole list is the member `errors`.
-"""
+"""The catalogue of problems, and the faults of parameters that they name."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from shared.printable import printable
+
+_NEWER_PHRASES = {
+    413: "Content Too Large",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+    414: "URI Too Long",
+}
+
+
+def reason_phrase(status: int) -> str:
+    """Return the status code's reason phrase as RFC 9110 has it."""
+    return _NEWER_PHRASES.get(status) or HTTPStatus(status).phrase
+
+
+class ProblemType(NamedTuple):
+    """One entry of the public catalogue behind `{problem_base_url}`."""
+
+    slug: str
+    status: int
+    meaning: str
+    remedy: str
+
+    @property
+    def title(self) -> str:
+        """The reason phrase of the status."""
+        return reason_phrase(self.status)
+
+
+def _load() -> dict[str, ProblemType]:
+    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
+    return {slug: ProblemType(slug, **entry) for slug, entry in tomllib.loads(text).items()}
+
+
+CATALOGUE: dict[str, ProblemType] = _load()
+
 
 DETAIL_CHARACTERS_MAX = 300
 _VALUE_CHARACTERS_MAX = 40

@@ -5,7 +5,7 @@ import re
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.routing import CONTINUE, RULE, rule_of

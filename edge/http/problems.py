@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from marshmallow import Schema, fields
 
-from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
-from edge.http.faults import Fault, detail_of
+from edge.http.faults import CATALOGUE, Fault, detail_of
 from edge.http.html import PAGES, wants_html
 from edge.http.routing import rule_of
 from shared.errors import (
@@ -33,6 +33,31 @@ from shared.telemetry.log import Log, trace_of
 CONTENT_TYPE = "application/problem+json"
 _NO_IID = f"is not an IID. {CATALOGUE['invalid-iid'].remedy}"
 _ENCODER = msgspec.json.Encoder()
+
+
+class ParameterFault(Schema):
+    """A refused parameter."""
+
+    parameter = fields.Str(required=True, metadata={"description": "Its name"})
+    detail = fields.Str(required=True, metadata={"description": "What is allowed"})
+    value = fields.Str(metadata={"description": "What came, shortened"})
+
+
+class ProblemDocument(Schema):
+    """A problem document (RFC 9457). A slug may add members."""
+
+    type = fields.Str(
+        required=True,
+        metadata={
+            "format": "uri",
+            "description": "`{problem_base_url}/{slug}`: the page with its meaning and remedy",
+        },
+    )
+    title = fields.Str(required=True, metadata={"description": "Reason phrase of the status"})
+    status = fields.Int(required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the answer"})
+    detail = fields.Str(required=True, metadata={"description": "Cause of this occurrence"})
+    instance = fields.Str(required=True, metadata={"format": "uri", "description": "Request, as a URN"})
+    errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All faults of parameters"})
 
 
 class Problem(Exception):
@@ -112,7 +137,8 @@ def problem_of(error: Exception) -> Problem | None:
         case InvalidJson():
             return Problem("invalid-request", error.detail)
         case InvalidIid():
-            return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID, error.text)]))
+            # The text is not repeated: it stands in the address, which another site may have written (promise C12).
+            return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
         case IdentifierNotFound():

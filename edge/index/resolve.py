@@ -7,12 +7,11 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
 
-from edge.http.answer_keeping import offer
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
+from edge.http.representation import offer
 from edge.index import schemas
-from edge.index.batch import batch_answer, batch_estimate, units_of
 from edge.index.identifiers import (
     CANDIDATES_MAX,
     RequestedIdentifier,
@@ -20,8 +19,7 @@ from edge.index.identifiers import (
     ResolutionCache,
     requested_identifier,
 )
-from edge.index.lookup import answer
-from edge.index.records import Record, RecordCache
+from edge.index.lookup import Record, RecordCache, answer, batch_answer, batch_estimate, units_of
 from edge.index.schemas import Item
 from edge.quota.billing import Billing
 from edge.rules import RESOLVE_BATCH
@@ -125,7 +123,7 @@ class Resolve:
             raise InvalidParameter(beside, "cannot be combined with `iid`; ask for one identifier")
         iid = canonical_iid(query["iid"] or "")
         if iid is None:
-            raise InvalidIid(query["iid"] or "")
+            raise InvalidIid
         try:
             return iid, (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:

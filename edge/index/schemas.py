@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope, SelfLink
+from edge.http.lists import ListEnvelope, SelfLink
 from edge.http.parameters import CursorText, Flag, Parameters, Texts, Utf8, WholeNumber
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
@@ -80,7 +80,7 @@ class Iid(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
         iid = canonical_iid(str(value))
         if iid is None:
-            raise InvalidIid(str(value))
+            raise InvalidIid
         return iid
 
 

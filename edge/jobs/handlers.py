@@ -16,8 +16,7 @@ from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
 from edge.jobs import schemas
-from edge.jobs.serializers import JobSerializer, failure
-from edge.jobs.service import JobOrders, Order, wait_for_change
+from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
 from shared.analytics.results import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore

@@ -8,8 +8,7 @@ from aiohttp import web
 from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT
-from edge.http.envelope import envelope
-from edge.http.lists import CursorSigner
+from edge.http.lists import CursorSigner, envelope
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
 from edge.http.routing import BEARER, Route, Rule
@@ -21,9 +20,7 @@ from edge.storage.database import Scope
 from edge.storage.idempotency import (
     PARAMETER,
     IdempotentActs,
-    IdempotentRequest,
     Outcome,
-    digest_of,
     idempotency_key_of,
     response_of,
 )
@@ -100,7 +97,7 @@ def bound_to(actor: Actor) -> dict[str, Any]:
 Act = Callable[[OrganizationService], Awaitable[Outcome]]
 
 
-async def run_once(
+async def respond(
     idempotent: IdempotentActs,
     acts: OrganizationService,
     request: web.Request,
@@ -108,13 +105,10 @@ async def run_once(
     actor: Actor | None = None,
 ) -> web.StreamResponse:
     """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
-    key = idempotency_key_of(request)
-    if key is None:
-        return response_of(await act(acts))
-    digest = digest_of(request, actor.membership.organization_id if actor else None)
-    asked_once = IdempotentRequest(Scope(person=person_of(request).id), key, digest)
-    run = idempotent.run(asked_once, lambda transaction: act(OrganizationService(transaction, idempotent.settings)))
-    return response_of(await run)
+    owner = Scope(person=person_of(request).id)
+    organization = actor.membership.organization_id if actor else None
+    outcome = await idempotent.run(request, owner, lambda database: act(acts.within(database)), organization)
+    return response_of(outcome)
 
 
 # /org for programs: an organization's people, key, use and audit log, under an ID token.
@@ -177,7 +171,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return _created(await acts.create(person, body["name"], body["plan"]))
 
-        answer = await run_once(self._idempotent, self._acts, request, act)
+        answer = await respond(self._idempotent, self._acts, request, act)
         self._notices.wake()
         return answer
 
@@ -200,7 +194,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return _created(await acts.request_plan(actor, plan))
 
-        answer = await run_once(self._idempotent, self._acts, request, act, actor)
+        answer = await respond(self._idempotent, self._acts, request, act, actor)
         self._notices.wake()
         return answer
 
@@ -214,7 +208,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return await _issued(acts, actor, await acts.issue_key(actor))
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="rotateKey",
@@ -236,7 +230,7 @@ class OrganizationApi:
         async def act(acts: OrganizationService) -> Outcome:
             return await _issued(acts, actor, await acts.rotate_key(actor, grace))
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="revokeKeys",
@@ -254,7 +248,7 @@ class OrganizationApi:
             await acts.revoke_keys(actor)
             return _DONE
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="reportLeakedKey",
@@ -374,7 +368,7 @@ class MembersApi:
             await acts.remove_member(actor, person_id)
             return _DONE
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
     @docs(operationId="listInvitations", summary="List the open invitations", tags=_TAGS)
     @querystring_schema(schemas.OrganizationQuery())
@@ -396,7 +390,7 @@ class MembersApi:
             secret, row = await acts.invite(actor, body["email"], body["role"])
             return outcome_of({**dict(row), "link": invitation_link(self._origin, secret)}, 201)
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
     @docs(
         operationId="withdrawInvitation",
@@ -415,7 +409,7 @@ class MembersApi:
             await acts.withdraw_invitation(actor, invitation)
             return _DONE
 
-        return await run_once(self._idempotent, self._acts, request, act, actor)
+        return await respond(self._idempotent, self._acts, request, act, actor)
 
 
 def invitation_link(origin: str, secret: str) -> str:

@@ -1,4 +1,4 @@
-"""Notices of requested plans to a billing system, which answers by having `itemindex orgs approve` called."""
+"""Notices of requested plans to a billing system, which answers by having `itemindex orgs decide` called."""
 
 import asyncio
 import contextlib

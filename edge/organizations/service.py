@@ -96,9 +96,14 @@ class OrganizationService:
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
+        self._settings = settings
         self._peppers = settings.peppers
         self._owned_max = settings.organizations_per_person_max
         self._plans_at_once = settings.plan_approval == "none"
+
+    def within(self, database: Database | Transaction) -> "OrganizationService":
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return OrganizationService(database, self._settings)
 
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""

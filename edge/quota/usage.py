@@ -1,4 +1,4 @@
-"""The last calls of each organization, for its people to look at: no address, parameter, header or secret of a call.
+"""The last calls of each organization, for its people to look at: no address, query, header or secret of a call.
 
 Noted in memory at every answer and handed over with the statistics of use, so that no call waits for it. The cache
 store keeps it because it may be forgotten: it decides nothing, and the state store never evicts.
@@ -24,12 +24,17 @@ from shared.telemetry.log import Log
 
 KEPT_DAYS = 7
 _KEPT_SECONDS = KEPT_DAYS * 86_400
+_PATH_MAX = 200
 _HELD_MAX = 20_000
 """Calls that are held between two flushes, of all organizations together."""
 
 
 class LoggedCall(msgspec.Struct, frozen=True, array_like=True):
-    """One call: when it was answered (seconds since 1970), by which credential, of what, and how."""
+    """One call: when it was answered (seconds since 1970), by which credential, of what, and how.
+
+    `path` has no query. `problem` is the slug of the problem that was answered, empty where none was. An entry of an
+    older release has neither.
+    """
 
     at: float
     credential: str
@@ -38,6 +43,9 @@ class LoggedCall(msgspec.Struct, frozen=True, array_like=True):
     units: int
     seconds: float
     request_id: str
+    method: str = ""
+    path: str = ""
+    problem: str = ""
 
 
 class RequestLog:
@@ -58,6 +66,9 @@ class RequestLog:
         units: int,
         seconds: float,
         request_id: str,
+        method: str = "",
+        path: str = "",
+        problem: str = "",
     ) -> None:
         """Hold one call until the next flush. An organization's oldest calls make room for its newest ones.
 
@@ -77,7 +88,8 @@ class RequestLog:
             held.popleft()
         else:
             self._count += 1
-        held.append(LoggedCall(self._clock(), credential, endpoint, status, units, seconds, request_id))
+        of = (credential, endpoint, status, units, seconds, request_id, method, path[:_PATH_MAX], problem)
+        held.append(LoggedCall(self._clock(), *of))
 
     async def flush(self) -> None:
         """Hand over what is held. Without the cache store it is dropped and counted: it may not grow in an outage."""
@@ -172,6 +184,9 @@ class UsageRecorder:
         units: int,
         seconds: float,
         request_id: str,
+        method: str = "",
+        path: str = "",
+        problem: str = "",
     ) -> None:
         """Count one response for its caller's account and log it for its organization, if it has one."""
         if principal.kind == "api-key":
@@ -185,7 +200,8 @@ class UsageRecorder:
             return
         credential = f"{principal.kind}:{principal.credential_id}"
         if principal.organization_id is not None:
-            self._calls.note(principal.organization_id, credential, route, status, units, seconds, request_id)
+            call = (credential, route, status, units, seconds, request_id, method, path, problem)
+            self._calls.note(principal.organization_id, *call)
         key = (int(self._clock()) // _DAY_SECONDS, account, credential, route, outcome_of(status))
         entry = self._counts.get(key)
         if entry is not None:

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides, units
-from shared.units.reader import NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, Reader
+from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Reader
 from shared.units.rows import ReadQuantity, read_range, read_row
-from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token
+from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token, unspaced
 
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
@@ -175,10 +175,9 @@ def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
 # The sizes and amounts that a name states, and whether those of two names are equal. Pure.
 
 
-_HOLDS = frozenset("pack pk packs packet case set box bundle carton lot tray kit multipack crate".split())
-_PACKABLE = frozenset({"mass", "volume", "memory"})
+PACKABLE = frozenset({"mass", "volume", "memory"})
 # Every word and sign with which `_read_at` finds something, besides those that begin with an x.
-_BEGINNINGS = _HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
+_BEGINNINGS = HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
 # `8.4 oz (250 ml)` states one content twice; labels round.
 RESTATED_WITHIN = Fraction(3, 200)
 
@@ -282,26 +281,32 @@ def _inside_model_number(reader: Reader, position: int) -> bool:
 
 
 def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read `pack of 6`, `6 per pack`, `x4` behind a name."""
-    if reader.word(position) in _HOLDS and reader.word(position + 1) == "of":
+    """Read `pack of 6`, `2 packs of 6`, `6 per pack`, `x4` behind a name."""
+    if reader.word(position) in HOLDS and reader.word(position + 1) == "of":
         number = reader.number(position + 2)
         atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
             return ReadQuantity(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
-    if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in _HOLDS:
+    packs = reader.number(position)
+    if packs and reader.word(packs.end) in SEVERAL and reader.word(packs.end + 1) == "of":
+        inner = _pack_of(reader, packs.end)
+        if inner:
+            return ReadQuantity(_count(packs.value * inner.quantity.measures[0].value), inner.end)
+    if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in HOLDS:
         number = reader.number(position)
         return ReadQuantity(_count(number.value), position + 3) if number else None
     return _times(reader, position)
 
 
 def _times(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read the count behind a name: `x4`, `Teabag x 100`; not the X of a model."""
+    """Read the count behind a name: `x4`, `Teabag x 100`, `装x6盒`; not the X of a model."""
     number = reader.number(position + 1) if reader.is_number(position + 1) else None
-    if reader.word(position) != "x" or number is None or not reader.tokens[position].spaced:
+    begins = position < len(reader.tokens) and (reader.tokens[position].spaced or unspaced(reader.at(position - 1)))
+    if reader.word(position) != "x" or number is None or not begins:
         return None
     following = reader.at(number.end)
-    last = following is None or (following.kind != WORD and reader.glued(position + 1))
+    last = following is None or unspaced(following) or (following.kind != WORD and reader.glued(position + 1))
     lower_case = reader.text[reader.tokens[position].start] == "x"
     return ReadQuantity(_count(number.value), number.end) if last and lower_case else None
 
@@ -358,7 +363,7 @@ def _restates(first: Quantity, second: Quantity) -> bool:
 def _packed(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
     single = [one for one in spans if one.quantity.form == "single"]
-    contents = [one for one in single if one.quantity.dimension in _PACKABLE]
+    contents = [one for one in single if one.quantity.dimension in PACKABLE]
     packs = [one for one in single if one.quantity.container]
     if len(contents) != 1 or len(packs) != 1 or contents[0].quantity.packs != 1:
         return spans

@@ -79,4 +79,7 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     assert press(page, "r") == ""
     assert decided + 1 >= PAIRS
     assert json.loads(member.stack.ctl("matches", "list", "--json")) == []
-    until(lambda: json.loads(member.stack.ctl("matches", "stats", "--json"))[0]["rejected"] == decided + 1, 60.0)
+    until(
+        lambda: json.loads(member.stack.ctl("matches", "list", "--counts", "--json"))[0]["rejected"] == decided + 1,
+        60.0,
+    )

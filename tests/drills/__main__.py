@@ -12,9 +12,8 @@ from typing import Any
 import click
 from rich.text import Text
 
-from deploy.ctl.console import console, errors, json_option, show
+from deploy.ctl.console import FiniteRange, console, errors, json_option, show
 from deploy.ctl.main import run
-from deploy.ctl.numbers import FiniteRange
 from deploy.local.paths import Paths
 from deploy.terminal import Styled, safe
 from shared.clock import utc_now

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import EVENTS

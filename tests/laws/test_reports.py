@@ -40,8 +40,11 @@ def test_each_path_names_the_parameter_that_its_schema_has(report: Report) -> No
 def test_each_picture_draws_columns_that_the_rows_have(report: Report) -> None:
     rows = report.reply().fields["data"].inner.schema.fields
     picture = report.picture
-    drawn = {*picture.lines, *picture.spread, *picture.bars, *([picture.compared] if picture.spread else ())}
-    assert drawn <= rows.keys()
+    drawn = {*picture.lines, *picture.spread, *([picture.compared] if picture.spread else ())}
+    boxes = {"min", "p10", "p25", "p50", "p75", "p90", "max"} if picture.boxes else set()
+    assert drawn | boxes <= rows.keys()
+    assert report.columns, "the dashboard's table shows these first"
+    assert set(report.columns) <= rows.keys()
 
 
 @every_report

@@ -8,7 +8,7 @@ from marshmallow import Schema
 
 from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
-from edge.analytics import report_rows as rows
+from edge.analytics import report_schemas as rows
 from edge.analytics import report_schemas as schemas
 from edge.analytics.report_declarations import REPORTS
 from edge.analytics.schemas import SustainabilityRow

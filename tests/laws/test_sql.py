@@ -28,9 +28,9 @@ INLINE = re.compile(r"""["'](?:SELECT|INSERT|UPDATE|DELETE|WITH|TRUNCATE|MERGE)\
 MAY_BE_INLINE = {
     "shared/db/migrate.py",
     "deploy/local/postgres.py",
-    "deploy/ctl/plans.py",
-    "edge/bulk/estimates.py",
-    "edge/storage/listener.py",
+    "deploy/ctl/accounts.py",
+    "edge/bulk/export_service.py",
+    "edge/storage/monitor.py",
     "workers/search/job.py",
     "workers/analytics/rollups/refresh.py",
     "workers/ingest/merge.py",

@@ -7,10 +7,9 @@ from typing import Any
 import click
 import numpy as np
 
-from deploy.ctl.console import json_option, show
+from deploy.ctl.calc import COLUMN, CURRENCY, FILE, names_of
+from deploy.ctl.console import FiniteRange, json_option, show
 from deploy.ctl.main import run
-from deploy.ctl.numbers import FiniteRange
-from deploy.ctl.outliers import COLUMN, CURRENCY, FILE, names_of
 from shared.analytics.outliers import PER_US_DOLLAR
 from shared.errors import InvalidFile
 from workers.analytics.rollups import outlier_file

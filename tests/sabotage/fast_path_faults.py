@@ -58,7 +58,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a stored report is kept for every organization at the price of the one that has ordered it",
-        "edge/analytics/report_service.py",
+        "edge/analytics/reports.py",
         "return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)",
         "return None if quote.units == _PAID_UNITS else organization_of(request)",
         "tests/service/http/test_kept_reports.py::test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load",
@@ -100,7 +100,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a refusal without the store is repeated",
-        "edge/fast_path/answers.py",
+        "edge/fast_path/service.py",
         "decision.verified and decision.plan",
         "decision.plan",
         "tests/service/quota/test_repeated_refusals.py::test_only_a_counted_refusal_by_the_day_of_a_network_is_marked",

@@ -3,6 +3,7 @@
 from tests.sabotage.account_faults import ACCOUNT_FAULTS
 from tests.sabotage.event_faults import EVENT_FAULTS
 from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
+from tests.sabotage.form_faults import FORM_FAULTS
 from tests.sabotage.ingest_faults import INGEST_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
@@ -228,7 +229,7 @@ FAULTS = (
     ),
     fault(
         "access lines are written by the event loop",
-        "edge/http/access_log.py",
+        "edge/http/request_context.py",
         "            self._writer.write(bytes(self._buffer))\n",
         "            self._writer.write(bytes(self._buffer))\n            self._writer.drain()\n",
         "tests/unit/http/test_access_log.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
@@ -256,12 +257,12 @@ FAULTS = (
     ),
     fault(
         "an idempotency key is taken for any body",
-        "edge/bulk/export_service.py",
+        "edge/storage/idempotency.py",
         'if not known["same"]:',
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
+    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
     *SEARCH_FAULTS,
     # Text of others.
     fault(

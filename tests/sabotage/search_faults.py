@@ -5,7 +5,7 @@ from tests.sabotage.planted import fault
 SEARCH_FAULTS = (
     fault(
         "an index that is behind is asked which identifiers items have",
-        "edge/search/identifiers.py",
+        "edge/search/engine.py",
         "newest = (LAYOUT, self._version.current, self._version.committed_at)\n",
         "newest = (index.identifiers, index.data_version, index.committed_at)\n",
         "tests/service/http/test_identifiers_in_searches.py::test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql",

@@ -1,6 +1,6 @@
 """`python -m tests.support.settings_table`: the table of settings in the operators' guide, from the code."""
 
-from deploy.ctl.config import declared
+from deploy.ctl.reference import declared
 
 
 def table() -> str:

@@ -11,7 +11,7 @@ from shared.errors import LoadRefused
 from workers.ingest.alt_names import alt_names_file
 from workers.ingest.mapping import Mapping
 
-LAYOUT = 1
+LAYOUT = 2
 """Raise it whenever the same files and mapping would be read otherwise, so that loaded files are read again."""
 
 
@@ -36,4 +36,6 @@ def digest(mapping: Mapping, paths: list[Path], files: Sequence[InputFile]) -> b
     """Return the digest of a load. The order of its files counts: of two equal observations the later one stays."""
     beside = alt_names_file(mapping, paths)
     others = [] if beside is None else [input_file(beside)]
-    return hashlib.sha256(msgspec.msgpack.encode((LAYOUT, mapping.text, files, others))).digest()
+    return hashlib.sha256(
+        msgspec.msgpack.encode((LAYOUT, mapping.text, mapping.loaded_on, mapping.member, files, others))
+    ).digest()

@@ -13,7 +13,7 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.articles import index as indexes
 from workers.articles.links import relink
-from workers.articles.matching.identifiers import identifier_keys, identifies
+from workers.articles.matching.identifiers import filled, identifier_keys
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.records import Kind, Link, Record
 from workers.articles.records import SQL as RECORDS
@@ -22,7 +22,7 @@ from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts, Settled
 
-CROWDED = "an identifier of too many items, or of different ones, identifies nothing"
+CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
 REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"
 CONFLICTING = "would join two items of one source, or what a person separated"
 _REJECTS_MAX = 1_000
@@ -45,7 +45,7 @@ def faults(records: Iterable[Record], by_identifier: Callable[[str], list[Record
             seen.add(identifier)
             sharing = by_identifier(identifier)
             keys = [one.key for one in sharing]
-            if not identifies(sharing):
+            if filled(sharing):
                 yield CROWDED, identifier, keys
             elif any(_repeats(record, one) for one in sharing):
                 yield REPEATED, identifier, keys

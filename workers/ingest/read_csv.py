@@ -48,9 +48,10 @@ class Block:
 class Records:
     """Finds records. `columns` is how many cells each should have; 0 while that is not known."""
 
-    def __init__(self, delimiter: str, quote: str, *, cells_span_lines: bool = False) -> None:
+    def __init__(self, delimiter: str, quote: str, escape: str = "", *, cells_span_lines: bool = False) -> None:
         self._delimiter = delimiter
         self._quote = quote
+        self._escape = escape
         self._trusted = cells_span_lines
         self.columns = 0
 
@@ -59,6 +60,8 @@ class Records:
         data = np.frombuffer(piece, "u1")
         ends = _line_ends(data, final=final)
         quotes = np.flatnonzero(data == ord(self._quote)) if self._quote else np.zeros(0, "i8")
+        if self._escape and len(quotes):
+            quotes = quotes[~_escaped(data, quotes, ord(self._escape))]
         rest = int(ends[-1]) + 1 if len(ends) else 0
         whole = rest == len(piece) or not final
         if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
@@ -93,10 +96,15 @@ class Records:
 
     def cells(self, record: bytes) -> list[str]:
         """Return the cells of one record."""
-        text = record.decode("utf-8", "replace").rstrip("\r\n")
+        text = record.decode("utf-8", "replace").strip("\r\n")
         if not self._quote:
             return text.split(self._delimiter)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, quotechar=self._quote)
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self._delimiter,
+            quotechar=self._quote,
+            escapechar=self._escape or None,
+        )
         return next(reader, [])
 
     def _count(self, record: bytes) -> int:
@@ -201,6 +209,17 @@ def _line_ends(data: Any, *, final: bool) -> Any:
     return np.flatnonzero(ends)
 
 
+def _escaped(data: Any, places: Any, escape: int) -> Any:
+    """Return which places follow an odd number of the character that escapes."""
+    odd = np.zeros(len(places), bool)
+    for n in np.flatnonzero(data[np.maximum(places - 1, 0)] == escape):
+        before = int(places[n])
+        while before and data[before - 1] == escape:
+            before -= 1
+        odd[n] = (int(places[n]) - before) % 2 == 1
+    return odd
+
+
 def _filled(data: Any, starts: Any, ends: Any) -> Any:
     """Return which lines have any character."""
     lengths = ends - starts
@@ -214,19 +233,30 @@ def _filled(data: Any, starts: Any, ends: Any) -> Any:
 
 _HEADER_LINES_MAX = 100
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+# Excel and LibreOffice take such a first line for the delimiter of the others.
+_STATED = re.compile(rb'"?sep=.?"?(?:\r\n|\n|\r)', re.IGNORECASE)
+_STATED_BYTES_MAX = 16
 _TOO_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 
 
 def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) -> Iterator[Batch]:
     """Read a CSV in batches. Raises LoadRefused where its header lacks a column that the mapping names."""
-    form = Records(mapping.delimiter, mapping.quote, cells_span_lines=mapping.cells_span_lines)
+    form = Records(mapping.delimiter, mapping.quote, mapping.escape, cells_span_lines=mapping.cells_span_lines)
     reader: _Rows | None = None
-    piece, line, final = b"", 1, False
+    piece, line, final, above = b"", 1, False, mapping.skip_rows
     while not final:
         chunk = stream.read(block_bytes)
         final = not chunk
         piece += chunk
+        while above and (ended := _line_end(piece, 0, final=final)):
+            piece, line, above = piece[ended:], line + 1, above - 1
+        if above:
+            continue
         if reader is None:
+            if len(piece) < _STATED_BYTES_MAX and not final:
+                continue
+            if line == 1 and (stated := _STATED.match(piece)):
+                piece, line = piece[stated.end() :], line + 1
             header = _header(form, piece, final=final)
             if header is None:
                 continue
@@ -283,6 +313,34 @@ def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     return begun, piece[ended:], False
 
 
+def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
+    """Make batches of rows of cells, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+    rows = (row for row in rows if row[0] > mapping.skip_rows)
+    header = next(rows, None)
+    if header is None:
+        raise LoadRefused(f"{name}: has no header")
+    titles = [title.strip() for title in header[1]]
+    places = {column: place_of(name, titles, column) for column in mapping.columns}
+    while some := list(itertools.islice(rows, batch_rows)):
+        columns = {
+            column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
+            for column, place in places.items()
+        }
+        yield Batch(columns, [line for line, _ in some])
+
+
+def place_of(name: str, header: list[str], column: str) -> int:
+    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice."""
+    positions = [n for n, title in enumerate(header) if title == column]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
+        raise LoadRefused(f"{name}: has {len(positions)} columns {column!r}, and the mapping names one")
+    close = difflib.get_close_matches(column, header, 1)
+    hint = f"; is {close[0]!r} meant?" if close else ""
+    raise LoadRefused(f"{name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
+
+
 class _Rows:
     """Turns whole records into columns of text."""
 
@@ -290,10 +348,15 @@ class _Rows:
         self._name = name
         self._encoding = mapping.encoding
         self._columns = mapping.columns
-        self._places = [self._place(header, column) for column in mapping.columns]
+        self._places = [place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
-        self._parse = {"delimiter": mapping.delimiter, "quote_char": mapping.quote or False, "newlines_in_values": True}
+        self._parse = {
+            "delimiter": mapping.delimiter,
+            "quote_char": mapping.quote or False,
+            "escape_char": mapping.escape or False,
+            "newlines_in_values": True,
+        }
 
     def batch(self, block: Block) -> Batch:
         """Return a block's rows."""
@@ -326,16 +389,6 @@ class _Rows:
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
         [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
         return self._decoded(record_batch, lines, rejects)
-
-    def _place(self, header: list[str], column: str) -> int:
-        positions = [n for n, title in enumerate(header) if title == column]
-        if len(positions) == 1:
-            return positions[0]
-        if positions:
-            raise LoadRefused(f"{self._name}: has {len(positions)} columns {column!r}, and the mapping names one")
-        close = difflib.get_close_matches(column, header, 1)
-        hint = f"; is {close[0]!r} meant?" if close else ""
-        raise LoadRefused(f"{self._name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
 
     def _decoded(self, record_batch: Any, lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""

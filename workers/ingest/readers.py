@@ -2,7 +2,9 @@
 
 import queue
 import sys
+import tarfile
 import threading
+import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -13,11 +15,14 @@ import pyarrow as pa
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch
-from workers.ingest.mapping import Mapping
-from workers.ingest.read_csv import read_csv
-from workers.ingest.read_ndjson import read_ndjson
+from workers.ingest.forms import Opened, form_of, form_of_text, opened, text_of
+from workers.ingest.mapping import FillDown, Mapping
+from workers.ingest.read_csv import read_cells, read_csv
+from workers.ingest.read_json import json_rows
+from workers.ingest.read_ndjson import read_ndjson, read_objects
 from workers.ingest.read_parquet import read_parquet
-from workers.ingest.text_stream import TextStream
+from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_xml import xml_rows
 
 T = TypeVar("T")
 _READ_AHEAD = 4
@@ -73,11 +78,10 @@ def ahead(made: Iterator[T]) -> Generator[T, None, None]:
         thread.join()
 
 
-# Files of any of three forms as batches of text columns: CSV, NDJSON, Parquet; plain, gzip or zstd. Flat memory.
+# Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
 
 
 UNPACKED_BYTES_MAX = 1 << 36
-_PARQUET = b"PAR1"
 
 
 def read(
@@ -105,7 +109,7 @@ def read(
             )
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, pa.ArrowException, EOFError) as error:
+    except (OSError, pa.ArrowException, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 
 
@@ -133,21 +137,54 @@ def _read(
     block_bytes: int,
 ) -> Iterator[Batch]:
     size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(0)
-        if not head:
-            raise LoadRefused(f"{path.name}: the file is empty")
-        if head == _PARQUET:
-            batches = read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
-        else:
-            stream = TextStream(path.name, file, mapping.encoding, unpacked_bytes_max)
-            inner = path.name.removesuffix(".gz").removesuffix(".zst")
-            if inner.endswith((".ndjson", ".jsonl")):
-                batches = read_ndjson(path.name, stream, mapping, batch_rows)
-            else:
-                batches = read_csv(path.name, stream, mapping, block_bytes)
-        for batch in batches:
-            report_progress(min(file.tell(), size))
+    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
+        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
+        for batch in batches if mapping.fill_down is None else filled_down(batches, mapping.fill_down):
+            report_progress(min(outer.tell(), size))
             yield batch
     report_progress(size)
+
+
+def _batches(
+    found: Opened, mapping: Mapping, batch_rows: int, unpacked_bytes_max: int, block_bytes: int
+) -> Iterator[Batch]:
+    """Read a file by its form."""
+    name, path = found.name, found.path
+    form = mapping.form or form_of(name, found.file, path)
+    if form == "parquet":
+        yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
+        return
+    if form == "sheet":
+        yield from read_cells(name, sheet_rows(path, mapping.sheet, unpacked_bytes_max), mapping, batch_rows)
+        return
+    # It is held until the last batch is used: Arrow closes the file with its stream.
+    stream = text_of(name, found.file, mapping.encoding, unpacked_bytes_max)
+    form = form or form_of_text(name, stream.beginning)
+    if form == "ndjson":
+        yield from read_ndjson(name, stream, mapping, batch_rows)
+    elif form == "json":
+        in_list = stream.beginning.lstrip().startswith(b"[")
+        yield from read_objects(name, json_rows(name, stream, mapping.records, in_list=in_list), mapping, batch_rows)
+    elif form == "xml":
+        if not mapping.records:
+            raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
+        yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
+    else:
+        yield from read_csv(name, stream, mapping, block_bytes)
+
+
+def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
+    """Give empty cells the value of the row above that has one, as long as `within` is the same."""
+    above: dict[str, tuple[str | None, str | None]] = dict.fromkeys(rule.columns, (None, None))
+    for batch in batches:
+        groups = batch.columns[rule.within].to_pylist()
+        for name in rule.columns:
+            group, value = above[name]
+            filled = []
+            for own_group, own in zip(groups, batch.columns[name].to_pylist(), strict=True):
+                if own or own_group != group:
+                    group, value = own_group, own
+                filled.append(own or value)
+            above[name] = (group, value)
+            batch.columns[name] = pa.array(filled, pa.string())
+        yield batch

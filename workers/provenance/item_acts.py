@@ -31,14 +31,12 @@ def merge(connection: Connection, iid: str, survivor: str, by: str, reason: str 
     return _act(connection, merged, into, by, reason)
 
 
-def split(connection: Connection, iid: str, by: str, reason: str | None) -> int:
-    """Undo the merge of an item and return the new data_version: both records are as they were."""
-    return _undo_latest(connection, iid, "merge", by, reason)
-
-
 def restore(connection: Connection, iid: str, by: str, reason: str | None) -> int:
-    """Undo the withdrawal of an item and return the new data_version."""
-    return _undo_latest(connection, iid, "withdrawal", by, reason)
+    """Undo the withdrawal or the merge of an item and return the new data_version: its record is as it was."""
+    row = connection.execute(SQL.latest_act, (iid,)).fetchone()
+    if row is None or row[0] is None:
+        raise ActRefused(f"no withdrawal or merge of {iid} is in effect")
+    return undo(connection, str(row[0]), by, reason)
 
 
 def decide(connection: Connection, iid: str, other: str, same: bool, by: str, reason: str | None) -> int | None:
@@ -89,13 +87,6 @@ def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str,
     connection.execute(items.SQL.no_changed_observations)
     events.begin_act(connection, item_id, survivor_id, by, reason)
     return reindex(connection, None)
-
-
-def _undo_latest(connection: Connection, iid: str, kind: str, by: str, reason: str | None) -> int:
-    row = connection.execute(SQL.latest_act, (iid, kind)).fetchone()
-    if row is None or row[0] is None:
-        raise ActRefused(f"no {kind} of {iid} is in effect")
-    return undo(connection, str(row[0]), by, reason)
 
 
 # Decisions that operators made in the dashboard become events: all that wait, in one data_version.

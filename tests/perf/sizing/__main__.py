@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import json_option, show
+from deploy.ctl.console import FiniteRange, json_option, show
 from deploy.ctl.main import run
-from deploy.ctl.numbers import FiniteRange
 from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, machines, plan
 
 LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)

@@ -15,7 +15,7 @@ import pytest
 
 from deploy.ctl.doctor import look_at
 from edge.dashboard.sessions import IdToken, Sessions
-from edge.index.records import LAYOUT, Record, RecordCache
+from edge.index.lookup import LAYOUT, Record, RecordCache
 from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.db.connect import connect

@@ -63,7 +63,7 @@ async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_pag
 
     monkeypatch.setattr(Database, "fetch", without_one)
     assert await browser.ask("GET", PAGE) == 404
-    assert "removed meanwhile" in browser.text
+    assert "has been removed" in browser.text
 
 
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
@@ -75,7 +75,7 @@ async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(bro
         ("accept", "Ada", None)
     ]
     await browser.ask("GET", PAGE)
-    assert "No pair waits" in browser.text and "waits to be applied" in browser.text
+    assert "No pairs to review" in browser.text and "not applied yet" in browser.text
     assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
     await browser.ask("GET", PAGE)
     assert re.search(r'data-key="a"', browser.text)

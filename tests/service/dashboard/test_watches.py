@@ -53,7 +53,7 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
         assert f">{shown}<" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 303
     await browser.ask("GET", PAGE)
-    assert "There is no watch yet" in browser.text
+    assert "No watches yet" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 404
 
 
@@ -83,8 +83,8 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
 @pytest.mark.parametrize(
     ("statement", "text"),
     [
-        ("UPDATE members SET role = 'viewer'", "A viewer may read this"),
-        ("UPDATE organizations SET plan = 'free'", "does not include this. A higher plan"),
+        ("UPDATE members SET role = 'viewer'", "Your role (viewer) has read-only access"),
+        ("UPDATE organizations SET plan = 'free'", "does not include this. Upgrade"),
         ("UPDATE organizations SET state = 'suspended'", "This organization is suspended"),
     ],
 )
@@ -136,7 +136,7 @@ async def test_events_are_shown_in_words_newest_first_by_type_and_by_page(browse
     older = re.search(r'href="(/dashboard/events\?before=\d+)"', browser.text)
     assert older is not None
     await browser.ask("GET", older[1])
-    shown = re.findall(r"Key(\d+) is the new one", browser.text)
+    shown = re.findall(r"Key(\d+) is the new key", browser.text)
     assert shown == ["1", "0"]
     assert "&lt;b&gt;Soy&lt;/b&gt;: 9.90 HKD on 2026-07-02, below 10.00" in browser.text
     await browser.ask("GET", "/dashboard/events?type=watch.fired")

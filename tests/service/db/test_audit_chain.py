@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.orgs import orgs
+from deploy.ctl.accounts import orgs
 from shared.db.connect import Connection, connect
 from shared.organizations.roles import SQL
 from shared.settings.settings import Settings

@@ -78,7 +78,7 @@ def test_former_rows_are_claimed_by_event_0_and_stay(upgraded: Connection) -> No
 
 def test_old_merges_and_withdrawals_can_be_taken_back(upgraded: Connection) -> None:
     with upgraded as connection:
-        item_acts.split(connection, CUSTARD.iid, "tests", None)
+        item_acts.restore(connection, CUSTARD.iid, "tests", None)
         connection.commit()
         item_acts.restore(connection, OTHER.iid, "tests", None)
         rows = ask(connection, "SELECT name, status, identifiers <> '[]' FROM items ORDER BY name")

@@ -78,7 +78,7 @@ def merge(connection: Connection, settings: Settings, organization: str) -> None
 
 def split_again(connection: Connection, settings: Settings, organization: str) -> None:
     lock(connection)
-    item_acts.split(connection, CUSTARD, "tests", None)
+    item_acts.restore(connection, CUSTARD, "tests", None)
 
 
 def rotate(connection: Connection, settings: Settings, organization: str) -> str:

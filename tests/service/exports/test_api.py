@@ -105,7 +105,7 @@ async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key:
 async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge, settings: Settings, key: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' busy', 7166004)) FROM api_keys"
+            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' export busy', 7166005)) FROM api_keys"
         )
         answer = await order(edge, key, Idempotency_Key="busy")
     assert (answer.status, slug(answer)) == (409, "idempotency-in-progress")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import valkey
 
-from edge.index.records import Record, RecordCache
+from edge.index.lookup import Record, RecordCache
 from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from edge.docs.pages import SCALAR_VERSION, Docs
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge

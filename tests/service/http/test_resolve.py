@@ -28,6 +28,8 @@ gtin = "gtin"
 mpn = "mpn"
 sku = "sku"
 url = "url"
+[match]
+trust = "review"
 """
 HEADER = "id,name,brand,gtin,mpn,sku,url\n"
 NORTH = (
@@ -215,7 +217,7 @@ async def test_identifiers_of_a_merged_item_lead_to_its_survivor_and_back_after_
     assert await resolved() == [survivor, survivor, survivor, (301, f"{base}/index/resolve?iid={ONE}")]
     with connect(settings.database_url, application="tests") as connection:
         reindex.lock(connection)
-        item_acts.split(connection, NINE, "test", None)
+        item_acts.restore(connection, NINE, "test", None)
     own = (200, f"{base}/index/lookup/{NINE}")
     assert await resolved() == [(300, None), own, own, own]
 

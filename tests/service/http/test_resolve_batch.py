@@ -10,8 +10,7 @@ import pytest
 
 from edge.composition import build
 from edge.index.identifiers import RequestedIdentifier
-from edge.search.engine import SearchEngine
-from edge.search.identifiers import ItemSearch
+from edge.search.engine import ItemSearch, SearchEngine
 from shared.db.connect import connect
 from shared.search.model import SearchQuery
 from shared.settings.settings import Settings

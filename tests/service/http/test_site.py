@@ -11,7 +11,7 @@ import pytest
 
 from edge.app import describe
 from edge.docs.document import Document
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge

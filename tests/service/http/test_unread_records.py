@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from edge.index.records import LAYOUT, Record, RecordCache
+from edge.index.lookup import LAYOUT, Record, RecordCache
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint

@@ -201,7 +201,8 @@ def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Set
         put(settings, tmp_path, mapped(source, items), f"id,name,code\na,{source},2000000000022\n", f"{source}.csv")
     feed = '[item]\nid = "key"\njoin_by = "gtin"\n'
     rows = "key,day,shop,price\n2000000000022,2026-07-01,S,1\n4006381333932,2026-07-01,S,1\n"
-    put(settings, tmp_path, mapped("feed", feed + PRICES), rows, "feed.csv")
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        put(settings, tmp_path, mapped("feed", feed + PRICES), rows, "feed.csv")
     assert [(row[1], row[4]) for row in rejected(settings)] == [
         (2, "its gtin is a code that shops give out themselves: name whose it is by `join_source`"),
         (3, "its gtin ends with a wrong check digit; expected is 1"),

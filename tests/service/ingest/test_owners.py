@@ -142,7 +142,7 @@ def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
         load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
         assert reports(settings) == reports(other)
     assert [row["items"] for row in reports(settings)["brand-insights"]] == [1, 1]
-    act(settings, item_acts.split, MERGED)
+    act(settings, item_acts.restore, MERGED)
     assert reports(settings) == before
 
 
@@ -169,7 +169,7 @@ async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings:
     ]
     figures = (await edge.get(f"/index/sustainability/{SURVIVOR}", key=key)).json
     assert figures["data"][0]["per_unit"] == 1.5 and figures["meta"]["coverage"]["observed_days"] == 3
-    act(settings, item_acts.split, MERGED)
+    act(settings, item_acts.restore, MERGED)
     await edge.resources.version.read()
     after = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
     assert after == before
@@ -229,7 +229,6 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
         ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
         ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
         ([], (item_acts.merge, MERGED, MERGED)),
-        ([], (item_acts.split, MERGED)),
         ([], (item_acts.restore, MERGED)),
         ([], (item_acts.withdraw, "IID-NONE")),
     ],
@@ -258,7 +257,7 @@ def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, t
         (MERGED, THIRD_IID),
         (SURVIVOR, THIRD_IID),
     }
-    act(settings, item_acts.split, SURVIVOR)
+    act(settings, item_acts.restore, SURVIVOR)
     assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
 
 

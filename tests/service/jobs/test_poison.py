@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.worker import worker_command
+from deploy.local.supervised import worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
 from shared.jobs.contract import SQL as JOBS

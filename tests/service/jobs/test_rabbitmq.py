@@ -9,7 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.worker import worker_command
+from deploy.local.supervised import worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import QUEUES
 from shared.jobs.contract import SQL as JOBS

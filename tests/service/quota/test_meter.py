@@ -10,9 +10,9 @@ import hiredis
 import pytest
 
 from edge.quota import limiter as meters
+from edge.quota.billing import refusal
 from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.policy import Decision
-from edge.quota.refusal import refusal
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.redis import keys

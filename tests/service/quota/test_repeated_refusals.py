@@ -11,8 +11,8 @@ from typing import Literal
 
 import pytest
 
-from edge.fast_path.answers import refused
 from edge.fast_path.call import LOOKUP, call_of, caller_of, recognized
+from edge.fast_path.service import refused
 from edge.http.answer_cache import Answer
 from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
 from shared.db.connect import connect

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.quota.unmetered import burst_of
+from edge.quota.billing import burst_of
 from shared.db.connect import connect
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings

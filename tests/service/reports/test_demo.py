@@ -75,4 +75,4 @@ def test_as_many_pairs_of_the_demo_wait_for_review_as_the_readme_says(demo: Sett
         waiting = owner.execute(MATCHES.pairs, ("waiting", None, None)).fetchall()
         linked = owner.execute(MATCHES.pairs, ("linked", None, None)).fetchall()
     assert (len(linked), len(waiting)) == (0, 1), waiting
-    assert "no two are linked, and one pair waits for review" in " ".join(README.read_text().split())
+    assert "none are linked, and one pair waits for review" in " ".join(README.read_text().split())

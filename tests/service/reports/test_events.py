@@ -10,8 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from edge.jobs.handlers import EventStream
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders, JobWaiters
+from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log

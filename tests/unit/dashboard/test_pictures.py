@@ -27,7 +27,7 @@ class Rows(list[dict[str, Any]]):
 
 @pytest.mark.parametrize(("brands", "in_the_loop"), [(2, True), (60, False)])
 async def test_pictures_of_many_rows_are_drawn_in_a_thread(brands: int, in_the_loop: bool) -> None:
-    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, *PICTURE.bars, PICTURE.compared}
+    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, "min", "p25", "p75", "max", PICTURE.compared}
     rows = [
         {"period": f"2026-{month:02d}", "brand": f"b{brand}", "currency": "EUR", **dict.fromkeys(names, month + 0.5)}
         for month in range(1, 13)

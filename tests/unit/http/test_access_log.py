@@ -8,7 +8,7 @@ from time import monotonic
 
 import pytest
 
-from edge.http.access_log import AccessLog
+from edge.http.request_context import AccessLog
 from shared.telemetry import metrics
 from shared.telemetry.line_writer import LineWriter
 from shared.telemetry.log import Log

@@ -12,7 +12,7 @@ from edge.http.parameters import problem_of_validation
 from edge.http.problems import Problem, invalid_parameters, problem_of
 from edge.index.schemas import BrandsQuery
 from edge.mcp.calls import named_as_arguments
-from shared.errors import InvalidIid, InvalidParameter, WrongIdentifier
+from shared.errors import InvalidParameter, WrongIdentifier
 
 
 def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
@@ -106,10 +106,10 @@ def test_a_quoted_value_is_short_and_in_one_line(value: Any, shown: str | None) 
 
 @pytest.mark.parametrize("secret", ["iixk_live_0123456789abc", "x iixp_free_01", "eyJhbGciOi.eyJzdWIi.c2ln"])
 def test_a_credential_in_the_wrong_place_is_not_repeated(secret: str) -> None:
-    problem = problem_of(InvalidIid(secret))
+    problem = problem_of(InvalidParameter("brand", "is not a known brand", value=secret))
     assert problem is not None
     assert secret[-6:] not in problem.detail
-    assert problem.detail.startswith("`iid` is not an IID.")
+    assert problem.detail.startswith("`brand` is not a known brand")
 
 
 def test_the_address_of_a_webhook_is_not_repeated_since_it_may_hold_a_password() -> None:

@@ -4,7 +4,8 @@ import hashlib
 from datetime import UTC, date, datetime
 from typing import Any
 
-from edge.index import identifiers, records
+from edge.index import identifiers
+from edge.index import lookup as records
 from edge.index.identifiers import Resolution
 from edge.index.lookup import make
 from shared.redis import keys

@@ -4,7 +4,7 @@ import pytest
 from marshmallow import Schema, ValidationError, fields
 
 from edge.analytics.schemas import DisplacementQuery
-from edge.bulk.delta_sharing_schemas import VersionQuery
+from edge.bulk.schemas import VersionQuery
 from edge.http.parameters import problem_of_validation
 from edge.index.schemas import IdentifierFields
 

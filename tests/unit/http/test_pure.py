@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.http.catalogue import CATALOGUE
 from edge.http.context import instance_of, request_id_from, uuid7
+from edge.http.faults import CATALOGUE
 from edge.http.lists import CursorSigner
 from edge.http.problems import Problem
 from edge.http.representation import none_match
+from edge.quota.billing import limit_fields, refusal
 from edge.quota.policy import Decision
-from edge.quota.refusal import limit_fields, refusal
 from shared.errors import InvalidCursor
 from shared.organizations import credentials
 from shared.organizations.accounts import Plan

@@ -13,7 +13,7 @@ from edge.http.context import CONTEXT, Context
 from edge.http.lists import CursorSigner
 from edge.http.parameters import QUERY
 from edge.http.routing import RULE
-from edge.search import schemas
+from edge.search import answers as schemas
 from edge.search.answers import Search, SearchAnswers
 from edge.search.engine import SearchEngine
 from shared.errors import InvalidCursor

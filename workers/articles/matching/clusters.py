@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from workers.articles.matching.records import Decision, Kind, Link, Record
 
@@ -11,11 +12,15 @@ _STRENGTH = {Kind.DECLARED: 0, Kind.IDENTIFIER: 1, Kind.LIKENESS: 2}
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The properties of a record that clustering needs: its source and the article that the source itself declares."""
+    """The properties of a record that clustering needs: its source and the article that the source itself declares.
+
+    `age` orders records from the oldest on.
+    """
 
     source: str
     article: str = ""
     separate: bool = False
+    age: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, record: Record) -> "Member":
@@ -39,13 +44,14 @@ def cluster(
     accepted: Collection[Pair] = (),
     rejected: Collection[Pair] = (),
 ) -> Clustering:
-    """Join records along links, strongest first, as long as no rule of an article is broken.
+    """Join records along links, the strongest first and of equal ones the oldest, as long as no rule is broken.
 
-    Links that wait for a person are not followed. `merged` are pairs that an operator merged, which no rule forbids;
-    `accepted` and `rejected` are pairs that a person decided. Two groups
-    are joined only if no two of their records are of one source (unless the source declares them one article), no pair
-    between them was rejected, and, for a likeness, every other pair of sources between the groups is linked too: a
-    chain through a weak link joins nothing. The result depends on the arguments' content alone, not on their order.
+    So a record that comes later takes no link of others away. Links that wait for a person are not followed. `merged`
+    are pairs that an operator merged, which no rule forbids; `accepted` and `rejected` are pairs that a person decided.
+    Two groups are joined only if no two of their records are of one source (unless the source declares them one
+    article), no pair between them was rejected or has an identifier but contradicts it, and, for a likeness, every
+    other pair of sources between the groups is linked too: a chain through a weak link joins nothing. The result
+    depends on the arguments' content alone, not on their order.
     """
     state = _Groups(members, {_sorted(pair) for pair in rejected})
     state.declare()
@@ -54,11 +60,16 @@ def cluster(
     for left, right in sorted(_sorted(pair) for pair in accepted):
         if left in members and right in members:
             state.join(left, right, trusted=True)
-    ready = [
-        link for link in links if link.decision is Decision.LINK and link.left in members and link.right in members
-    ]
-    ready.sort(key=lambda link: (_STRENGTH[link.kind], -link.score, link.left, link.right))
-    state.linked = {link.pair for link in ready}
+    known = [link for link in links if link.left in members and link.right in members]
+    ready = [link for link in known if link.decision is Decision.LINK]
+
+    def rank(link: Link) -> tuple[Any, ...]:
+        older, younger = sorted((members[link.left].age, members[link.right].age))
+        return _STRENGTH[link.kind], -link.score, younger, older, link.left, link.right
+
+    ready.sort(key=rank)
+    state.linked = {_sorted(link.pair) for link in ready}
+    state.opposed = {_sorted(link.pair) for link in known if _contradicts(link)}
     refused = [link for link in ready if not state.join(link.left, link.right, trusted=link.kind is not Kind.LIKENESS)]
     return Clustering(state.groups(), tuple(refused))
 
@@ -68,6 +79,7 @@ class _Groups:
         self._members, self._rejected = members, rejected
         self._group: dict[str, list[str]] = {}
         self.linked: set[Pair] = set()
+        self.opposed: set[Pair] = set()
 
     def declare(self) -> None:
         """Join what each source declares to be one article."""
@@ -85,6 +97,8 @@ class _Groups:
         for one in ours:
             for other in theirs:
                 if not self._may(one, other) or not (trusted or self._supported(one, other)):
+                    return False
+                if _sorted((one, other)) in self.opposed:
                     return False
         self.merge(left, right)
         return True
@@ -114,6 +128,12 @@ class _Groups:
 
     def _supported(self, one: str, other: str) -> bool:
         return _sorted((one, other)) in self.linked or self._members[one].source == self._members[other].source
+
+
+def _contradicts(link: Link) -> bool:
+    """Say whether records have one identifier and contradict it; names without a common word may be translations."""
+    waits = link.kind is Kind.IDENTIFIER and link.decision is Decision.REVIEW
+    return waits and any(not one.agrees and one.field != "name" for one in link.evidence)
 
 
 def _sorted(pair: Pair) -> Pair:

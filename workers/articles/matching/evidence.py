@@ -2,6 +2,7 @@
 
 import math
 
+from workers.articles.matching.identifiers import part_numbers_differ
 from workers.articles.matching.model import Model
 from workers.articles.matching.profiles import Profile, price_ratio
 from workers.articles.matching.quantities import contradictions
@@ -33,12 +34,9 @@ def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evi
 
 
 def opposed(left: Profile, right: Profile) -> list[str]:
-    """Name what two records state differently, which is for a person however alike they are otherwise.
-
-    Part numbers differ where neither contains the other: shops add a country or a pack to the maker's number.
-    """
+    """Name what two records state differently, which is for a person however alike they are otherwise."""
     opposed_fields = contradictions(left.amounts, right.amounts)
-    if left.mpn and right.mpn and left.mpn not in right.mpn and right.mpn not in left.mpn:
+    if part_numbers_differ(left.mpn, right.mpn):
         opposed_fields.append(_MPN)
     if abs(price_ratio(left, right)) > _FAR:
         opposed_fields.append(_PRICE)

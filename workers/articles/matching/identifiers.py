@@ -1,20 +1,26 @@
-"""The identifier rule: an equal GTIN, or an equal brand and part number, makes a link unless a guard objects."""
+"""The identifier rule: an equal GTIN, or an equal brand and part number, makes a link of two records that agree."""
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from shared.index.identifiers import is_restricted
-from workers.articles.matching.quantities import amounts, contradictions
+from shared.index.identifiers import brand_key, is_restricted
+from workers.articles.matching.quantities import Amounts, agree, amounts, contradictions
 from workers.articles.matching.records import Decision, Evidence, Kind, Link, Record
-from workers.articles.matching.text import squash
+from workers.articles.matching.text import compose, normalize, squash, words
 
-# An identifier that more records than this carry is a filler value; comparing all its pairs would take too long, too.
+# A source that gives an identifier to more items than this fills a column with it.
 MOST_RECORDS = 100
-# Records of one identifier whose names share fewer words than this share are named differently.
+# Records whose names share fewer words than this share are named differently.
 _LEAST_SHARED = 0.1
-# From so many different names on, an identifier identifies nothing.
-_DIFFERENT_NAMES = 3
-_WORDS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    record: Record
+    amounts: Amounts
+    words: frozenset[str]
+    brand: str
 
 
 def identifier_keys(record: Record) -> list[str]:
@@ -30,54 +36,64 @@ def identifier_keys(record: Record) -> list[str]:
 def identifier_links(identifiers: Iterable[str], index: Callable[[str], Iterable[Record]]) -> list[Link]:
     """Return a link for each pair of records that carry one identifier; `index` gives the records of each.
 
-    A pair waits for a person where the two contradict each other in pack, measure or colour, or have names without a
-    common word. An identifier of more than a hundred records, or of three names without a common word, joins nothing.
+    What two records say decides about their link, whatever others carry the identifier: the next record of a catalogue
+    in another language must not take a link back. A pair waits for a person where the two contradict each other, or
+    where their names share no word, as in two languages, and nothing else confirms the identifier.
     """
     links: dict[tuple[str, str], Link] = {}
     for key in sorted(set(identifiers)):
         for link in _links_of(key, sorted(index(key), key=lambda record: record.key)):
             known = links.get(link.pair)
-            if known is None or (known.decision is Decision.REVIEW and link.decision is Decision.LINK):
+            if known is None or (known.decision is Decision.LINK and link.decision is Decision.REVIEW):
                 links[link.pair] = link
     return [links[pair] for pair in sorted(links)]
 
 
-def identifies(records: Sequence[Record]) -> bool:
-    """Say whether an identifier of these records means one thing: they are not too many, and not of three names."""
-    return len(records) <= MOST_RECORDS and not _many_names(records)
+def filled(records: Iterable[Record]) -> set[str]:
+    """Return the sources that give the identifier of these records to too many items for it to identify one."""
+    counts = Counter(record.source for record in records)
+    return {source for source, count in counts.items() if count > MOST_RECORDS}
 
 
 def _links_of(key: str, records: Sequence[Record]) -> Iterable[Link]:
-    if len(records) < 2 or not identifies(records):
-        return
-    said = [(record, amounts(_text(record)), _name_words(record)) for record in records]
+    without = filled(records)
+    said = [_said(record) for record in records if record.source not in without and not record.separate]
     field, value = key.split(":", 1)
-    for at, (left, left_amounts, left_words) in enumerate(said):
-        for right, right_amounts, right_words in said[at + 1 :]:
-            if left.source == right.source or left.separate or right.separate:
+    for at, left in enumerate(said):
+        for right in said[at + 1 :]:
+            if left.record.source == right.record.source:
                 continue
-            against = [
-                Evidence(name, left.name, right.name, agrees=False)
-                for name in contradictions(left_amounts, right_amounts)
-            ]
-            if not _alike(left_words, right_words):
-                against.append(Evidence("name", left.name, right.name, agrees=False))
+            against = _against(field, left, right)
+            if against and len(said) > MOST_RECORDS:  # nobody looks through the thousands of pairs of a filler
+                continue
             evidence = (Evidence(field, value, value, agrees=True), *against)
-            decision = Decision.REVIEW if against else Decision.LINK
-            yield Link(left.key, right.key, Kind.IDENTIFIER, 0.5 if against else 1.0, decision, evidence)
+            decision, score = (Decision.REVIEW, 0.5) if against else (Decision.LINK, 1.0)
+            yield Link(left.record.key, right.record.key, Kind.IDENTIFIER, score, decision, evidence)
 
 
-def _many_names(records: Sequence[Record]) -> bool:
-    different: list[frozenset[str]] = []
-    for record in records:
-        words = _name_words(record)
-        if words and not any(_alike(words, other) for other in different):
-            different.append(words)
-    return len(different) >= _DIFFERENT_NAMES
+def _against(field: str, left: _Said, right: _Said) -> list[Evidence]:
+    """Return what speaks against a link by an identifier, the names only where nothing else confirms it."""
+    names = left.record.name, right.record.name
+    against = [Evidence(name, *names, agrees=False) for name in contradictions(left.amounts, right.amounts)]
+    if field == "gtin" and _brands_differ(left, right):
+        against.append(Evidence("brand", left.record.brand, right.record.brand, agrees=False))
+    elif field == "gtin" and part_numbers_differ(squash(left.record.mpn), squash(right.record.mpn)):
+        against.append(Evidence("mpn", left.record.mpn, right.record.mpn, agrees=False))
+    confirmed = agree(left.amounts, right.amounts) or (field == "gtin" and _one_brand(left, right))
+    if not (against or confirmed or _alike(left.words, right.words)):
+        against.append(Evidence("name", *names, agrees=False))
+    return against
 
 
-def _name_words(record: Record) -> frozenset[str]:
-    return frozenset(_WORDS.findall(record.name.lower()))
+def part_numbers_differ(left: str, right: str) -> bool:
+    """Say whether of two squashed part numbers neither contains the other: shops add a country or a pack to them."""
+    return left != "" != right and left not in right and right not in left
+
+
+def _said(record: Record) -> _Said:
+    values = (value for _, value in record.attributes)
+    name = frozenset(words(normalize(record.name)))
+    return _Said(record, amounts(compose(record.name), *map(compose, values)), name, brand_key(record.brand))
 
 
 def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
@@ -85,5 +101,27 @@ def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
     return not left or not right or len(left & right) >= _LEAST_SHARED * min(len(left), len(right))
 
 
-def _text(record: Record) -> str:
-    return " ".join((record.name, *(value for _, value in record.attributes)))
+def _one_brand(left: _Said, right: _Said) -> bool:
+    """Say whether two records have one brand, also where one of them has it only in its name."""
+    if left.brand and right.brand:
+        return left.brand.replace(" ", "") == right.brand.replace(" ", "")
+    return _in_name(left.brand, right) or _in_name(right.brand, left)
+
+
+def _brands_differ(left: _Said, right: _Said) -> bool:
+    """Say whether two brands contradict each other: they share no word, and neither is in the other's name.
+
+    In two scripts, as `嘉頓` and `Garden`, they cannot be compared.
+    """
+    if not (left.brand and right.brand) or left.brand.isascii() != right.brand.isascii():
+        return False
+    mine, theirs = left.brand.replace(" ", ""), right.brand.replace(" ", "")
+    short = {"".join(word[0] for word in brand.split()) for brand in (left.brand, right.brand)}
+    if mine in theirs or theirs in mine or short & {mine, theirs}:  # Hewlett-Packard is HP
+        return False
+    shared = set(left.brand.split()) & set(right.brand.split())
+    return not (shared or _in_name(left.brand, right) or _in_name(right.brand, left))
+
+
+def _in_name(brand: str, other: _Said) -> bool:
+    return bool(brand) and set(brand.split()) <= set(brand_key(other.record.name).split())

@@ -82,7 +82,7 @@ def profile(record: Record, vocabulary: Vocabulary) -> Profile:
         squashed=squash(" ".join(parts)),
         numbers=_union(part_numbers[:3]),
         all_numbers=_union(part_numbers),
-        amounts=amounts(compose(f"{record.name} {values}")),
+        amounts=amounts(compose(record.name), *(compose(value) for _, value in record.attributes)),
         brand=frozenset(said[1]),
         mpn=squashed_mpn,
         category=frozenset(said[3]),

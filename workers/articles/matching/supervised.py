@@ -6,8 +6,9 @@ judge by these, and a linear model by these and by the words that the two record
 boosted trees, has besides how the first judges the pair's competitors, and what a linear model says of the words alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -52,16 +53,16 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Folding:
-    """The fold of each example, and for each fold the features of all pairs from the labels of the other folds."""
+    """The fold of each example; for each fold the examples that train, and all pairs' features from their labels."""
 
     fold: Array
+    used: list[Array]
     neighbours: list[Array]
 
     def cross_fitted(self, learner: _Learner, features: Array, known: Array, labels: Array) -> Array:
         """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
         columns = []
-        for number, neighbours in enumerate(self.neighbours):
-            used = self.fold != number
+        for used, neighbours in zip(self.used, self.neighbours, strict=True):
             columns.append(learner(np.hstack([features, neighbours]), known[used], labels[used]))
         return np.stack(columns, axis=1)
 
@@ -69,38 +70,59 @@ class _Folding:
 def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
     """Train on the pairs at the positions `known`, with their labels, and judge every pair.
 
-    No model that has seen a pair's label judges it.
+    No model that has seen a pair's label judges it. The bound of precision is chosen by models that have seen no other
+    pair of its records either: what is known of a record says more of its next pair than of a new record.
     """
-    said, features = said_by(index, pairs), feature_matrix(index, pairs, fixed_sides=True)
+    examples = _Examples(pairs, known, labels, said_by(index, pairs), feature_matrix(index, pairs, fixed_sides=True))
     foldings = [_folding(index, pairs, known, labels, seed) for seed in range(_FOLDINGS)]
+    with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
+        judged_by = _steps(examples, foldings)
+        by_record = _steps(examples, [_folding_by_record(index, pairs, known, labels)])
+    weights = best_weights([one[known] for one in judged_by], labels)
+    probabilities = np.average(judged_by, axis=0, weights=weights)
+    unseen = probabilities[known]
+    bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
+    link = precision_bound(np.average(by_record, axis=0, weights=weights)[known], labels)
+    return Judged(probabilities, bound, max(bound, link), f1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """All pairs with their words and features, the positions of those with a label, and the labels."""
+
+    pairs: Pairs
+    known: Array
+    labels: Array
+    said: Any
+    features: Array
+
+
+def _steps(examples: _Examples, foldings: Sequence[_Folding]) -> list[Array]:
+    """Return the probabilities of all pairs by the first step's trees, by its linear model, and by the second step."""
+    pairs, known, labels, features = examples.pairs, examples.known, examples.labels, examples.features
 
     def linear(features: Array, known: Array, labels: Array) -> Array:
-        judged: Array = expit(log_odds(with_features(said, features, known), known, labels))
+        judged: Array = expit(log_odds(with_features(examples.said, features, known), known, labels))
         return judged
 
     def words(features: Array, known: Array, labels: Array) -> Array:
-        return log_odds(said, known, labels)
+        return log_odds(examples.said, known, labels)
 
     def mean(columns: list[Array]) -> Array:
         unseen = [_unseen(one, known, folding.fold) for one, folding in zip(columns, foldings, strict=True)]
         return np.asarray(np.mean(unseen, axis=0))
 
-    with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
-        trees, lines, worded = (
-            [one.cross_fitted(learner, features, known, labels) for one in foldings]
-            for learner in (_boosted, linear, words)
-        )
-        rivals = [
-            _rivals(pairs, known, folding.fold, (tree + line) / 2)
-            for folding, tree, line in zip(foldings, trees, lines, strict=True)
-        ]
-        more = np.hstack([features, np.mean(rivals, axis=0), mean(worded)[:, None]])
-        again = [one.cross_fitted(_boosted, more, known, labels) for one in foldings]
-    judged_by = [mean(trees), mean(lines), mean(again)]
-    probabilities = np.average(judged_by, axis=0, weights=best_weights([one[known] for one in judged_by], labels))
-    unseen = probabilities[known]
-    bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
-    return Judged(probabilities, bound, max(bound, precision_bound(unseen, labels)), f1)
+    trees, lines, worded = (
+        [one.cross_fitted(learner, features, known, labels) for one in foldings]
+        for learner in (_boosted, linear, words)
+    )
+    rivals = [
+        _rivals(pairs, known, folding.fold, (tree + line) / 2)
+        for folding, tree, line in zip(foldings, trees, lines, strict=True)
+    ]
+    more = np.hstack([features, np.mean(rivals, axis=0), mean(worded)[:, None]])
+    again = [one.cross_fitted(_boosted, more, known, labels) for one in foldings]
+    return [mean(trees), mean(lines), mean(again)]
 
 
 def best_weights(unseen_by: list[Array], labels: Array) -> tuple[float, ...]:
@@ -136,8 +158,21 @@ def steady_bound(probabilities: Array, labels: Array) -> float:
 
 def _folding(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, seed: int) -> _Folding:
     fold = np.random.default_rng(seed).integers(0, _FOLDS, len(known))
-    used = [fold != number for number in range(_FOLDS)]
-    return _Folding(fold, [neighbour_features(index, pairs, known[one], labels[one]) for one in used])
+    return _with_neighbours(index, pairs, known, labels, fold, [fold != number for number in range(_FOLDS)])
+
+
+def _folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
+    """Split the examples by their left record; none trains that shares a record with one that is judged."""
+    left, right = pairs.left[known], pairs.right[known]
+    fold = np.random.default_rng(0).integers(0, _FOLDS, int(left.max()) + 1)[left]
+    judged = [fold == number for number in range(_FOLDS)]
+    return _with_neighbours(index, pairs, known, labels, fold, [~np.isin(right, right[one]) & ~one for one in judged])
+
+
+def _with_neighbours(
+    index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array, used: list[Array]
+) -> _Folding:
+    return _Folding(fold, used, [neighbour_features(index, pairs, known[one], labels[one]) for one in used])
 
 
 def _boosted(features: Array, known: Array, labels: Array) -> Array:

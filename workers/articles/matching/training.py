@@ -20,7 +20,7 @@ from workers.articles.matching.synthetic import World, worlds
 # is all there is, because invented shops are kinder than real ones, than where both records have one model number.
 PRECISION, PRECISION_CODED = 0.994, 0.99
 _REVIEW = 0.35
-# The recipe of the shipped model: `itemindex matches train` without options gives its bytes.
+# The recipe of the shipped model.
 WORLDS, SEED = 36, 7
 # So many times as many worlds choose the bounds: in each only a few dozen pairs may be linked without a person.
 _UNSEEN = 3

@@ -8,46 +8,6 @@ DecimalText = Annotated[str, "decimal"]
 DateText = Annotated[str, "date"]
 TimeText = Annotated[str, "date-time"]
 
-AnalysisMetaRounding = dict[str, str]
-AnalysisMetaUnits = dict[str, str]
-CumulativeBasis = Literal["sales", "assortment"]
-Effect = Literal[
-    "co2e_kg",
-    "water_l",
-    "waste_kg",
-    "land_use_m2a",
-    "acidification_kg_so2e",
-    "freshwater_eutrophication_kg_pe",
-    "marine_eutrophication_kg_ne",
-]
-FigureBasis = Literal["measured", "modelled", "category_average"]
-Granularity = Literal["day", "week", "month"]
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
-MemberRole = Literal["owner", "admin", "member", "viewer"]
-ObservationKind = Literal["listing", "sale"]
-OutlierMode = Literal["exclude", "include"]
-PageQuery = dict[str, Any]
-StatisticKind = Literal["listing", "sale", "both"]
-WatchCondition = Literal["below", "new-low", "returned", "index-moved"]
-WatchTarget = Literal["article", "brand", "category"]
-
-AnalysisMeta = TypedDict(
-    "AnalysisMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": DateText,
-        "to": DateText,
-        "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
-        "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-    },
-)
-
 
 class AnyResult(TypedDict):
     data: list[dict[str, Any]]
@@ -74,7 +34,7 @@ class AttemptList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DeliveryAttempt"]
 
@@ -91,25 +51,24 @@ class AuditList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["AuditEntry"]
 
 
 class Avoided(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     low: float
     central: float
     high: float
-
-
-class BatchAnswer(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
 
 
 class BrandCategory(TypedDict):
@@ -137,7 +96,7 @@ class BrandList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["BrandEntry"]
 
@@ -149,15 +108,15 @@ class BrandRef(TypedDict):
 
 
 class BrandReport(TypedDict):
-    data: list["BrandRow"]
     meta: "ReportMeta"
+    data: list["BrandRow"]
 
 
 class BrandRow(TypedDict):
     period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -194,8 +153,8 @@ class Candidate(TypedDict):
 
 class CategoryEntry(TypedDict):
     code: str
-    path: list[str]
     name: str
+    path: list[str]
     parent: str | None
     level: int
     item_count: int
@@ -207,7 +166,7 @@ class CategoryList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["CategoryEntry"]
 
@@ -218,15 +177,15 @@ class CategoryRef(TypedDict):
 
 
 class CategoryReport(TypedDict):
-    data: list["CategoryRow"]
     meta: "ReportMeta"
+    data: list["CategoryRow"]
 
 
 class CategoryRow(TypedDict):
     period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -263,7 +222,7 @@ class ChannelList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ChannelEntry"]
 
@@ -288,15 +247,18 @@ class ChannelShare(TypedDict):
 
 
 class CohortReport(TypedDict):
-    data: list["CohortRow"]
     meta: "ReportMeta"
+    data: list["CohortRow"]
 
 
 class CohortRow(TypedDict):
     period: NotRequired[DateText]
+    brand: NotRequired[str | None]
+    category: NotRequired[str | None]
+    channel: NotRequired[str | None]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -304,9 +266,6 @@ class CohortRow(TypedDict):
     promotion_share: NotRequired[float | None]
     discount_mean: NotRequired[float | None]
     discount_median: NotRequired[float | None]
-    brand: NotRequired[str | None]
-    category: NotRequired[str | None]
-    channel: NotRequired[str | None]
     price_n: NotRequired[int]
     mean: NotRequired[DecimalText | None]
     stddev: NotRequired[DecimalText | None]
@@ -323,7 +282,15 @@ class CohortRow(TypedDict):
 
 
 class Contributor(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     iid: str
     share: float
 
@@ -376,7 +343,7 @@ class DatasetList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DatasetEntry"]
 
@@ -411,16 +378,6 @@ class DisplacementMeta(TypedDict):
     counted: str
 
 
-class EffectFigures(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
-
-
 class Event(TypedDict):
     id: str
     cursor: str
@@ -433,7 +390,7 @@ class EventList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Event"]
 
@@ -446,7 +403,7 @@ class EvidenceDay(TypedDict):
 class Export(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -500,7 +457,7 @@ class ExportList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ListedExport"]
 
@@ -568,7 +525,7 @@ class InvitationList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Invitation"]
 
@@ -618,7 +575,7 @@ class ItemLinks(TypedDict):
 class Job(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -652,7 +609,7 @@ class JobList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Job"]
 
@@ -697,7 +654,7 @@ class LinkNamespace(TypedDict):
 class ListedExport(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
@@ -721,13 +678,13 @@ class LookupEntry(TypedDict):
 
 
 class LookupList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["LookupEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class MatchEvidence(TypedDict):
@@ -741,7 +698,7 @@ class Member(TypedDict):
     id: str
     name: str
     email: str | None
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
     joined_at: TimeText
 
 
@@ -749,7 +706,7 @@ class MemberList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Member"]
 
@@ -760,7 +717,7 @@ class NewExport(TypedDict):
     filter: NotRequired["ExportFilter"]
     since: NotRequired[int | None]
     format: NotRequired[Literal["parquet", "csv", "ndjson", "arrow"]]
-    compression: NotRequired[Literal["gzip", "none", "zstd"] | None]
+    compression: NotRequired[Literal["gzip", "none", "zstd", None]]
 
 
 class NewInvitation(TypedDict):
@@ -774,14 +731,14 @@ class NewOrganization(TypedDict):
 
 
 class NewWatch(TypedDict):
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
     amount: NotRequired[str | None]
     currency: NotRequired[str | None]
     days: NotRequired[int | None]
     percent: NotRequired[float | None]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     label: NotRequired[str | None]
 
 
@@ -814,7 +771,7 @@ class Organization(TypedDict):
     plan: str
     requested_plan: str | None
     state: Literal["active", "suspended"]
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
     keys: list["KeyState"]
 
 
@@ -824,16 +781,8 @@ class OrganizationRef(TypedDict):
 
 
 class OutlierMeta(TypedDict):
-    mode: "OutlierMode"
+    mode: Literal["exclude", "include"]
     set_aside: int
-
-
-class Page(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: "PageQuery"
-    data_version: int
 
 
 class PageTotal(TypedDict):
@@ -868,7 +817,7 @@ PriceBand = TypedDict(
     "PriceBand",
     {
         "currency": str,
-        "kind": "ObservationKind",
+        "kind": Literal["listing", "sale"],
         "low": DecimalText,
         "median": DecimalText,
         "high": DecimalText,
@@ -880,24 +829,16 @@ PriceBand = TypedDict(
 )
 
 
-class PriceChange(TypedDict):
-    index_change: NotRequired[float | None]
-    index_change_low: NotRequired[float | None]
-    index_change_high: NotRequired[float | None]
-    share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
-
-
 class PriceIndexReport(TypedDict):
-    data: list["PriceIndexRow"]
     meta: "ReportMeta"
+    data: list["PriceIndexRow"]
 
 
 class PriceIndexRow(TypedDict):
     period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     index: NotRequired[float | None]
     low: NotRequired[float | None]
     high: NotRequired[float | None]
@@ -913,47 +854,23 @@ class PriceIndexRow(TypedDict):
     median_disagrees: NotRequired[bool | None]
 
 
-class PriceLevel(TypedDict):
-    days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
-    currency: str
-    original_currency: NotRequired[str]
-    low: DecimalText | None
-    median: DecimalText | None
-    high: DecimalText | None
-
-
 PriceStatistic = TypedDict(
     "PriceStatistic",
     {
         "days": Literal[7, 30, 90, 365],
-        "kind": "ObservationKind",
         "currency": str,
         "original_currency": NotRequired[str],
+        "kind": Literal["listing", "sale"],
+        "from": DateText,
+        "to": DateText,
         "low": DecimalText | None,
         "median": DecimalText | None,
         "high": DecimalText | None,
-        "from": DateText,
-        "to": DateText,
         "n": int,
         "observed_days": int,
         "set_aside": int,
     },
 )
-
-
-class PriceStatistics(TypedDict):
-    period: NotRequired[DateText]
-    currency: NotRequired[str]
-    original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
-    items: NotRequired[int]
-    observations: NotRequired[int]
-    set_aside: NotRequired[int]
-    list_price_n: NotRequired[int]
-    promotion_share: NotRequired[float | None]
-    discount_mean: NotRequired[float | None]
-    discount_median: NotRequired[float | None]
 
 
 PricingMeta = TypedDict(
@@ -967,9 +884,9 @@ PricingMeta = TypedDict(
         "from": DateText,
         "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
         "statistics": list["PriceStatistic"],
@@ -987,7 +904,7 @@ class PricingReport(TypedDict):
 class PricingRow(TypedDict):
     day: DateText
     channel: str
-    kind: "ObservationKind"
+    kind: Literal["listing", "sale"]
     currency: str
     original_currency: NotRequired[str]
     low: DecimalText
@@ -1008,9 +925,9 @@ PriorPriceMeta = TypedDict(
         "from": DateText,
         "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
     },
 )
@@ -1031,17 +948,15 @@ class PriorPriceRow(TypedDict):
     prior_price: DecimalText | None
     percent: DecimalText | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
     at_most: DecimalText | None
     lowest_on: list[DateText]
@@ -1126,24 +1041,22 @@ class ReductionSummary(TypedDict):
     prior_price: DecimalText | None
     percent: DecimalText | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
     at_most: DecimalText | None
 
 
 class ReductionsReport(TypedDict):
-    data: list["ReductionRow"]
     meta: "ReportMeta"
+    data: list["ReductionRow"]
 
 
 class ReleaseEntry(TypedDict):
@@ -1171,7 +1084,7 @@ class ReleaseList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ReleaseEntry"]
 
@@ -1210,11 +1123,11 @@ ReportMeta = TypedDict(
         "from": DateText,
         "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1238,13 +1151,13 @@ class ResolveEntry(TypedDict):
 
 
 class ResolveList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["ResolveEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class ResolverDescription(TypedDict):
@@ -1257,7 +1170,7 @@ class ResolverDescription(TypedDict):
 
 
 class RoleChange(TypedDict):
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
 
 
 RollupMeta = TypedDict(
@@ -1271,11 +1184,11 @@ RollupMeta = TypedDict(
         "from": DateText,
         "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1287,23 +1200,16 @@ RollupMeta = TypedDict(
 
 
 class RollupReport(TypedDict):
-    data: list["RollupRow"]
     meta: "RollupMeta"
+    data: list["RollupRow"]
 
 
 class RollupRow(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
     period: NotRequired[DateText]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
-    basis: NotRequired["CumulativeBasis"]
+    basis: NotRequired[Literal["sales", "assortment"]]
     items: NotRequired[int]
     units: NotRequired[int | None]
     items_covered: NotRequired[float | None]
@@ -1311,6 +1217,13 @@ class RollupRow(TypedDict):
     measured_items: NotRequired[int]
     modelled_items: NotRequired[int]
     category_average_items: NotRequired[int]
+    co2e_kg: NotRequired[float | None]
+    water_l: NotRequired[float | None]
+    waste_kg: NotRequired[float | None]
+    land_use_m2a: NotRequired[float | None]
+    acidification_kg_so2e: NotRequired[float | None]
+    freshwater_eutrophication_kg_pe: NotRequired[float | None]
+    marine_eutrophication_kg_ne: NotRequired[float | None]
     co2e_kg_low: NotRequired[float | None]
     co2e_kg_central: NotRequired[float | None]
     co2e_kg_high: NotRequired[float | None]
@@ -1431,6 +1344,9 @@ class StageFigure(TypedDict):
 
 
 class Sustainability(TypedDict):
+    basis: Literal["measured", "modelled", "category_average"]
+    method: str
+    samples: int
     co2e_kg: float | None
     water_l: float | None
     waste_kg: float | None
@@ -1438,9 +1354,6 @@ class Sustainability(TypedDict):
     acidification_kg_so2e: float | None
     freshwater_eutrophication_kg_pe: float | None
     marine_eutrophication_kg_ne: float | None
-    basis: "FigureBasis"
-    method: str
-    samples: int
 
 
 SustainabilityMeta = TypedDict(
@@ -1454,10 +1367,10 @@ SustainabilityMeta = TypedDict(
         "from": DateText,
         "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "basis": "CumulativeBasis",
+        "rounding": NotRequired[dict[str, str]],
+        "basis": Literal["sales", "assortment"],
         "displacement": "DisplacementMeta | None",
     },
 )
@@ -1469,13 +1382,21 @@ class SustainabilityReport(TypedDict):
 
 
 class SustainabilityRow(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     unit: str
     per_unit: float | None
     units_observed: int
     cumulative: float | None
-    basis: "FigureBasis | None"
-    scope: Literal["item", "product_type", "category"] | None
+    basis: Literal["measured", "modelled", "category_average", None]
+    scope: Literal["item", "product_type", "category", None]
     code: str | None
     per_kg: float | None
     weight_kg: float | None
@@ -1483,14 +1404,14 @@ class SustainabilityRow(TypedDict):
     license: str | None
     method: str | None
     samples: int | None
-    cumulative_basis: "CumulativeBasis"
+    cumulative_basis: Literal["sales", "assortment"]
     low: float | None
     central: float | None
     high: float | None
     cumulative_low: float | None
     cumulative_central: float | None
     cumulative_high: float | None
-    interval_from: Literal["source", "samples", "pedigree"] | None
+    interval_from: Literal["source", "samples", "pedigree", None]
     avoided_low: float | None
     avoided: float | None
     avoided_high: float | None
@@ -1501,28 +1422,28 @@ class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[DecimalText | None]
     share: NotRequired[float | None]
+    median: NotRequired[DecimalText | None]
 
 
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: DecimalText | None
-    median: DecimalText | None
-    high: DecimalText | None
+    kind: Literal["listing", "sale"]
     per: Literal["kg", "l", "piece"]
     content: str
     read_in: str
+    low: DecimalText | None
+    median: DecimalText | None
+    high: DecimalText | None
 
 
 class UsageList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["UsageRow"]
 
@@ -1551,10 +1472,10 @@ UsedRate = TypedDict(
 class Watch(TypedDict):
     id: str
     label: str | None
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
-    kind: "ObservationKind"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
+    kind: Literal["listing", "sale"]
     amount: str | None
     currency: str | None
     days: int | None
@@ -1571,7 +1492,7 @@ class WatchList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Watch"]
 
@@ -1595,7 +1516,7 @@ class WebhookList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Webhook"]
 
@@ -1605,71 +1526,105 @@ class FollowDigitalLinkQuery(TypedDict, total=False):
 
 
 class GetAuditQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations"]
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
     limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
 
 
 class GetBrandInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
 
 
 class GetCategoryInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
 
 
 class GetCohortsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
-    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Group by this; up to 2 values",
+        "Group by this; repeat for a second; up to 2 values",
     ]
-    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
 
 
 class GetOrganizationQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations"]
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
 
 
 class GetPriceIndexQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month; default: month"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
-    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
-    kind: Annotated[Literal["listing", "sale"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    kind: Annotated[
+        Literal["listing", "sale"],
+        "Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
     method: Annotated[
         Literal[
             "jevons",
@@ -1689,79 +1644,110 @@ class GetPriceIndexQuery(TypedDict, total=False):
             "tpd",
             "geary-khamis",
         ],
-        "Index formula; default: geks-jevons",
+        "Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons; default: geks-jevons",
     ]
-    window: Annotated[int, "Periods of a window, for geks-*, tpd and geary-khamis; 2 to 400"]
+    window: Annotated[
+        int, "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data; 2 to 400"
+    ]
     splice: Annotated[
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "Splice that links a further period to earlier windows; default: mean",
+        "Splice that links a further period to earlier windows; default: mean; default: mean",
     ]
 
 
 class GetPricingQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    kind: Annotated[Literal["listing", "sale"], "Only offers seen, or only sales"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale"],
+        "Only offers seen, or only sales; default: both, each in rows and statistics of its own",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
 
 
 class GetPriorPriceQuery(TypedDict, total=False):
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    asked_on: Annotated[str | date, "Day to judge; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    asked_on: Annotated[str | date, "Day to judge; default: each channel's last observed day; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
-    progressive: Annotated[bool, "Whether the market uses Art. 6a(5); true or false"]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    progressive: Annotated[
+        bool,
+        "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before the first one; without it such a reduction is not judged; true or false",
+    ]
     progressive_days: Annotated[int, "Steps count that begin within so many days of the first; 1 to 366"]
     first_offered: Annotated[
-        str | date, "The market uses Art. 6a(4) and the item was first offered on this day; YYYY-MM-DD"
+        str | date,
+        "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days may then suffice; YYYY-MM-DD",
     ]
 
 
 class GetReductionsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
 
 
 class GetSustainabilityQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
-    displacement: Annotated[Literal["resale", "repair"], "Add what the units sold avoid"]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; 0 to 1"]
+    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    displacement: Annotated[
+        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+    ]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    displacement: Annotated[Literal["resale", "repair"], "Add what the units sold avoid"]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; 0 to 1"]
+    displacement: Annotated[
+        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+    ]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Group by this; up to 2 values",
+        "Group by this; repeat for a second; up to 2 values",
     ]
-    brand: Annotated[str | Sequence[str], "Brand (slug); up to 100 values"]
-    category: Annotated[str | Sequence[str], "Category (code) and those below it; up to 100 values"]
-    basis: Annotated[Literal["sales", "assortment"], "Multiply figures by units sold, or take each item once"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    basis: Annotated[
+        Literal["sales", "assortment"],
+        "Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment",
+    ]
 
 
 class GetUsageQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations"]
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
     from_: Annotated[str | date, "30 days before `to` if absent; YYYY-MM-DD"]
     to: Annotated[str | date, "Today if absent; YYYY-MM-DD"]
 
@@ -1771,18 +1757,26 @@ class ListAttemptsQuery(TypedDict, total=False):
 
 
 class ListBrandInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
-        "Order of the list, `-` from the end; default: -observations",
+        "Order of the list, `-` from the end; default: -observations; default: -observations",
     ]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
@@ -1790,36 +1784,47 @@ class ListBrandInsightsQuery(TypedDict, total=False):
 
 class ListBrandsQuery(TypedDict, total=False):
     q: Annotated[str, "Beginning of the brand's name"]
-    sort: Annotated[Literal["name", "items"], "Order of the list; default: name"]
+    sort: Annotated[
+        Literal["name", "items"],
+        "Order of the list; `name`: by name; `items`: brands with the most items first; default: name",
+    ]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
 
 
 class ListCategoriesQuery(TypedDict, total=False):
     parent: Annotated[str, "Only direct children of this category (code)"]
-    level: Annotated[int, "Only this level; 1 to 8"]
+    level: Annotated[int, "Only this level; 1 is the top; 1 to 8"]
     q: Annotated[str, "Beginning of the category's own name"]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
 
 
 class ListCategoryInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period"]
-    channel: Annotated[str | Sequence[str], "Only this channel; up to 100 values"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    kind: Annotated[Literal["listing", "sale", "both"], "Observations that count"]
-    outliers: Annotated[Literal["exclude", "include"], "Whether outliers count in the statistics; default: exclude"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],
-        "Order of the list, `-` from the end; default: category",
+        "Order of the list, `-` from the end; default: category; default: category",
     ]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 500"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
-    parent: Annotated[str, "Only the children of this category"]
+    parent: Annotated[str, "Only the children of this category; default: first level"]
 
 
 class ListChannelsQuery(TypedDict, total=False):
@@ -1829,7 +1834,7 @@ class ListChannelsQuery(TypedDict, total=False):
 
 
 class ListEventsQuery(TypedDict, total=False):
-    after: Annotated[int | str, "`cursor` of the last event that you have"]
+    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
     limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
     type: Annotated[
         Literal[
@@ -1862,7 +1867,7 @@ class ListEventsQuery(TypedDict, total=False):
                 "webhook.disabled",
             ]
         ],
-        "Only events of this type; up to 12 values",
+        "Only events of this type; repeat it for several types; up to 12 values",
     ]
 
 
@@ -1873,7 +1878,7 @@ class ListExportsQuery(TypedDict, total=False):
 
 
 class ListInvitationsQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations"]
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
 
 
 class ListJobsQuery(TypedDict, total=False):
@@ -1895,7 +1900,7 @@ class ListJobsQuery(TypedDict, total=False):
 
 
 class ListMembersQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations"]
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
 
 
 class ListReleasesQuery(TypedDict, total=False):
@@ -1904,7 +1909,7 @@ class ListReleasesQuery(TypedDict, total=False):
 
 
 class ListWatchEventsQuery(TypedDict, total=False):
-    after: Annotated[int | str, "`cursor` of the last event that you have"]
+    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
     limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
 
 
@@ -1914,15 +1919,15 @@ class ListWatchesQuery(TypedDict, total=False):
 
 
 class ResolveIdentifierQuery(TypedDict, total=False):
-    gtin: Annotated[str, "GTIN of 8, 12, 13 or 14 digits"]
+    gtin: Annotated[str, "GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored"]
     ean: Annotated[str, "The same as `gtin`"]
-    upc: Annotated[str, "UPC-A of 12 digits, or UPC-E of 8"]
+    upc: Annotated[str, "UPC-A of 12 digits, or UPC-E of 8; with number system and check digit"]
     isbn: Annotated[str, "ISBN of 10 or 13 digits"]
-    mpn: Annotated[str, "Maker's part number"]
+    mpn: Annotated[str, "Maker's part number; needs `brand`"]
     brand: Annotated[str, "Brand of `mpn`, by name or slug"]
-    sku: Annotated[str, "Source's own number"]
+    sku: Annotated[str, "Source's own number; needs `source`"]
     url: Annotated[str, "Address at which a source shows the article"]
-    source: Annotated[str, "Only by this source"]
+    source: Annotated[str, "Only by this source; codes that shops assign themselves need it"]
     iid: Annotated[str, "Item identifier"]
 
 
@@ -1941,14 +1946,14 @@ class SharingAllTablesQuery(TypedDict, total=False):
 
 class SharingChangesQuery(TypedDict, total=False):
     startingVersion: Annotated[int | str, "The first version whose changes are listed"]
-    endingVersion: Annotated[int | str, "The last one"]
+    endingVersion: Annotated[int | str, "The last one; default: the newest"]
     startingTimestamp: Annotated[str, "The first version at this moment or after it"]
     endingTimestamp: Annotated[str, "The version that was the newest at this time"]
     includeHistoricalMetadata: Annotated[str, "Accepted and ignored"]
 
 
 class SharingMetadataQuery(TypedDict, total=False):
-    version: Annotated[int | str, "This version"]
+    version: Annotated[int | str, "This version; default: the newest"]
     timestamp: Annotated[str, "The version that was the newest at this time"]
 
 
