@@ -9,6 +9,8 @@ from deploy.clients.schemas import Operation, in_place, kinds_of, operations, wh
 
 _HEAD = '''"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 
+# ruff: noqa: E501 - the sentences are those of the document
+
 from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -139,6 +141,8 @@ def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
     if "items" in schema:
         kind = f"{kind} | Sequence[{kind}]"
     said = "; ".join([parameter["description"], *_allowed(schema, inner)])
+    if "default" in schema and "default:" not in said:
+        said += f"; default: {str(schema['default']).lower()}"
     return f"Annotated[{kind}, {said!r}]"
 
 
@@ -151,8 +155,6 @@ def _allowed(schema: dict[str, Any], inner: dict[str, Any]) -> Iterator[str]:
         yield f"{inner['minimum']} to {inner['maximum']}"
     if "items" in schema:
         yield f"up to {schema['maxItems']} values" if schema["maxItems"] > 1 else "one value"
-    if "default" in schema:
-        yield f"default: {str(schema['default']).lower()}"
 
 
 def _typed(name: str, schema: dict[str, Any]) -> str:

@@ -72,4 +72,6 @@ class Clients:
 
 
 def _read(name: str) -> Representation:
-    return Representation.of((PACKAGES / name).read_bytes(), _TYPES[name])
+    content = (PACKAGES / name).read_bytes()
+    # Packages are compressed already.
+    return Representation(content, b"", _TYPES[name], f'"{hashlib.sha256(content).hexdigest()}"')

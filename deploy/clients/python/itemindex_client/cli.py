@@ -83,7 +83,10 @@ def _parameters(report: str) -> Iterator[str]:
         for name, hint in get_type_hints(get_args(signature["query"])[0], include_extras=True).items():
             declared.setdefault(name.rstrip("_"), "; ".join([hint.__metadata__[0], *_choices(hint.__origin__)]))
     for name, text in declared.items():
-        yield textwrap.fill(text, _HELP_WIDTH, initial_indent=f"  {name:<17} ", subsequent_indent=" " * 20)
+        first = f"  {name:<17} "
+        yield textwrap.fill(
+            text, _HELP_WIDTH, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False
+        )
 
 
 def _choices(kind: Any) -> list[str]:

@@ -1,5 +1,7 @@
 """Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 
+# ruff: noqa: E501 - the sentences are those of the document
+
 from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -1576,7 +1578,7 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
 class GetCohortsQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
@@ -1606,9 +1608,7 @@ class GetOrganizationQuery(TypedDict, total=False):
 class GetPriceIndexQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[
-        Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month; default: month"
-    ]
+    granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
@@ -1644,7 +1644,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
             "tpd",
             "geary-khamis",
         ],
-        "Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons; default: geks-jevons",
+        "Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons",
     ]
     window: Annotated[
         int, "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data; 2 to 400"
@@ -1653,7 +1653,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "Splice that links a further period to earlier windows; default: mean; default: mean",
+        "Splice that links a further period to earlier windows; default: mean",
     ]
 
 
@@ -1725,7 +1725,7 @@ class GetSustainabilityQuery(TypedDict, total=False):
 class GetSustainabilityRollupQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
-    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
@@ -1776,7 +1776,7 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
-        "Order of the list, `-` from the end; default: -observations; default: -observations",
+        "Order of the list, `-` from the end; default: -observations",
     ]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 50"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
@@ -1820,7 +1820,7 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],
-        "Order of the list, `-` from the end; default: category; default: category",
+        "Order of the list, `-` from the end; default: category",
     ]
     limit: Annotated[int, "Entries on a page; 1 to 500; default: 500"]
     cursor: Annotated[str, "`next_cursor` of the page before"]
