@@ -125,5 +125,5 @@ def test_the_profile_file_holds_the_visitors_own_key(institutional: Visitor) -> 
     institutional.go("/dashboard/datasets")
     page.get_by_label("API key").fill("iixk_live_" + "0" * 48)
     page.get_by_role("button", name="profile file").click()
-    expect(page.locator("main")).to_contain_text("no key of your organization")
+    expect(page.locator("main")).to_contain_text("not an active key")
     institutional.refused(400)

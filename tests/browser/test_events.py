@@ -23,7 +23,7 @@ def test_a_watch_is_made_from_a_record_paused_and_deleted(member: Visitor) -> No
     page = member.page
     member.go("/dashboard/explorer?q=soy+milk")
     page.locator(".hits a").first.click()
-    page.get_by_role("link", name="Watch it").click()
+    page.get_by_role("link", name="Watch this item").click()
     expect(page.get_by_label("Target")).to_have_value(re.compile("^IID-"))
     page.get_by_label("Amount").fill("nine")
     page.get_by_label("Label").fill('My <i>"soy"</i>')
@@ -43,7 +43,7 @@ def test_a_watch_is_made_from_a_record_paused_and_deleted(member: Visitor) -> No
     member.check_accessibility()
     row.locator("summary", has_text="Delete").click()
     page.get_by_role("button", name="Yes, delete").click()
-    expect(page.get_by_text("There is no watch yet")).to_be_visible()
+    expect(page.get_by_text("No watches yet")).to_be_visible()
 
 
 def test_a_watch_keeps_what_was_typed_when_another_condition_is_chosen_and_completes_its_code(member: Visitor) -> None:
@@ -63,7 +63,7 @@ def test_a_watch_keeps_what_was_typed_when_another_condition_is_chosen_and_compl
 def test_a_webhook_from_its_secret_to_an_event_that_is_sent_again(member: Visitor, there: Receiver) -> None:
     page = member.page
     member.go("/dashboard/webhooks")
-    page.get_by_label("Address").fill(there.url)
+    page.get_by_label("URL").fill(there.url)
     page.get_by_label("key.rotated").check()
     page.get_by_role("button", name="Add webhook").click()
     secret = page.locator("[data-secret]").inner_text()
@@ -94,7 +94,7 @@ def test_a_webhook_from_its_secret_to_an_event_that_is_sent_again(member: Visito
     assert page.locator("[data-secret]").inner_text() != secret
     page.locator("summary", has_text="Delete").click()
     page.get_by_role("button", name="Yes, delete").click()
-    expect(page.get_by_text("There is no webhook yet")).to_be_visible()
+    expect(page.get_by_text("No webhooks yet")).to_be_visible()
     member.go("/dashboard/events?type=key.rotated")
     expect(page.get_by_role("link", name=re.compile("is the new key")).first).to_be_visible()
     member.shoot("events-keys")

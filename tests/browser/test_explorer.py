@@ -60,7 +60,7 @@ def show_history(member: Visitor) -> None:
 
     def shown() -> bool:
         member.page.reload()
-        member.page.get_by_role("link", name="Show prices and footprint").click()
+        member.page.get_by_role("link", name="Show price history and footprint").click()
         member.page.locator("#history h2, #history [role=alert]").first.wait_for()
         return member.page.get_by_role("heading", name="Footprint", exact=True).count() == 1
 

@@ -62,6 +62,13 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     member.page.wait_for_url("**/dashboard/matches")
     page = member.page
     member.check_accessibility()
+    page.set_viewport_size({"width": 390, "height": 844})
+    for side in page.locator("table.pair tbody tr").first.locator("td").all()[:2]:
+        box = side.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390, "both items are in sight on a phone"
+    member.check_width()
+    member.hold_wide_light()
 
     first = pair(page)
     second = press(page, "s")
@@ -72,7 +79,7 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     while pair(page):
         press(page, "r")
         decided += 1
-    tab_to(page, "begin again")
+    tab_to(page, "Start over")
     page.keyboard.press("Enter")
     page.wait_for_function(f"{SHOWN} !== ''")
     assert pair(page) == first

@@ -38,7 +38,7 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     member.page.wait_for_url("**/dashboard/jobs/*")
     expect(member.page.locator("#job .state")).to_have_text("succeeded")
     expect(member.page.locator(".canvas canvas").first).to_be_visible()
-    expect(member.page.get_by_text("Share by channel")).to_be_visible()
+    expect(member.page.get_by_text("Share of observations by channel")).to_be_visible()
     member.shoot("job-cohort")
     member.check_accessibility()
     with member.page.expect_download() as download:

@@ -6,6 +6,7 @@ from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
 from tests.sabotage.form_faults import FORM_FAULTS
 from tests.sabotage.guess_faults import GUESS_FAULTS
 from tests.sabotage.ingest_faults import INGEST_FAULTS
+from tests.sabotage.page_faults import PAGE_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
 from tests.sabotage.reading_faults import READING_FAULTS
@@ -263,8 +264,8 @@ FAULTS = (
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS, *GUESS_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS),
-    *READING_FAULTS,
+    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS),
+    *(*GUESS_FAULTS, *INGEST_FAULTS, *PAGE_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
     *SEARCH_FAULTS,
     # Text of others.
     fault(

@@ -1,0 +1,72 @@
+"""Faults in what people read: pictures that hide or mislead, tables without data in sight, pages that lead nowhere."""
+
+from tests.sabotage.planted import fault
+
+_PLOTS = "tests/browser/test_plots.py"
+_RESULTS = "tests/service/dashboard/test_results.py"
+
+PAGE_FAULTS = (
+    fault(
+        "a line lies below another one of equal values",
+        "edge/docs/static/plots.js",
+        "lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane);",
+        "lines[n][at] = back(middle);",
+        f"{_PLOTS}::test_lines_of_equal_values_are_all_seen",
+    ),
+    fault(
+        "a scale that does not begin at zero is silent",
+        "edge/docs/static/plots.js",
+        'if (plot.kind !== "bars" && plot.scale !== "log" && min > 0)',
+        "if (false)",
+        f"{_PLOTS}::test_a_scale_begins_at_zero_or_says_that_it_does_not",
+    ),
+    fault(
+        "an unfinished period is drawn like a whole one",
+        "edge/dashboard/charts.py",
+        "if reading.periods.is_partial(period)]",
+        "if not period]",
+        "tests/unit/reports/test_pictures.py::test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked",
+    ),
+    fault(
+        "a title states a day without data",
+        "edge/dashboard/periods.py",
+        "        if self.granularity is None:\n            return self.span\n",
+        "        if self.granularity is None:\n            return period\n",
+        "tests/unit/dashboard/test_periods.py::test_a_period_is_never_named_by_a_day_before_its_data",
+    ),
+    fault(
+        "the headline of a footprint is the sum that no picture shows",
+        "edge/dashboard/charts.py",
+        'return f"{name}_central" if rows',
+        "return name if rows",
+        "tests/unit/reports/test_whiskers.py::test_groups_are_compared_by_bars_with_whiskers_on_one_scale",
+    ),
+    fault(
+        "a row shows every member of its lists",
+        "edge/dashboard/tables.py",
+        "value[:_LISTED_MAX]",
+        "value",
+        "tests/unit/dashboard/test_tables.py::test_eight_columns_are_shown_with_units_and_names_and_three_members_of_a_list",
+    ),
+    fault(
+        "cells of a tall row are centred, out of sight",
+        "edge/docs/static/dashboard.css",
+        "padding: .45rem .8rem; vertical-align: top; }",
+        "padding: .45rem .8rem; vertical-align: middle; }",
+        "tests/browser/test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",
+    ),
+    fault(
+        "a page in an outage has no way on",
+        "edge/dashboard/session_guard.py",
+        "signed_in=signed_in or visitor is not None,",
+        "signed_in=visitor is not None,",
+        f"{_RESULTS}::test_a_page_in_an_outage_keeps_the_navigation_says_what_is_down_and_reloads_itself",
+    ),
+    fault(
+        "a filter of requests by status is ignored",
+        "edge/dashboard/usage.py",
+        'given["status"] in ("", status, f"{status[0]}xx")',
+        "bool(status)",
+        f"{_RESULTS}::test_requests_are_filtered_and_show_what_was_asked_and_which_problem_it_had",
+    ),
+)
