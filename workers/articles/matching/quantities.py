@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from shared.units.tokens import value_of
+from shared.units.reader import value_of
 from workers.articles.matching.text import UNSPACED
 
 _UNITS: dict[str, tuple[str, float]] = {
