@@ -24,8 +24,7 @@ from edge.http.problems import CONTENT_TYPE
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.line_writer import LineWriter
-from shared.telemetry.log import adopt_libraries
+from shared.telemetry.log import LineWriter, adopt_libraries
 
 # At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as
 # deploy/gunicorn.conf.py does, it takes up to a second, in which the first answer would block the event loop.

@@ -14,8 +14,7 @@ from typing import Any
 from shared.errors import ConfigurationError
 from shared.settings.checks import same_user
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
-from shared.telemetry.repetition import repeat_in_thread
+from shared.telemetry.log import Log, repeat_in_thread
 
 NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "signing_secret")
 

@@ -23,7 +23,7 @@ from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
 from shared.index.iid import canonical_uuid
-from shared.jobs import refunds
+from shared.jobs import contract as refunds
 from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES
 from shared.objects.directory import ResultStore
 from shared.redis.connect import connect_store

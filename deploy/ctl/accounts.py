@@ -19,7 +19,7 @@ from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError, StoreUnavailable
-from shared.organizations.roles import ROLES, SQL
+from shared.organizations.accounts import ROLES, SQL
 from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
 from shared.printable import printable
 from shared.redis import keys

@@ -15,22 +15,20 @@ import numpy as np
 from deploy.ctl.console import console, errors, json_option, show
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
-from shared.price_index.csv_file import GRANULARITIES
-from shared.price_index.csv_file import read as read_table
-from shared.price_index.panel import IndexNotDefined
+from shared.price_index.panel import GRANULARITIES, IndexNotDefined
+from shared.price_index.panel import read as read_table
 from shared.price_index.question import Output, Question, method_named, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.price_index.series import measure_named
 from shared.prior_price.csv_file import read as read_listings
-from shared.prior_price.model import Moment, Options, Reference
-from shared.prior_price.reduction import as_fields, reference
+from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
 from shared.uncertainty import evaluation
 from shared.uncertainty.evaluation import Read
 from shared.uncertainty.evaluation import read as read_samples
 from shared.uncertainty.stated import SAMPLES_MIN
-from shared.units.compare import compare as compare_names
+from shared.units.names import compare as compare_names
 from shared.units.names import read
-from workers.analytics.rollups import outlier_file
+from workers.analytics.rollups import outliers as outlier_file
 
 SHARE_MIN = 0.9
 """At least so many true values must lie inside the stated 95 %."""

@@ -9,8 +9,8 @@ from deploy.ctl.accounts import ACCOUNTS, organization_of
 from deploy.ctl.console import OPERATOR, report, reveal, settings, show, stored, table
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
+from shared.organizations.accounts import GRACE_SECONDS, SQL
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
-from shared.organizations.roles import GRACE_SECONDS, SQL
 
 
 @click.group()

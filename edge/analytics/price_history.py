@@ -24,9 +24,8 @@ from shared.analytics.exchange import Converter
 from shared.analytics.outliers import MODES
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
-from shared.prior_price.model import Moment, Options, Reference
-from shared.prior_price.reduction import as_fields, reference
-from shared.units.content import Content, contents
+from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
+from shared.units.names import Content, contents
 
 # One observed price, as the light reads fetch it.
 

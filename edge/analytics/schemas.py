@@ -10,9 +10,8 @@ from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta
 from edge.analytics.unit_prices import UnitPrice, original_currency
 from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES
-from shared.prior_price.model import Reason
-from shared.uncertainty.displacement import RATES
-from shared.uncertainty.stated import ORIGINS
+from shared.prior_price.reduction import Reason
+from shared.uncertainty.stated import ORIGINS, RATES
 
 
 class DisplacementQuery(Parameters):

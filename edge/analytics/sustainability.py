@@ -16,7 +16,7 @@ from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
 from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import beside
-from shared.uncertainty.displacement import Displacement, requested_displacement
+from shared.uncertainty.stated import Displacement, requested_displacement
 
 SQL = beside(__file__, "sustainability.sql")
 _BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")

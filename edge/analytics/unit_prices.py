@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from shared.analytics.results import SIX_DECIMALS
-from shared.units.content import PER, Content
+from shared.units.names import PER, Content
 from shared.units.quantity import decimal_text
 
 

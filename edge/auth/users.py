@@ -12,8 +12,7 @@ from edge.auth import id_token as logout_token
 from edge.auth.id_token import Identity, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database, Scope
-from shared.organizations.accounts import Membership, Person
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL, Membership, Person
 from shared.settings.settings import Settings
 
 _REMEMBERED_SECONDS = 5.0

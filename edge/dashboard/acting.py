@@ -7,8 +7,7 @@ from edge.dashboard.session_guard import PageError, SignedIn
 from edge.events.watch_service import Acting
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
-from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of
-from shared.organizations.roles import may
+from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may
 
 
 def acting_of(visitor: SignedIn) -> Acting:

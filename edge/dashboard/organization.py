@@ -14,9 +14,8 @@ from edge.organizations.handlers import invitation_link
 from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
 from edge.quota.limiter import RateLimiter
 from edge.quota.page import windows_of
-from shared.organizations.accounts import INSTITUTIONAL, Plan
+from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
 from shared.organizations.credentials import KEY_PREFIX
-from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
 
 _AUDIT_ROWS = 100
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"

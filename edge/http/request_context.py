@@ -18,7 +18,7 @@ from edge.http.routing import Rule, rule_of
 from shared.organizations.accounts import Principal
 from shared.printable import json_line
 from shared.telemetry import metrics
-from shared.telemetry.line_writer import LineWriter
+from shared.telemetry.log import LineWriter
 from shared.telemetry.spans import Attributes, Spans, step_from
 
 _FLUSH_SECONDS = 0.25

@@ -13,7 +13,7 @@ from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.errors import StoreUnavailable
 from shared.events.webhooks import signed_headers
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 

@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from edge.analytics.envelope import Day
 from edge.http.lists import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
-from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
+from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
 
 
 class OrganizationQuery(Parameters):

@@ -18,8 +18,7 @@ from shared.clock import utc_now
 from shared.errors import InvalidParameter
 from shared.index.iid import require_uuid
 from shared.organizations import credentials
-from shared.organizations.accounts import Membership, Person
-from shared.organizations.roles import GRACE_SECONDS, SQL, may, right_for
+from shared.organizations.accounts import GRACE_SECONDS, SQL, Membership, Person, may, right_for
 from shared.settings.settings import Settings
 
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")

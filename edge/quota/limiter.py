@@ -19,7 +19,7 @@ from msgspec import structs
 from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, TAKEN, Decision, outcome_name
 from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
-from shared.jobs import refunds
+from shared.jobs import contract as refunds
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics

@@ -16,8 +16,7 @@ from edge.storage.background import Background
 from edge.storage.database import Database, Scope
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
-from shared.organizations.accounts import Principal
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL, Principal
 from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log

@@ -5,9 +5,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shared.db.queries import Queries
+from shared.redis import keys
 
 SQL = Queries(Path(__file__).with_name("jobs.sql"))
 
@@ -69,3 +70,26 @@ def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -
     """Return what makes two jobs of a kind the same one: canonical parameters, format and data_version."""
     canonical = json.dumps([parameters, format, data_version], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+# The refund of an order as both tiers ask the state store for it. Pure.
+
+
+SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")
+# The counters of a day live 26 hours; a marker must outlive them, or a late second asking would be paid.
+_MARKER_SECONDS = 2 * 86_400
+
+
+Refunder = Literal["edge", "dispatcher"]
+
+
+def call(
+    account: str, charge_id: str, day: int, units: int, refunder: Refunder
+) -> tuple[str, int, str, str, str, int, int, str]:
+    """Return the arguments of EVAL that give a charge back, once, however often and by whichever tier they are sent."""
+    names = (
+        keys.quota(account, day),
+        keys.refund_marker(account, charge_id),
+        keys.charge_marker(account, charge_id),
+    )
+    return (SCRIPT, len(names), *names, units, _MARKER_SECONDS, refunder)

@@ -4,6 +4,8 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
+from shared.db.queries import beside
+
 CountedBy = Literal["ip", "organization", "person", "address"]
 BRAND, INSTITUTIONAL = 2, 3
 """Ranks that capabilities ask for. Operators may make plans of any rank between and above."""
@@ -111,3 +113,38 @@ def counted_network(address: str) -> str | None:
 def account_of(principal: Principal, network: str) -> str:
     """Name the account that pays: the organization where its plan counts organizations, else the caller's network."""
     return f"org:{principal.organization_id}" if principal.plan.counted_by == "organization" else f"ip:{network}"
+
+
+# The acts' SQL, for both ways of running it.
+
+
+SQL = beside(__file__, "organizations.sql")
+
+
+# The permissions of each role. Pure.
+
+
+Role = Literal["owner", "admin", "member", "viewer"]
+ROLES: tuple[Role, ...] = ("owner", "admin", "member", "viewer")
+INVITABLE: tuple[Role, ...] = ("admin", "member", "viewer")
+GRACE_SECONDS = {"none": 0, "1h": 3_600, "24h": 86_400}
+"""How long an old key keeps working after a rotation, by the owner's choice."""
+
+_RIGHTS: dict[str, frozenset[Role]] = {
+    "read": frozenset({"owner", "admin", "member", "viewer"}),
+    "call": frozenset({"owner", "admin", "member"}),
+    "manage-key": frozenset({"owner", "admin"}),
+    "manage-members": frozenset({"owner", "admin"}),
+    "manage-owners": frozenset({"owner"}),
+    "manage-plan": frozenset({"owner"}),
+}
+
+
+def may(role: str, right: str) -> bool:
+    """Return whether a role has a right; an unknown right raises KeyError, so that a typing error cannot grant one."""
+    return role in _RIGHTS[right]
+
+
+def right_for(role: str) -> str:
+    """Name the right that giving, taking or changing this role needs."""
+    return "manage-owners" if role == "owner" else "manage-members"

@@ -1,12 +1,19 @@
-"""A panel of prices and quantities: periods by items, NaN where an item was not observed. Pure."""
+"""A panel of prices and quantities: periods by items, NaN where an item was not observed."""
 
-from collections.abc import Sequence
+import csv
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
 
-from shared.errors import ItemIndexError
+from shared.errors import InvalidFile, ItemIndexError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -148,3 +155,169 @@ def _filled(prices: Floats) -> Floats:
     known = np.where(np.isnan(prices), -1, np.arange(len(prices))[:, None])
     last = np.maximum.accumulate(known, axis=0)
     return np.where(last >= 0, np.take_along_axis(prices, np.maximum(last, 0), axis=0), np.nan)
+
+
+# Labels of periods: their order, and days put together to weeks, months, quarters or years.
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+
+
+def ordered(labels: list[str]) -> list[str]:
+    """Return the distinct labels in order: numbers by size, else text with the numbers in it by size (2024-9, 2024-10).
+
+    ISO dates, months (2024-01), weeks (2024-W05) and quarters (2024-Q1) are in the order of time that way.
+    """
+    distinct = set(labels)
+    if all(_NUMBER.fullmatch(label) for label in distinct):
+        return sorted(distinct, key=lambda label: (float(label), label))
+    return sorted(distinct, key=_natural)
+
+
+def _natural(label: str) -> tuple[list[tuple[int, int, str]], str]:
+    """Return a sort key in which runs of digits count as numbers; labels that differ never have the same key."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", label)
+    return [(0, int(part), "") if part[0] in "0123456789" else (1, 0, part) for part in parts], label
+
+
+def _week(day: date) -> str:
+    return (day - timedelta(days=day.weekday())).isoformat()
+
+
+GRANULARITIES: dict[str, Callable[[date], str]] = {
+    "day": date.isoformat,
+    "week": _week,
+    "month": lambda day: f"{day:%Y-%m}",
+    "quarter": lambda day: f"{day:%Y}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day:%Y}",
+}
+
+
+def grouped(labels: list[str], granularity: str) -> list[str]:
+    """Return the label of the period that each day belongs to: of a week its Monday, else 2024-01, 2024-Q1, 2024.
+
+    Raises IndexNotDefined for a label that is not a day written YYYY-MM-DD.
+    """
+    name = GRANULARITIES[granularity]
+    days: dict[str, str] = {}
+    for label in set(labels):
+        try:
+            if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", label):
+                raise ValueError
+            days[label] = name(date.fromisoformat(label))
+        except ValueError:
+            raise IndexNotDefined("granularity: every period of the file must be a day, YYYY-MM-DD") from None
+    return [days[label] for label in labels]
+
+
+# A CSV file of periods, items, prices and quantities as a panel. The only part of the package that reads files.
+
+
+CELLS_MAX = 100_000_000
+_ALIASES = {
+    "period": ("period", "time", "date", "month", "day"),
+    "item": ("item", "item_id", "prodid", "product", "product_id", "id"),
+    "price": ("price", "prices"),
+    "quantity": ("quantity", "quantities", "qty", "units"),
+}
+
+
+def read(path: Path, columns: dict[str, str], granularity: str | None = None) -> PriceTable:
+    """Read a file with a header; `columns` names those that are not called period, item, price, quantity.
+
+    Several rows of one item in one period become one: see `aggregate`. Raises InvalidFile, naming the row (1 is the
+    first below the header), for a period or item without text, a price that is not above zero or a quantity below zero.
+    """
+    table = _texts(path, _named(_header(path), columns))
+    if not table.num_rows:
+        raise InvalidFile("the file has no row below its header")
+    labels, period = _codes(table, "period")
+    of_label = labels if granularity is None else grouped(labels, granularity)
+    names = ordered(of_label)
+    position = {name: number for number, name in enumerate(names)}
+    period = np.array([position[label] for label in of_label])[period]
+    items, item = _codes(table, "item")
+    if len(names) * len(items) > CELLS_MAX:
+        raise InvalidFile(f"more than {CELLS_MAX:,} cells of period and item: take longer periods (--granularity)")
+    price = _numbers(table["price"], "price", zero=False)
+    quantity = _numbers(table["quantity"], "quantity", zero=True) if "quantity" in table.column_names else None
+    with np.errstate(over="ignore"):
+        if quantity is not None and not np.isfinite(np.sum(price * quantity)):
+            raise InvalidFile("prices times quantities add up to more than a number can hold")
+    return PriceTable(names, aggregate(period, item, price, quantity, len(names), len(items)))
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            return next(csv.reader(text), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise InvalidFile("the file is not CSV in UTF-8") from None
+
+
+def _named(header: list[str], columns: dict[str, str]) -> dict[str, str]:
+    """Return the file's name of each column that it has; raise InvalidFile without period, item or price."""
+    if not header:
+        raise InvalidFile("the file is empty")
+    names: dict[str, str] = {}
+    for column, aliases in _ALIASES.items():
+        wanted = (columns[column],) if column in columns else aliases
+        there = [name for alias in wanted for name in header if name == alias or name.strip().lower() == alias]
+        if there:
+            if header.count(there[0]) > 1:
+                raise InvalidFile(f"the file has more than one column {column}")
+            names[column] = there[0]
+        elif column != "quantity" or column in columns:
+            raise InvalidFile.without_column(f"the file has no column {columns.get(column, column)!r}", header)
+    return names
+
+
+def _texts(path: Path, columns: dict[str, str]) -> pa.Table:
+    names = list(columns.values())
+    convert = arrow_csv.ConvertOptions(
+        include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+    )
+    parse = arrow_csv.ParseOptions(newlines_in_values=True)
+    try:
+        return (
+            arrow_csv.read_csv(path, parse_options=parse, convert_options=convert)
+            .select(names)
+            .rename_columns(list(columns))
+        )
+    except pa.ArrowInvalid as error:
+        raise InvalidFile(f"the file is not CSV in UTF-8: {error}") from None
+
+
+def _codes(table: pa.Table, name: str) -> tuple[list[str], Ints]:
+    """Return the distinct texts of a column, in the order in which they appear, and each row's position among them."""
+    encoded = pc.utf8_trim_whitespace(table[name]).combine_chunks().dictionary_encode()
+    texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype("i8")
+    if "" in texts:
+        raise InvalidFile(f"row {int(np.argmax(codes == texts.index(''))) + 1}: the {name} is empty")
+    return texts, codes
+
+
+def _numbers(column: pa.ChunkedArray, name: str, *, zero: bool) -> Floats:
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        numbers: Floats = trimmed.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise InvalidFile(f"row {_first_not_a_number(trimmed)}: the {name} is not a number") from None
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0 if zero else numbers > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise InvalidFile(f"row {row}: the {name} must be {'zero or more' if zero else 'above zero'} and finite")
+    return numbers
+
+
+def _first_not_a_number(texts: pa.ChunkedArray) -> int:
+    """Return the first row, from 1, whose text Arrow cannot read as a number."""
+    low, high = 0, len(texts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            texts.slice(low, middle - low).cast(pa.float64())
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low + 1

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TextIO
 
 from shared.errors import InvalidFile
-from shared.prior_price.model import Moment, Status
+from shared.prior_price.reduction import Moment, Status
 
 _NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")

@@ -13,7 +13,7 @@ from shared.search.model import Hit, Item, MatchedOn, Page, Position, SearchQuer
 from shared.search.query_plan import Planner, Ranked, filters_of
 from shared.search.query_words import WEIGHTS, Question, Weights, Word
 from shared.text import indexed_words, stem
-from shared.units.terms import indexed_quantities
+from shared.units.names import indexed_quantities
 
 # Brands, types and categories are of many hits; some thousand texts take a few megabytes.
 _kept_words = lru_cache(4_096)(indexed_words)

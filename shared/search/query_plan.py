@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shared.search import bitmaps, layout
+from shared.search import layout
+from shared.search import scoring as bitmaps
 from shared.search.index import Filter, SearchIndex
-from shared.search.matches import Best, Matches, best, best_by_segment
 from shared.search.model import SearchQuery
 from shared.search.query_words import TermVariant, Weights, Word
-from shared.search.scoring import Scorer
+from shared.search.scoring import Best, Matches, Scorer, best, best_by_segment
 from shared.search.segment import Numbers, Row
 from shared.text import fold
 

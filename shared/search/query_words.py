@@ -6,8 +6,7 @@ from itertools import pairwise
 from shared.search import layout
 from shared.search.index import SearchIndex
 from shared.text import PREFIX_CHARACTERS_MAX, is_cjk, query_words, stems
-from shared.units.names import Reading, read
-from shared.units.terms import term
+from shared.units.names import Reading, read, term
 
 # More words than any item's name has; bounded because each word costs time.
 WORDS_MAX = 16

@@ -1,18 +1,149 @@
-"""BM25 of documents of one segment, by figures of the whole index: a document scores the same in any segment."""
+"""Rows of bits, one for each document of a segment in the order of (length, IID). Pure.
+
+Where every word of a query is common, each is met about once in each item, so BM25 comes down to the length of the
+text: the first set bits of a logical AND are the best hits, and the number of bits is the exact total.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.search import bitmaps, layout
+from shared.search import layout
 from shared.search.index import SHARE_MAX, Filter, SearchIndex
 from shared.search.live_segment import LiveSegment, Postings, distinct, merged, positions_in_both, union
-from shared.search.matches import Matches, Scores, top
 from shared.search.query_words import TermVariant, Weights, Word, description_field
 from shared.search.segment import Numbers, Row
+
+# So much of a row is looked at first, then twice as much each time: the best hits of common words are at its beginning.
+_FIRST_WORDS = 1_024
+
+
+class Places(NamedTuple):
+    """Where rows have the bits of some documents: in which word, and this word with that bit alone."""
+
+    words: NDArray[np.intp]
+    bits: Row
+
+
+NOWHERE = Places(np.zeros(0, np.intp), np.zeros(0, np.uint64))
+
+
+def count(row: Row) -> int:
+    """Return how many bits are set."""
+    return int(np.bitwise_count(row).sum(dtype=np.int64))
+
+
+def first(row: Row, most: int) -> Numbers:
+    """Return the first documents whose bit is set, at most so many."""
+    numbers, start, size = [np.zeros(0, np.uint32)], 0, _FIRST_WORDS
+    while most > 0 and start < len(row):
+        # numpy finds what is set soonest in one dimension of truth values: numbers or two dimensions take twice as long
+        part = row[start : start + size]
+        filled = np.flatnonzero(part != 0)[:most]
+        set_bits = np.flatnonzero(np.unpackbits(part[filled].view(np.uint8), bitorder="little").view(np.bool_))[:most]
+        numbers.append(((filled[set_bits >> 6] + start) * 64 + (set_bits & 63)).astype(np.uint32))
+        most -= len(numbers[-1])
+        start, size = start + size, 2 * size
+    return np.concatenate(numbers)
+
+
+def places(documents: Numbers) -> Places:
+    """Return where the bits of documents are, for `has`: the same for all rows of a segment."""
+    bits = np.uint64(1) << (documents & np.uint32(63)).astype(np.uint64)
+    return Places((documents >> np.uint32(6)).astype(np.intp), bits)
+
+
+def has(row: Row, at: Places) -> NDArray[np.uint8]:
+    """Return 1 for each document whose bit is set, 0 for the others."""
+    found: NDArray[np.bool_] = row.take(at.words) & at.bits != 0
+    return found.view(np.uint8)
+
+
+def by_number_met(rows: Sequence[Row]) -> list[Row]:
+    """Return the documents that are in all of the rows, in all but one, and so on down to one."""
+    at_least: list[Row] = []
+    for row in rows:
+        longer = [row, *(row & met for met in at_least)]
+        at_least = [met | more for met, more in zip(at_least, longer, strict=False)] + [longer[-1]]
+    exactly = [met & ~more for met, more in pairwise(at_least)] + at_least[-1:]
+    return exactly[::-1]
+
+
+# Documents that were found with their scores, and the best of them over all segments of an index.
+
+
+Scores = NDArray[np.float64]
+
+
+class Matches(NamedTuple):
+    """Documents of one segment with their scores."""
+
+    segment: LiveSegment
+    documents: Numbers
+    scores: Scores
+
+
+class Best(NamedTuple):
+    """Numbers of documents in the whole index with their scores, best first, equal scores by IID."""
+
+    numbers: NDArray[np.int64]
+    scores: Scores
+
+
+def best(by_segment: Sequence[Matches], count: int) -> Best:
+    """Return the best documents of all segments."""
+    chosen = [_best(matches, count) for matches in by_segment if len(matches.documents)]
+    if not chosen:
+        return Best(np.zeros(0, np.int64), np.zeros(0))
+    numbers = np.concatenate([matches.documents.astype(np.int64) + matches.segment.base for matches in chosen])
+    scores = np.concatenate([matches.scores for matches in chosen])
+    if len(chosen) > 1:
+        iids = np.concatenate([matches.segment.iids(matches.documents) for matches in chosen])
+        order = np.lexsort((iids, -scores))[:count]
+        numbers, scores = numbers[order], scores[order]
+    return Best(numbers, scores)
+
+
+def best_by_segment(by_segment: Sequence[Matches], count: int) -> Sequence[Matches]:
+    """Return the best documents of all segments in no order, those of each segment."""
+    chosen = [top(matches, count) for matches in by_segment]
+    if sum(len(matches.documents) for matches in chosen) <= count:
+        return chosen
+    ranked = best(chosen, count)
+    return [_of_segment(ranked, matches.segment) for matches in chosen]
+
+
+def _of_segment(ranked: Best, segment: LiveSegment) -> Matches:
+    mine = (ranked.numbers >= segment.base) & (ranked.numbers < segment.base + segment.items)
+    return Matches(segment, (ranked.numbers[mine] - segment.base).astype(np.uint32), ranked.scores[mine])
+
+
+def top(matches: Matches, count: int) -> Matches:
+    """Return the best documents of a segment in no order: of the highest scores, of equal scores the first IIDs."""
+    segment, documents, scores = matches
+    if len(scores) <= count:
+        return matches
+    # Not numpy's partition: where many scores are equal, as here, it takes ten times as long as to sort them.
+    least = np.sort(scores)[len(scores) - count]
+    above, equal = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    first = np.argsort(segment.ranks(documents[equal]))[: count - len(above)]
+    chosen = np.concatenate([above, equal[first]])
+    return Matches(segment, documents[chosen], scores[chosen])
+
+
+def _best(matches: Matches, count: int) -> Matches:
+    """Return the best documents of a segment in their order: by score, then by IID."""
+    segment, documents, scores = top(matches, count)
+    order = np.lexsort((segment.ranks(documents), -scores))
+    return Matches(segment, documents[order], scores[order])
+
+
+# BM25 of documents of one segment, by figures of the whole index: a document scores the same in any segment.
+
 
 # So few documents, and so small a share of a term's documents, are looked up one by one.
 _FEW = 1_024
@@ -50,7 +181,7 @@ class Scorer:
         self._postings: dict[Filter, Postings] = {}
         self._rows: dict[Filter, Row] = {}
         # The words of a query are mostly asked of the same documents.
-        self._placed: tuple[Numbers | None, bitmaps.Places] = (None, bitmaps.NOWHERE)
+        self._placed: tuple[Numbers | None, Places] = (None, NOWHERE)
         self._measured: tuple[Numbers | None, NDArray[np.uint8]] = (None, np.zeros(0, np.uint8))
 
     def with_all(self, words: Sequence[Word], common: Sequence[bool]) -> Matches:
@@ -256,7 +387,7 @@ class Scorer:
     def _times(self, field: str, term: str, documents: Numbers) -> NDArray[np.uint8]:
         """Return how often each document has a term; of common ones only whether."""
         if self._index.is_common(field, term):
-            return bitmaps.has(self._row(field, term), self._places(documents))
+            return has(self._row(field, term), self._places(documents))
         postings = self._read(field, term)
         if postings.documents is documents:
             return postings.times
@@ -271,9 +402,9 @@ class Scorer:
         times[postings.documents] = postings.times
         return times[documents]
 
-    def _places(self, documents: Numbers) -> bitmaps.Places:
+    def _places(self, documents: Numbers) -> Places:
         if self._placed[0] is not documents:
-            self._placed = documents, bitmaps.places(documents)
+            self._placed = documents, places(documents)
         return self._placed[1]
 
     def _lengths(self, documents: Numbers) -> NDArray[np.uint8]:

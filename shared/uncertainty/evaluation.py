@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from shared.errors import InvalidFile
 from shared.uncertainty.stated import SAMPLES_MIN, Pooled, Stated, of_factor
-from shared.units.tokens import value_of
+from shared.units.reader import value_of
 
 
 class Sample(NamedTuple):

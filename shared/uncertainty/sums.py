@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.uncertainty.lognormal import Z95, Interval, LogNormal
+from shared.uncertainty.stated import Z95, Interval, LogNormal
 
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6

@@ -1,16 +1,30 @@
 """Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from shared.text import indexed_words, stems
 from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides, units
-from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Reader
-from shared.units.rows import ReadQuantity, read_range, read_row
-from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token, unspaced
+from shared.units.reader import (
+    HOLDS,
+    NUMBER,
+    NUMBER_BEGINNINGS,
+    PACK_NUMBER_WORDS,
+    SEVERAL,
+    TEXT_CHARACTERS_MAX,
+    WORD,
+    Reader,
+    ReadQuantity,
+    Token,
+    plain,
+    read_range,
+    read_row,
+    unspaced,
+)
 
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
@@ -370,3 +384,111 @@ def _packed(spans: list[Span]) -> list[Span]:
     count = packs[0].quantity.measures[0].value * packs[0].quantity.packs
     merged = contents[0]._replace(quantity=replace(contents[0].quantity, packs=count))
     return [merged if one is contents[0] else one for one in spans if one is not packs[0]]
+
+
+# The content of one article in kilograms, litres and pieces, by which its price is divided. Pure.
+
+
+PER = {"mass": ("kg", Fraction(1000)), "volume": ("l", Fraction(1000)), COUNT: ("piece", Fraction(1))}
+"""For each dimension the unit that prices are given for, and how many base units that is."""
+ATTRIBUTES = (
+    "net_content",
+    "contents",
+    "content",
+    "quantity",
+    "size",
+    "pack_size",
+    "unit_size",
+    "volume",
+    "net_weight",
+)
+"""Attributes that state a content, the first that does wins."""
+# Of a `4 port` switch or a `3 ply` tissue nothing is sold by the port or the ply.
+SOLD_BY_THE_PIECE = frozenset(
+    {
+        *("", "can", "bottle", "sachet", "box", "roll", "sheet", "tablet", "capsule", "softgel", "pill", "strip"),
+        *("pod", "bar", "cup", "wipe", "slice", "serving", "nappy", "pair", "wash"),
+    }
+)
+
+
+class Content(NamedTuple):
+    """An amount of kilograms, litres or pieces (`per`), and where it was read: `name` or an attribute."""
+
+    per: str
+    amount: Fraction
+    read_in: str
+
+
+def contents(name: str, attributes: Mapping[str, Any]) -> list[Content]:
+    """Return what one article holds, at most once for each of kg, l and piece; nothing where a name is ambiguous."""
+    sources = [("name", name)]
+    sources += [(f"attributes.{key}", str(attributes[key])) for key in ATTRIBUTES if attributes.get(key)]
+    for read_in, text in sources:
+        amounts = _of(read(text).quantities)
+        if amounts:
+            return [Content(per, amount, read_in) for per, amount in amounts.items()]
+    return []
+
+
+def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
+    amounts: dict[str, set[Fraction]] = {}
+    for quantity in quantities:
+        if quantity.form != "single" or quantity.dimension not in PER:
+            continue
+        if quantity.dimension == COUNT and quantity.nouns[0] not in SOLD_BY_THE_PIECE:
+            continue
+        per, size = PER[quantity.dimension]
+        amounts.setdefault(per, set()).add(quantity.measures[0].value * quantity.packs / size)
+        if quantity.dimension != COUNT and quantity.packs > 1:
+            amounts.setdefault("piece", set()).add(quantity.packs)
+    return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}
+
+
+# Whether two names are one name in other spelling: the same amounts, and the same words beside them. Pure.
+
+
+_FILLERS = frozenset({"of", "pack", "per"})
+_LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+
+
+class Comparison(NamedTuple):
+    """The common parts of two names: amounts, other words."""
+
+    quantities: bool
+    words: bool
+
+    @property
+    def equal(self) -> bool:
+        """Whether the names are equal but for spelling."""
+        return self.quantities and self.words
+
+
+def compare(first: str, second: str) -> Comparison:
+    """Compare two names."""
+    mine, theirs = read(first), read(second)
+    return Comparison(same_quantities(mine.quantities, theirs.quantities), _words(mine.rest) == _words(theirs.rest))
+
+
+def _words(rest: str) -> list[str]:
+    words = stems(indexed_words(_LETTER_BESIDE_DIGIT.sub(" ", plain(rest))))
+    return sorted(word for word in words if word not in _FILLERS)
+
+
+# Quantities as terms of an index: one text for all spellings of a quantity. Pure.
+
+
+def term(quantity: Quantity) -> str:
+    """Return the term of a quantity. It has no spaces, and its last character keeps stemming away from it."""
+    return quantity.generic.text.replace(" ", "_") + "_"
+
+
+def indexed_quantities(text: str) -> list[str]:
+    """Return every term under which a text is found: its quantities, and of packs and sides each measure alone."""
+    terms: dict[str, None] = {}
+    for quantity in read(text).quantities:
+        terms[term(quantity)] = None
+        for measure in quantity.measures:
+            if measure.dimension != BARE:
+                terms[term(Quantity((measure,)))] = None
+    return list(terms)

@@ -1,13 +1,110 @@
-"""The meaning of an ambiguous unit among the words of a name: `16G` of memory, `500 G` of flour, a `5G` phone."""
+"""Reads the quantities in a text, token by token, and those of many texts at once."""
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from shared.units.quantity import COUNT, SPELLED_TOKENS_MAX, Measure, Unit, units
-from shared.units.tokens import NUMBER, SIGN, WORD, Token, plain, tokens, unspaced, value_of
+from shared.units.quantity import BARE, COUNT, SPELLED_TOKENS_MAX, Measure, Quantity, Unit, sides, units
+
+NUMBER, WORD, SIGN = "number", "word", "sign"
+TEXT_CHARACTERS_MAX = 4_000
+"""Longer texts are cut here: no name is as long, and reading must stay cheap."""
+
+_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff"
+_KANA = "\u3040-\u30ff"
+_TOKEN = re.compile(
+    r"(?P<number>"
+    r"[1-9]\d{0,2}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)"  # 10 000, the space not for breaking
+    r"|[1-9]\d{0,2}(?:\.\d{3})+,\d{1,3}(?!\d)"  # 1.234,5
+    r"|[1-9]\d{0,2}(?:,\d{3})+(?![\d,])(?:\.\d+)?"  # 1,234.5
+    r"|[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])"  # 1.000.000
+    r"|\d+[.,]\d+"
+    r"|(?<![\w.])\.\d+"
+    r"|\d+)"
+    rf"|(?P<word>(?<=\d)(?:mm|cm|m|in|ft|g|kg|ml|cl|l|oz)(?=x\d)|[{_IDEOGRAPHS}]|[{_KANA}]+"
+    rf"|[^\W\d_{_IDEOGRAPHS}{_KANA}]+)"
+    r"|(?P<sign>[^\s\w]|_)",
+    re.IGNORECASE,
+)
+_VULGAR = re.compile(r"([¼-¾⅐-⅞])(\d?)")
+# Case alone tells 6 Gb/s of a bus from 6 GB/s.
+_BITS_PER_SECOND = re.compile(r"(?<=[MG])b(?=/s)")
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("×✕✖⨯х", "x"),
+        **dict.fromkeys("’‘ʼ′´`＇", "'"),
+        **dict.fromkeys("”“„″＂", '"'),
+        **dict.fromkeys("‐‑‒–—−﹣－", "-"),
+        **dict.fromkeys("⋅•∙・", "·"),
+        **dict.fromkeys("µμ", "u"),
+        **dict.fromkeys("ΩΩ", "ohm"),
+        "⁄": "/",
+        "º": "°",
+        "˚": "°",
+    }
+)
+
+
+_UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]")
+
+
+class Token(NamedTuple):
+    """A run of one kind with its position in the plain text; `spaced` where white space precedes it."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    spaced: bool
+
+
+def unspaced(token: Token | None) -> bool:
+    """Return whether a token is of Chinese or Japanese, whose names have no spaces beside a size."""
+    return token is not None and _UNSPACED.match(token.text) is not None
+
+
+def plain(text: str) -> str:
+    """Return a text with one spelling for multiplication signs, quotes, dashes, fractions and full-width forms."""
+    text = _BITS_PER_SECOND.sub("bit", text[:TEXT_CHARACTERS_MAX])
+    if text.isascii():
+        return text.replace("''", '"')
+    text = _VULGAR.sub(lambda match: f" {unicodedata.normalize('NFKC', match[1])} {match[2]}".rstrip(), text)
+    # Compatibility forms lose these spaces' meaning, which is to group thousands.
+    kept = re.sub("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))", "\u0000", text.translate(_SAME))
+    flat = unicodedata.normalize("NFKC", kept).translate(_SAME)
+    return flat.replace("\u0000", "\u00a0").replace("''", '"')
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a plain text."""
+    tokens: list[Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or SIGN
+        shown = match[0] if kind == NUMBER else match[0].lower()
+        tokens.append(Token(shown, match.start(), match.end(), kind, match.start() > end or not tokens))
+        end = match.end()
+    return tokens
+
+
+def value_of(number: str) -> Fraction:
+    """Return the value of a number token: a comma before three digits groups thousands, else it is the decimal sign."""
+    digits = re.sub(r"[\u00a0\u2009\u202f]", "", number)
+    if "," in digits and "." in digits:
+        group, decimal = (",", ".") if digits.rindex(".") > digits.rindex(",") else (".", ",")
+        digits = digits.replace(group, "").replace(decimal, ".")
+    elif re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", digits):
+        digits = digits.replace(",", "")
+    elif digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    return Fraction(digits.replace(",", "."))
+
+
+# The meaning of an ambiguous unit among the words of a name: `16G` of memory, `500 G` of flour, a `5G` phone.
+
 
 _MEMORY = frozenset(
     "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive storage phone smartphone iphone "
@@ -415,3 +512,109 @@ class Reader:
     def _is_3m(self, position: int) -> bool:
         """Return whether a unit and the number before it spell the brand 3M."""
         return self.glued(position) and self.text[self.tokens[position].start - 1 : self.tokens[position].end] == "3M"
+
+
+# Sawn timber is sold by its nominal inches and its length in feet: `2x4x8 ft` is 2 in x 4 in x 8 ft.
+_TIMBER_THICKNESS = frozenset({1, 2, 4, 6})
+_TIMBER_WIDTH = frozenset({2, 3, 4, 6, 8, 10, 12})
+_TIMBER_FEET = frozenset({6, 8, 10, 12, 14, 16, 20, 24})
+_TIMES = frozenset({"x", "*", "by"})
+_TO = frozenset({"-", "to", "~"})
+
+
+class ReadQuantity(NamedTuple):
+    """A quantity and the position of the first token behind it."""
+
+    quantity: Quantity
+    end: int
+
+
+def read_range(reader: Reader, position: int) -> ReadQuantity | None:
+    """Return the range that begins at a position: `18-24 V`, `5 to 8 kg`, `-20 to 50 °C`."""
+    low = reader.atom(position) or reader.below_zero(position)
+    if low is None or reader.word(low.end) not in _TO:
+        return None
+    if reader.word(low.end) == "-" and reader.glued(low.end) != reader.glued(low.end + 1):
+        return None
+    high = reader.atom(low.end + 1)
+    if high is None or high.unit is None or high.measure is None or low.unit not in {None, high.unit}:
+        return None
+    if low.value >= high.value or (low.value < 0 and high.unit.dimension != TEMPERATURE):
+        return None
+    measures = (Measure(high.unit.dimension, high.unit.in_base(low.value), high.unit.noun), high.measure)
+    return ReadQuantity(Quantity(measures, "range"), high.end)
+
+
+def read_row(reader: Reader, position: int) -> ReadQuantity | None:
+    """Return the quantity that begins at a position: one number with its unit, or several with `x` between them."""
+    first = reader.atom(position)
+    if first is None:
+        return None
+    row = [first]
+    while reader.word(row[-1].end) in _TIMES:
+        following = reader.atom(row[-1].end + 1)
+        if following is None:
+            break
+        row.append(following)
+    if len(row) == 1:
+        if first.measure is None or first.unit is None:
+            return None
+        return ReadQuantity(_single(first.unit, first.measure), first.end)
+    quantity = _row(row)
+    return ReadQuantity(quantity, row[-1].end) if quantity else None
+
+
+def _single(unit: Unit, measure: Measure) -> Quantity:
+    return Quantity((measure,), container=unit.pack)
+
+
+def _row(row: Sequence[Atom]) -> Quantity | None:
+    named = [one for one in row if one.unit is not None]
+    if not named:
+        return sides([Measure(BARE, one.value) for one in row])
+    unit = named[-1].unit
+    if unit is None:
+        return None
+    if unit.dimension != "length":
+        return _pack(row, named)
+    if _is_timber(row):
+        inch, foot = units()["inch"], units()["foot"]
+        return sides([Measure("length", (foot if one is row[-1] else inch).in_base(one.value)) for one in row])
+    return sides([one.measure or _with_unit_of_neighbour(row, position) for position, one in enumerate(row)])
+
+
+def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
+    """Read a row with one measure as so many of it; a row of several measures, as 5 V x 2 A, is none."""
+    measured = named[0]
+    if len(named) > 1:
+        # In `24 x 330 ml x 2 pack` and `330 ml x 24 cans` the measure is what is not counted.
+        others = [one for one in named if one.unit and one.unit.dimension != COUNT]
+        if len(others) != 1:
+            return sides([one.measure or Measure(BARE, one.value) for one in row]) if not others else None
+        measured = others[0]
+    packs = Fraction(1)
+    for one in row:
+        packs *= 1 if one is measured else one.value
+    if measured.measure is None or packs.denominator != 1:
+        return None
+    return Quantity((measured.measure,), packs=packs)
+
+
+def _is_timber(row: Sequence[Atom]) -> bool:
+    if len(row) != 3 or row[0].unit or row[1].unit or row[2].unit != units()["foot"]:
+        return False
+    thickness, width, feet = (one.value for one in row)
+    return (
+        thickness in _TIMBER_THICKNESS
+        and width in _TIMBER_WIDTH
+        and feet in _TIMBER_FEET
+        and thickness <= width
+        and (feet > width or feet >= min(_TIMBER_FEET))
+    )
+
+
+def _with_unit_of_neighbour(row: Sequence[Atom], position: int) -> Measure:
+    """Read a side without a unit in that of the next side that has one, else of the last."""
+    unit = next((one.unit for one in (*row[position:], *reversed(row[:position])) if one.unit), None)
+    value = row[position].value
+    return Measure("length", unit.in_base(value)) if unit else Measure(BARE, value)

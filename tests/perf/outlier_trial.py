@@ -12,7 +12,7 @@ from deploy.ctl.console import FiniteRange, json_option, show
 from deploy.ctl.main import run
 from shared.analytics.outliers import PER_US_DOLLAR
 from shared.errors import InvalidFile
-from workers.analytics.rollups import outlier_file
+from workers.analytics.rollups import outliers as outlier_file
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.outliers import PACKS
 

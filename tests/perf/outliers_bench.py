@@ -37,7 +37,7 @@ def main() -> None:
             with servers.fresh(contents=lambda settings, folder: load_file(settings, before)) as settings:
                 settle(settings)
                 with (
-                    mock.patch("workers.analytics.rollups.strata.find", outliers.find if find else _none),
+                    mock.patch("workers.analytics.rollups.outliers.find", outliers.find if find else _none),
                     measured(servers) as spent,
                 ):
                     load_file(settings, loaded)

@@ -36,14 +36,14 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "each member may do everything",
-        "shared/organizations/roles.py",
+        "shared/organizations/accounts.py",
         "return role in _RIGHTS[right]",
         "return right in _RIGHTS",
         "tests/unit/shared/test_roles.py::test_each_role_has_its_rights_and_no_other",
     ),
     fault(
         "an admin makes owners",
-        "shared/organizations/roles.py",
+        "shared/organizations/accounts.py",
         'return "manage-owners" if role == "owner" else "manage-members"',
         'return "manage-members"',
         "tests/unit/shared/test_roles.py::test_only_owners_touch_owners",

@@ -80,7 +80,7 @@ FAULTS = (
     ),
     fault(
         "a thread that repeats its work ends with the first error",
-        "shared/telemetry/repetition.py",
+        "shared/telemetry/log.py",
         "except Exception as error:",
         "except ArithmeticError as error:",
         "tests/unit/test_progress.py::test_a_heartbeat_that_could_not_be_written_once_is_written_again",

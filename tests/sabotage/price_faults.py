@@ -159,7 +159,7 @@ PRICE_FAULTS = (
     ),
     fault(
         "units sold new are counted as avoiding without a word",
-        "shared/uncertainty/displacement.py",
+        "shared/uncertainty/stated.py",
         "those sold new included",
         "second-hand ones",
         "tests/service/http/test_footprint_intervals.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",

@@ -12,7 +12,7 @@ SEARCH_FAULTS = (
     ),
     fault(
         "a merge of segments loses the identifiers of the highest hashes",
-        "workers/search/merge.py",
+        "workers/search/build.py",
         "for part in range(parts + 1)]",
         "for part in range(parts)]",
         "tests/unit/search/test_search_possible_identifiers.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",

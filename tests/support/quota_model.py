@@ -24,7 +24,7 @@ from edge.quota.billing import burst_of
 from edge.quota.limiter import DegradedLimiter, LuaScript, RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.redis_client import RedisClient
-from shared.jobs import refunds
+from shared.jobs import contract as refunds
 from shared.organizations.accounts import Plan
 
 DAY_SECONDS = 86_400

@@ -18,7 +18,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.bulk.sources.release_rows import month_slices, read_months, read_names, table_batches
+from workers.bulk.sources.release import month_slices, read_months, read_names, table_batches
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
 from workers.jobs.job_handler import JobContext

@@ -16,8 +16,8 @@ from shared.events.types import HYSTERESIS
 from shared.money import to_text
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
 from workers.analytics.rollups.item_groups import Items, copied_out
-from workers.analytics.rollups.item_prices import ItemPrices, unpacked
-from workers.analytics.rollups.strata import ByStratum, partition
+from workers.analytics.rollups.outliers import ByStratum, partition
+from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 if TYPE_CHECKING:
     from workers.analytics.rollups.item_groups import Items

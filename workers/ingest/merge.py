@@ -8,8 +8,8 @@ from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.analytics.rollups import refresh
-from workers.analytics.rollups.background import BackgroundBuilder
 from workers.analytics.rollups.item_groups import Items
+from workers.analytics.rollups.refresh import BackgroundBuilder
 from workers.events import watches
 from workers.ingest.linking import Linking
 from workers.ingest.partitions import SQL as PARTITIONS

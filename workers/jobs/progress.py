@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from shared.telemetry import metrics
-from shared.telemetry.log import Log
-from shared.telemetry.repetition import repeat_in_thread
+from shared.telemetry.log import Log, repeat_in_thread
 
 _log = Log("worker")
 PROCESSES_MAX = 256

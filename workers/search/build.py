@@ -1,9 +1,15 @@
-"""An index of all documents, and its update by those that changed: new segments, published by a manifest."""
+"""The indexed form of an item: the keys under which it is found, and the stored fields of a hit."""
 
+import heapq
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,10 +17,318 @@ from shared.search import directory as writers
 from shared.search import layout
 from shared.search.directory import name_segment, publish, read_deleted, unfinished, with_deleted
 from shared.search.layout import Manifest, SegmentEntry
-from shared.search.model import Document
+from shared.search.model import Document, Item
 from shared.search.segment import Numbers, Segment
-from workers.search.merge import Source, merge
-from workers.search.run import Run
+from shared.text import fold, indexed_words, stems
+from shared.units.names import indexed_quantities
+from workers.search.writer import Bytes, Hits, Keys, finish, identifier_entries, iid_bytes, write_order
+
+_ENCODER = msgspec.json.Encoder()
+
+
+class Entry(NamedTuple):
+    """An item of the index: keys with frequencies, lengths in words, a hit's stored fields, hashes of identifiers."""
+
+    iid: bytes
+    times: dict[bytes, int]
+    length: int
+    description_length: int
+    hit: bytes
+    identifiers: list[int]
+
+
+def analyze(document: Document) -> Entry:
+    """Return the index's entry of a document."""
+    item = document.item
+    words = indexed_words("\n".join(_texts(document)))
+    described = indexed_words(document.description) if document.description else []
+    times = _times(layout.WORDS, words) | _times(layout.DESCRIPTION, described)
+    times |= {layout.key(layout.PLAIN, word): 1 for word in words}
+    times |= {layout.key(field, term): 1 for field, term in _filters(item) + _quantities(document)}
+    return Entry(
+        item.iid.encode(),
+        times,
+        min(len(words), layout.LENGTH_MAX),
+        min(len(described), layout.LENGTH_MAX),
+        _ENCODER.encode((item, document.alt_names)),
+        [layout.identifier_hash(*identifier) for identifier in document.identifiers],
+    )
+
+
+def _times(field: str, words: list[str]) -> dict[bytes, int]:
+    return {layout.key(field, stem): min(count, layout.TIMES_MAX) for stem, count in Counter(stems(words)).items()}
+
+
+def _texts(document: Document) -> list[str]:
+    item = document.item
+    texts = [item.name, *document.alt_names]
+    texts += [item.brand.name] if item.brand else []
+    texts += [item.product_type] if item.product_type else []
+    texts += item.category.path if item.category else []
+    return texts
+
+
+def _quantities(document: Document) -> list[tuple[str, str]]:
+    texts = [(layout.QUANTITIES, text) for text in (document.item.name, *document.alt_names)]
+    texts += [(layout.DESCRIBED_QUANTITIES, document.description)] if document.description else []
+    return [(field, term) for field, text in texts for term in indexed_quantities(text)]
+
+
+def _filters(item: Item) -> list[tuple[str, str]]:
+    filters = [(layout.BRAND, item.brand.slug)] if item.brand else []
+    filters += [(layout.PRODUCT_TYPE, fold(item.product_type))] if item.product_type else []
+    if item.category:
+        # Every ancestor's code, so that a category finds what is in those below it.
+        segments = item.category.code.split(".")
+        filters += [(layout.CATEGORY, ".".join(segments[:depth])) for depth in range(1, len(segments) + 1)]
+    return filters
+
+
+# A segment made of documents, all of them in memory.
+
+
+class Run:
+    """Gathers documents in ascending order of IID and writes them as a segment."""
+
+    def __init__(self, after: bytes = b"") -> None:
+        """`after`: the IID that the first document's must follow."""
+        self._last = after
+        self._codes: dict[bytes, int] = {}
+        self._gathered, self._times = array("I"), array("B")
+        self._counts = array("I")
+        self._lengths, self._description_lengths = array("B"), array("B")
+        self._iids: list[bytes] = []
+        self._hits: list[bytes] = []
+        self._identifiers, self._identified = array("I"), array("I")
+
+    def __len__(self) -> int:
+        return len(self._iids)
+
+    @property
+    def last(self) -> bytes:
+        """The highest IID so far."""
+        return self._last
+
+    @property
+    def postings(self) -> int:
+        """How many postings were gathered; what the run takes in memory is in proportion to them."""
+        return len(self._gathered)
+
+    def add(self, document: Document) -> None:
+        """Add the next document."""
+        entry = analyze(document)
+        if entry.iid <= self._last:
+            raise ValueError(f"documents must come in the order of their IIDs: {entry.iid!r} after {self._last!r}")
+        self._last = entry.iid
+        self._identifiers.extend(entry.identifiers)
+        self._identified.extend([len(self._iids)] * len(entry.identifiers))
+        codes = self._codes
+        self._gathered.extend([codes.setdefault(key, len(codes)) for key in entry.times])
+        self._times.extend(entry.times.values())
+        self._counts.append(len(entry.times))
+        self._lengths.append(entry.length)
+        self._description_lengths.append(entry.description_length)
+        self._iids.append(entry.iid)
+        self._hits.append(entry.hit)
+
+    def write(self, folder: Path) -> None:
+        """Write the segment."""
+        folder.mkdir(parents=True)
+        width = iid_bytes(max(map(len, self._iids), default=0))
+        np.array(self._iids, f"S{width}").tofile(folder / layout.IIDS)
+        lengths, description_lengths = np.array(self._lengths), np.array(self._description_lengths)
+        documents = write_order(folder, lengths, description_lengths)
+        with Hits(folder) as hits:
+            hits.add(self._hits)
+        self._write_keys(folder, np.repeat(documents, np.array(self._counts)))
+        with (folder / layout.IDENTIFIERS).open("wb") as file:
+            file.write(identifier_entries(np.array(self._identifiers), documents[np.array(self._identified)]).data)
+        finish(folder, width)
+
+    def _write_keys(self, folder: Path, owners: Numbers) -> None:
+        keys = sorted(self._codes)
+        ordinals = np.empty(len(keys), np.uint64)
+        ordinals[[self._codes[key] for key in keys]] = np.arange(len(keys), dtype=np.uint64)
+        ordered = ordinals[np.array(self._gathered)] << np.uint64(32) | owners
+        order = np.argsort(ordered)
+        sizes = np.bincount(np.array(self._gathered), minlength=len(keys))[[self._codes[key] for key in keys]]
+        with Keys(folder) as writer:
+            writer.add(keys, sizes.tolist(), owners[order], np.array(self._times)[order])
+
+
+# Several segments, without what is deleted in them, written as one. Memory holds a few bytes of each document.
+
+
+# How much is handled at once: postings are sorted in memory with their keys, stored items are copied.
+CHUNK_POSTINGS = 4_000_000
+_CHUNK_KEYS = 100_000
+_CHUNK_DOCUMENTS = 200_000
+_CHUNK_IIDS = 1_000_000
+_GONE = np.uint32(0xFFFF_FFFF)
+_HASHES = 1 << 32
+
+
+class Source(NamedTuple):
+    """A segment to be merged, and the sorted numbers of its deleted documents."""
+
+    segment: Segment
+    deleted: Numbers
+
+
+def merge(sources: list[Source], folder: Path) -> None:
+    """Write a segment of all documents that are left; no IID is left in two of the sources."""
+    folder.mkdir(parents=True)
+    ranks = _new_ranks(sources)
+    width = max((source.segment.iids.itemsize for source in sources), default=1)
+    lengths, description_lengths = _write_documents(sources, ranks, folder, width)
+    documents = write_order(folder, lengths, description_lengths)
+    segments = [source.segment for source in sources]
+    numbers = [_new_numbers(segment, of, documents) for segment, of in zip(segments, ranks, strict=True)]
+    del ranks, documents  # 8 bytes of each document
+    _write_keys(segments, numbers, folder)
+    _write_identifiers(segments, numbers, folder)
+    del numbers
+    finish(folder, width)
+
+
+def _new_ranks(sources: list[Source]) -> list[Numbers]:
+    """Return for each source the new rank of each old rank, or _GONE."""
+    positions = [_positions(source.segment, [other.segment for other in sources]) for source in sources]
+    taken = np.zeros(sum(source.segment.items for source in sources) + 1, np.uint32)
+    for source, of_ranks in zip(sources, positions, strict=True):
+        of_ranks[source.segment.ranks[source.deleted]] = _GONE
+        taken[of_ranks[of_ranks != _GONE] + 1] = 1
+    before = np.cumsum(taken, dtype=np.uint32)
+    for of_ranks in positions:
+        left = of_ranks != _GONE
+        of_ranks[left] = before[of_ranks[left]]
+    return positions
+
+
+def _positions(segment: Segment, all_segments: list[Segment]) -> Numbers:
+    """Return for each rank how many documents of all segments have a lower IID."""
+    positions = np.zeros(segment.items, np.uint32)
+    for other in all_segments:
+        if other is segment:
+            positions += np.arange(segment.items, dtype=np.uint32)
+        elif segment.items and other.items and other.iids[-1] < segment.iids[0]:
+            positions += np.uint32(other.items)
+        elif segment.items and other.items and other.iids[0] <= segment.iids[-1]:
+            for first in range(0, segment.items, _CHUNK_IIDS):
+                part = segment.iids[first : first + _CHUNK_IIDS]
+                positions[first : first + _CHUNK_IIDS] += np.searchsorted(other.iids, part).astype(np.uint32)
+    return positions
+
+
+def _new_numbers(segment: Segment, new_ranks: Numbers, documents: Numbers) -> Numbers:
+    of_documents = new_ranks[segment.ranks]
+    left = of_documents != _GONE
+    of_documents[left] = documents[of_documents[left]]
+    return of_documents
+
+
+def _write_documents(sources: list[Source], ranks: list[Numbers], folder: Path, width: int) -> tuple[Bytes, Bytes]:
+    items = sum(int(np.count_nonzero(of_ranks != _GONE)) for of_ranks in ranks)
+    owners, olds = np.empty(items, np.uint16), np.empty(items, np.uint32)
+    lengths, description_lengths = np.empty(items, np.uint8), np.empty(items, np.uint8)
+    for number, (source, of_ranks) in enumerate(zip(sources, ranks, strict=True)):
+        kept = np.flatnonzero(of_ranks != _GONE)
+        new = of_ranks[kept]
+        owners[new], olds[new] = number, kept
+        of_old = source.segment.documents[kept]
+        lengths[new] = source.segment.lengths[of_old]
+        description_lengths[new] = source.segment.description_lengths[of_old]
+    with (folder / layout.IIDS).open("wb") as iids, Hits(folder) as hits:
+        for first in range(0, items, _CHUNK_DOCUMENTS):
+            owner, old = owners[first : first + _CHUNK_DOCUMENTS], olds[first : first + _CHUNK_DOCUMENTS]
+            part = np.empty(len(owner), f"S{width}")
+            for number, source in enumerate(sources):
+                mine = owner == number
+                part[mine] = source.segment.iids[old[mine]]
+            iids.write(part.tobytes())
+            segments = [source.segment for source in sources]
+            hits.add([segments[of].hit(rank) for of, rank in zip(owner.tolist(), old.tolist(), strict=True)])
+    return lengths, description_lengths
+
+
+class _Term(NamedTuple):
+    key: bytes
+    positions: list[tuple[int, int]]
+    """The segments that have it, each with the key's ordinal there."""
+
+
+def _write_keys(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
+    chunk: list[_Term] = []
+    size = 0
+    with Keys(folder) as keys:
+        for term in _terms(segments):
+            chunk.append(term)
+            size += sum(segments[of].dictionary.size((ordinal, ordinal + 1)) for of, ordinal in term.positions)
+            if size >= CHUNK_POSTINGS or len(chunk) >= _CHUNK_KEYS:
+                _write_chunk(chunk, segments, numbers, keys)
+                chunk, size = [], 0
+        if chunk:
+            _write_chunk(chunk, segments, numbers, keys)
+
+
+def _terms(segments: list[Segment]) -> Iterator[_Term]:
+    def of(number: int, segment: Segment) -> Iterator[tuple[bytes, int, int]]:
+        for ordinal in range(len(segment.dictionary)):
+            yield segment.dictionary.key(ordinal), number, ordinal
+
+    merged = heapq.merge(*(of(number, segment) for number, segment in enumerate(segments)))
+    for key, same in groupby(merged, key=lambda entry: entry[0]):
+        yield _Term(key, [(number, ordinal) for _, number, ordinal in same])
+
+
+def _write_chunk(chunk: list[_Term], segments: list[Segment], numbers: list[Numbers], keys: Keys) -> None:
+    of_segments: list[list[tuple[int, int]]] = [[] for _ in segments]
+    for position, term in enumerate(chunk):
+        for number, ordinal in term.positions:
+            of_segments[number].append((position, ordinal))
+    ordered, times = [], []
+    for segment, new_numbers, ordinals in zip(segments, numbers, of_segments, strict=True):
+        if not ordinals:
+            continue
+        # Keys come in the same order everywhere, so a chunk's keys are neighbours in each segment.
+        first, end = ordinals[0][1], ordinals[-1][1] + 1
+        documents, of_documents = segment.dictionary.read((first, end))
+        sizes = np.diff(segment.dictionary.starts[first : end + 1])
+        positions = np.repeat(np.array([position for position, _ in ordinals], np.uint64), sizes.astype(np.int64))
+        new = new_numbers[documents]
+        left = new != _GONE
+        ordered.append(positions[left] << np.uint64(32) | new[left])
+        times.append(of_documents[left])
+    _write_sorted([term.key for term in chunk], np.concatenate(ordered), np.concatenate(times), keys)
+
+
+def _write_sorted(names: list[bytes], ordered: NDArray[np.uint64], times: Bytes, keys: Keys) -> None:
+    order = np.argsort(ordered)
+    ordered = ordered[order]
+    starts = np.searchsorted(ordered, np.arange(len(names) + 1, dtype=np.uint64) << np.uint64(32))
+    sizes = [end - start for start, end in pairwise(starts.tolist())]
+    left = [(name, size) for name, size in zip(names, sizes, strict=True) if size]  # some are only in deleted documents
+    keys.add([name for name, _ in left], [size for _, size in left], ordered.astype(np.uint32), times[order])
+
+
+def _write_identifiers(segments: list[Segment], numbers: list[Numbers], folder: Path) -> None:
+    parts = 1 + sum(len(segment.identifiers) for segment in segments) // CHUNK_POSTINGS
+    bounds = [_HASHES * part // parts for part in range(parts + 1)]
+    with (folder / layout.IDENTIFIERS).open("wb") as file:
+        for first, end in pairwise(bounds):
+            hashes, documents = [], []
+            for segment, new_numbers in zip(segments, numbers, strict=True):
+                entries = segment.identified(first, end)
+                new = new_numbers[entries.astype(np.uint32)]
+                left = new != _GONE
+                hashes.append((entries >> np.uint64(32))[left])
+                documents.append(new[left])
+            if hashes:
+                file.write(identifier_entries(np.concatenate(hashes), np.concatenate(documents)).data)
+
+
+# An index of all documents, and its update by those that changed: new segments, published by a manifest.
+
 
 # A segment of so many postings takes about 500 MB while it is written.
 RUN_POSTINGS_MAX = 8_000_000

@@ -21,7 +21,7 @@ from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
 from shared.index.iid import mint
-from shared.jobs import refunds
+from shared.jobs import contract as refunds
 from shared.redis import keys
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings

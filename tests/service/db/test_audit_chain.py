@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from deploy.ctl.accounts import orgs
 from shared.db.connect import Connection, connect
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 
 ROWS = 6

@@ -12,8 +12,8 @@ from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError, JobRefused
 from shared.events.types import TYPES
 from shared.index.iid import mint as mint_iid
+from shared.organizations.accounts import SQL as ORGANIZATIONS
 from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint, parse
-from shared.organizations.roles import SQL as ORGANIZATIONS
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key

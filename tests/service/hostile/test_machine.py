@@ -9,8 +9,8 @@ from hypothesis import settings as options
 from hypothesis import strategies as st
 
 from shared.db.connect import connect
+from shared.organizations.accounts import SQL
 from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint
-from shared.organizations.roles import SQL
 from shared.redis import keys
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge

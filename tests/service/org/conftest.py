@@ -11,7 +11,7 @@ import pytest
 
 from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL
 from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.issuer import Issuer, running_issuer

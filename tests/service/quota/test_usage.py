@@ -10,8 +10,7 @@ from edge.quota.usage import RequestLog, UsageRecorder
 from edge.storage.database import Database
 from edge.storage.redis_client import SingleNodeClient
 from shared.db.connect import Connection, connect
-from shared.organizations.accounts import Plan, Principal
-from shared.organizations.roles import SQL
+from shared.organizations.accounts import SQL, Plan, Principal
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key

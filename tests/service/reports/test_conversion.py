@@ -22,8 +22,7 @@ from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 from workers.analytics.reports import brand_insights, category_insights, cohorts, price_index
-from workers.analytics.reports.conversion import convert
-from workers.analytics.reports.publish import Make
+from workers.analytics.reports.publish import Make, convert
 
 EXACT = Context(prec=60)
 ASKED = {"convert": "USD", "rates": "ecb"}

@@ -17,8 +17,8 @@ from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import layout
 from workers.analytics.rollups.aggregates import SortedEntries
 from workers.analytics.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
-from workers.analytics.rollups.item_prices import unpacked
 from workers.analytics.rollups.refresh import rebuild
+from workers.analytics.rollups.rows import unpacked
 
 STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
 SALES = STATES.replace('currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"')

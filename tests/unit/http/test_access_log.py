@@ -10,8 +10,7 @@ import pytest
 
 from edge.http.request_context import AccessLog
 from shared.telemetry import metrics
-from shared.telemetry.line_writer import LineWriter
-from shared.telemetry.log import Log
+from shared.telemetry.log import LineWriter, Log
 
 _LINE = b"x" * 999 + b"\n"
 

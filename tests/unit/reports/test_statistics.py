@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workers.analytics.reports.aggregator import ByChannel
-from workers.analytics.reports.rendering import rounded, shares
+from workers.analytics.reports.result import rounded, shares
 from workers.analytics.rollups.figures import amount, millionths_of_hundredth, spread
 
 EMPTY = np.empty(0, "i8")

@@ -8,7 +8,7 @@ import pytest
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from tests.perf import outlier_trial
-from workers.analytics.rollups import outlier_file
+from workers.analytics.rollups import outliers as outlier_file
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.outliers import find
 

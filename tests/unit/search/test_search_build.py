@@ -16,8 +16,7 @@ from shared.search.segment import Segment
 from tests.perf import search_sample
 from tests.unit.search.conftest import catalogue, opened
 from workers.search import writer
-from workers.search.build import build
-from workers.search.run import analyze
+from workers.search.build import analyze, build
 
 
 def names(directory: Path) -> list[str]:

@@ -13,7 +13,7 @@ from shared.search.model import Document
 from shared.search.segment import Segment
 from tests.unit.search import test_search_segments as loads
 from tests.unit.search.test_search_segments import SAMPLE, STEPS, Catalogue
-from workers.search import merge
+from workers.search import build as merge
 from workers.search.build import build
 
 EVERY = {identifier for document in SAMPLE for identifier in document.identifiers}

@@ -21,8 +21,7 @@ from tests.perf.search_sample import documents
 from workers.search import build as building
 from workers.search import build as tiers
 from workers.search import writer
-from workers.search.build import build, choose, merge_some, update
-from workers.search.merge import Source
+from workers.search.build import Source, build, choose, merge_some, update
 
 ITEMS = 240
 SAMPLE = list(documents(2 * ITEMS))

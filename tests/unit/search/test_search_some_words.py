@@ -11,9 +11,9 @@ from shared.search.index import SearchIndex
 from shared.search.model import Document, Item
 from shared.search.query_plan import Planner
 from shared.search.query_words import WEIGHTS, TermVariant, Word
-from shared.units.terms import indexed_quantities
+from shared.units.names import indexed_quantities
 from tests.unit.search.conftest import opened
-from workers.search.run import Entry, analyze
+from workers.search.build import Entry, analyze
 
 VOCABULARY = "oak pine fir elm ash yew larch beech birch alder hazel maple rowan cedar walnut olive".split()
 ITEMS = 300

@@ -8,8 +8,7 @@ import pytest
 
 from shared.errors import InvalidFile
 from shared.prior_price import csv_file
-from shared.prior_price.model import Moment, Options, Reason, Reference, Status
-from shared.prior_price.reduction import percent, reference
+from shared.prior_price.reduction import Moment, Options, Reason, Reference, Status, percent, reference
 from tests.perf.prior_price_twin import disagreements
 
 FIRST = date(2026, 1, 1)

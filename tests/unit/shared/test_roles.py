@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.organizations.roles import ROLES, may, right_for
+from shared.organizations.accounts import ROLES, may, right_for
 
 RIGHTS = {
     "read": "owner admin member viewer",

@@ -6,7 +6,7 @@ from edge.quota.limiter import REFUND, TAKE
 from edge.storage.redis_client import pack
 from edge.storage.redis_cluster import Shard, key_of, read_redirection, read_slots, slot_of
 from shared.errors import ConfigurationError
-from shared.jobs import refunds
+from shared.jobs import contract as refunds
 from shared.redis import keys
 from shared.redis.urls import ClusterUrl, is_cluster, parse_cluster
 

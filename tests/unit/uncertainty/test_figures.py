@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.uncertainty import stated as pedigree
-from shared.uncertainty.lognormal import Z95, LogNormal, sigma_of_bounds, sigma_of_deviation
-from shared.uncertainty.stated import Pooled, Scores, of_factor, student_975
+from shared.uncertainty.stated import (
+    Z95,
+    LogNormal,
+    Pooled,
+    Scores,
+    of_factor,
+    sigma_of_bounds,
+    sigma_of_deviation,
+    student_975,
+)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from numpy.random import default_rng
 from deploy.ctl.demo import DATA
 from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty import stated as pedigree
-from shared.uncertainty.lognormal import LogNormal
+from shared.uncertainty.stated import LogNormal
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 
 DRAWS = 1_000_000

@@ -15,12 +15,9 @@ from hypothesis import strategies as st
 from deploy.ctl.calc import calc
 from edge.analytics.unit_prices import unit_prices
 from shared.units import names
-from shared.units.compare import compare
-from shared.units.content import contents
-from shared.units.names import read
+from shared.units.names import compare, contents, read
 from shared.units.quantity import decimal_text, units
-from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
-from shared.units.tokens import plain, tokens
+from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader, plain, tokens
 
 
 def families() -> dict[str, list[list[str]]]:

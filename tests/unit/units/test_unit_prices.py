@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deploy.ctl.demo import DATA
 from edge.analytics.unit_prices import unit_prices
-from shared.units.content import Content, contents
+from shared.units.names import Content, contents
 
 # Names that end with their one amount, as `500ml`, or with a pack of it, as `330ml x 6 cans`, and have no other number.
 _PLAIN_NAMES = r"""

@@ -26,17 +26,21 @@ from workers.analytics.reports.price_change import (
     seed_of,
 )
 from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
-from workers.analytics.reports.rendering import (
+from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
+    LIMIT_MAX,
     MONEY,
     ROUNDED_DISCOUNTS,
+    Answer,
+    Listed,
+    Page,
     brand_names,
     channel_codes,
     coverage,
+    page_of,
 )
-from workers.analytics.reports.result import LIMIT_MAX, Answer, Listed, Page, page_of
 from workers.analytics.reports.set_aside import METHOD as OUTLIERS
 from workers.analytics.reports.set_aside import SetAside, by_channel, is_grouped, with_channel
 

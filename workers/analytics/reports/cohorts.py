@@ -22,19 +22,20 @@ from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key
 from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
 from workers.analytics.reports.periods import Range, number
 from workers.analytics.reports.query import ReportProgress, add_rollups, gather, settled, snapshot
-from workers.analytics.reports.rendering import (
+from workers.analytics.reports.result import (
     CHANNELS,
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
     DISCOUNTS,
     MONEY,
     ROUNDED_DISCOUNTS,
+    Answer,
     Names,
+    Outliers,
     coverage,
     in_currency_order,
     shares,
 )
-from workers.analytics.reports.result import Answer, Outliers
 from workers.analytics.reports.set_aside import METHOD as OUTLIERS
 from workers.analytics.reports.set_aside import SetAside
 from workers.analytics.rollups.codec import Array

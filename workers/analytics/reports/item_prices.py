@@ -13,7 +13,7 @@ from workers.analytics.reports.periods import Range, day_of, number
 from workers.analytics.reports.query import ReportProgress, rollups_with_entries, wanted_entries
 from workers.analytics.rollups.codec import Array, order_by, starts_of
 from workers.analytics.rollups.figures import joined
-from workers.analytics.rollups.item_prices import ItemPrices, unpacked
+from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 CELLS_MAX = 60_000_000
 Group = tuple[str, int]

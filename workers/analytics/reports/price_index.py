@@ -20,8 +20,7 @@ from workers.analytics.reports.item_prices import price_tables
 from workers.analytics.reports.periods import LONGER, day_of
 from workers.analytics.reports.price_change import REPLICATES, disagrees, seed_of
 from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
-from workers.analytics.reports.rendering import MONEY, coverage
-from workers.analytics.reports.result import Answer
+from workers.analytics.reports.result import MONEY, Answer, coverage
 from workers.analytics.reports.set_aside import METHOD as OUTLIERS
 from workers.analytics.reports.set_aside import SetAside
 

@@ -1,17 +1,21 @@
-"""A read replica for reports: read only when it holds the ordered data_version; otherwise the primary is read."""
+"""A report's amounts in another currency: each row at the rate of its period's last day."""
 
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import date, timedelta
 from io import BytesIO
 from typing import Any, BinaryIO, TypeVar, cast
 
 import msgspec
 import psycopg
+import pyarrow as pa
 from psycopg.types.json import Jsonb
 
 from shared.analytics import results as layout
+from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, ROUNDING, Converter, by_currency, converted, unknown_table
+from shared.analytics.exchange import SQL as RATES
 from shared.analytics.results import MEDIA_TYPES, Manifest, write
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
@@ -37,7 +41,7 @@ from workers.analytics.reports import (
     reductions,
     sustainability_rollup,
 )
-from workers.analytics.reports.conversion import convert
+from workers.analytics.reports.periods import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups.layout import LAYOUT
@@ -45,6 +49,61 @@ from workers.jobs.context import Job
 from workers.jobs.job_handler import JobContext, Outcome
 from workers.jobs.leases import SQL as LEASE
 from workers.jobs.leases import Lease, cancel_statement
+
+
+def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) -> Answer:
+    """Return the answer in the currency that `convert` asks for, or as it is where nothing does.
+
+    In the snapshot of the answer. Raises InvalidParameter where the table is unknown or has no rate for a row.
+    """
+    if parameters.get("convert") is None:
+        return answer
+    table = answer.table
+    rows = table.to_pylist()
+    days = [last_day_of(row["period"], parameters.get("granularity"), answer.last) for row in rows]
+    currencies = {row["currency"] for row in rows}
+    converter = _converter(connection, parameters["convert"], str(parameters["rates"]), currencies, days)
+    made = [
+        {**converted(row, converter.rate(row["currency"], day)), "currency": converter.to, ORIGINAL: row["currency"]}
+        for row, day in zip(rows, days, strict=True)
+    ]
+    return replace(
+        answer,
+        rows=pa.Table.from_pylist(made, _with_original(table.schema)),
+        rounding={**answer.rounding, **dict.fromkeys(_amounts(table.schema), ROUNDING)},
+        conversion=converter.meta(),
+    )
+
+
+def _converter(connection: Connection, to: str, name: str, currencies: set[str], days: list[date]) -> Converter:
+    first, last = (min(days), max(days)) if days else (EPOCH, EPOCH)
+    values = (name, sorted(currencies | {to}), first - timedelta(days=AGE_DAYS_MAX), last)
+    row = connection.execute(RATES.table, values).fetchone()
+    if row is None:
+        raise unknown_table(name)
+    title, url, _, *columns = row
+    return Converter(to, name, title, url, by_currency(*columns))
+
+
+def _with_original(schema: pa.Schema) -> pa.Schema:
+    position = schema.get_field_index("currency")
+    return schema.insert(position + 1, pa.field(ORIGINAL, pa.string()))
+
+
+def _amounts(fields: Any, before: str = "") -> list[str]:
+    """Return the names of all amounts; those in lists of objects with the list's name before theirs."""
+    names = []
+    for one in fields:
+        kind = one.type.value_type if pa.types.is_list(one.type) else one.type
+        if pa.types.is_decimal(kind):
+            names.append(before + one.name)
+        elif pa.types.is_struct(kind):
+            names += _amounts(kind, f"{before}{one.name}.")
+    return names
+
+
+# A read replica for reports: read only when it holds the ordered data_version; otherwise the primary is read.
+
 
 SQL = beside(__file__, "publish.sql")
 _LOOK_SECONDS = 0.05

@@ -12,13 +12,11 @@ import pyarrow as pa
 
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
-from shared.prior_price.model import WINDOW_DAYS, Moment, Reason, Reference
-from shared.prior_price.reduction import reference
+from shared.prior_price.reduction import WINDOW_DAYS, Moment, Reason, Reference, reference
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.periods import Range, day_of, number
 from workers.analytics.reports.query import ReportProgress, rollups_with_entries, snapshot, wanted_entries
-from workers.analytics.reports.rendering import channel_codes, coverage
-from workers.analytics.reports.result import Answer
+from workers.analytics.reports.result import Answer, channel_codes, coverage
 from workers.analytics.reports.set_aside import METHOD as OUTLIERS
 from workers.analytics.reports.set_aside import SetAside
 from workers.analytics.rollups.codec import Array, starts_of

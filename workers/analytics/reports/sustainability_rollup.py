@@ -13,15 +13,13 @@ from shared.analytics.footprint import BASES, CODES, INDICATORS, weight_of
 from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
-from shared.uncertainty.displacement import requested_displacement
-from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
+from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
 from workers.analytics.reports.aggregator import Key
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.periods import Range, day_of, number
 from workers.analytics.reports.query import ReportProgress, has_sales, rollups_with_entries, snapshot, wanted_entries
-from workers.analytics.reports.rendering import Names, coverage
-from workers.analytics.reports.result import Answer
+from workers.analytics.reports.result import Answer, Names, coverage
 from workers.analytics.rollups.codec import Array, counted, ranges
 from workers.analytics.rollups.figures import joined
 

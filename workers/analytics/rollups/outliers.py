@@ -1,11 +1,26 @@
-"""Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack. Pure."""
+"""Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from psycopg import sql
 
-from shared.analytics.outliers import PER_US_DOLLAR
-from workers.analytics.rollups.codec import Array, order_by, starts_of
+from shared.analytics.outliers import NONE, PER_US_DOLLAR
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import InvalidFile
+from shared.money import MINOR_MAX, minor_digits
+from workers.analytics.rollups.codec import Array, Entries, Stratum, order_by, starts_of
+
+if TYPE_CHECKING:
+    from workers.analytics.rollups.item_groups import Items
 
 TOLERANCE = 0.05
 """How far a deviation may be from the one that an error makes, as a difference of natural logarithms."""
@@ -209,3 +224,193 @@ def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
 
     median = (nth(np.maximum(others - 1, 0) // 2) + nth(others // 2)) / 2
     return np.where(others > 0, median, 0.0), others
+
+
+# Rows of observations into entries by stratum, with outliers apart from the rest.
+
+
+ByStratum = dict[Stratum, Entries]
+_EPOCH = date(2000, 1, 1)
+_NONE = NONE.encode()
+
+
+class Marks(NamedTuple):
+    """Observations whose letter in `observations.outlier` must change, a column each; `day` counts from 2000."""
+
+    item: Array
+    day: Array
+    channel: Array
+    price: Array
+    currency: Array
+    kind: Array
+    outlier: Array
+
+
+class Observed(NamedTuple):
+    """The observations of a month: entries by stratum, and the marks that the table lacks."""
+
+    entries: ByStratum
+    marks: Marks
+
+
+def by_stratum(month: date, items: "Items", rows: Array) -> Observed:
+    """Make entries of rows with the columns item, day (since 2000), channel, price, units, list, currency and kind.
+
+    The column `outlier` has the marks that are in the table. Without it, no row has one.
+    """
+    first = (month - _EPOCH).days - 1
+    item, day, channel, price, units, listed = (
+        rows[name].astype("i8") for name in ("item", "day", "channel", "price", "units", "list")
+    )
+    entries = items.entries(item, day - first, channel, price, units, listed)
+    owned = entries.item >= 0
+    if not owned.all():  # observations of withdrawn items
+        entries, rows = entries.take(owned), rows[owned]
+    by_stratum: ByStratum = {}
+    marks = [_marks(rows[:0], np.empty(0, "S1"))]
+    for currency, kind, chosen in _parts(rows):
+        part = entries if chosen is None else entries.take(chosen)
+        of_part = rows if chosen is None else rows[chosen]
+        outliers = find(part.item, part.channel, part.day, part.price, currency)
+        letters = np.full(len(of_part), _NONE)
+        letters[outliers.position] = outliers.cause
+        marks.append(_marks(of_part, letters))
+        by_stratum |= _split(Stratum(currency, kind), part, outliers.position)
+    return Observed(by_stratum, Marks(*(np.concatenate(columns) for columns in zip(*marks, strict=True))))
+
+
+def _parts(rows: Array) -> list[tuple[str, str, Array | None]]:
+    """Return the currencies and kinds that occur, with a mask of their rows; None: all rows."""
+    if not len(rows):
+        return []
+    currencies, kinds = (_distinct(rows[name]) for name in ("currency", "kind"))
+    if len(currencies) == len(kinds) == 1:
+        return [(currencies[0].decode(), kinds[0].decode(), None)]
+    masks = [
+        (currency.decode(), kind.decode(), (rows["currency"] == currency) & (rows["kind"] == kind))
+        for currency, kind in product(currencies, kinds)
+    ]
+    return [part for part in masks if part[2].any()]
+
+
+def _distinct(column: Array) -> list[bytes]:
+    if (column == column[0]).all():  # the usual case, and much cheaper than sorting text
+        return [bytes(column[0])]
+    return [bytes(value) for value in np.unique(column)]
+
+
+def _split(stratum: Stratum, entries: Entries, outliers: Array) -> ByStratum:
+    """Put outliers into the stratum of what is set aside; a stratum without entries is left out."""
+    if not len(outliers):
+        return {stratum: entries}
+    stays = np.ones(len(entries.item), bool)
+    stays[outliers] = False
+    parts = {stratum: entries.take(stays), stratum.set_aside: entries.take(outliers)}
+    return {name: part for name, part in parts.items() if len(part.item)}
+
+
+def _marks(rows: Array, letters: Array) -> Marks:
+    """Return the marks that differ from those of the table."""
+    names = rows.dtype.names or ()
+    changed = np.flatnonzero(letters != (rows["outlier"] if "outlier" in names else _NONE))
+    rows = rows.take(changed)
+    item, day, channel, price = (rows[name].astype("i8") for name in ("item", "day", "channel", "price"))
+    return Marks(item, day, channel, price, rows["currency"], rows["kind"], letters.take(changed))
+
+
+# Which observations are outliers, written into the table: only rows whose mark changes.
+
+
+SQL = beside(__file__, "rollups.sql")
+
+
+def partition(month: date) -> str:
+    """Return the name of the table that a month's observations are in."""
+    return f"observations_{month:%Y_%m}"
+
+
+def mark(connection: Connection, month: date, marks: Marks) -> None:
+    """Give observations of a month their marks. Identical observations have the same one."""
+    if not len(marks.item):
+        return
+    table = sql.Identifier(partition(month)).as_string(connection)
+    days = [_EPOCH + timedelta(days=day) for day in marks.day.tolist()]
+    texts = [[value.decode() for value in column.tolist()] for column in (marks.currency, marks.kind, marks.outlier)]
+    numbers = [column.tolist() for column in (marks.item, marks.channel, marks.price)]
+    connection.execute(SQL.mark_outliers.replace("{table}", table).encode(), (*numbers, days, *texts))
+
+
+# Prices of a CSV file as the columns that outliers are found in.
+
+
+NAMES = {
+    "item": ("item", "iid", "item_id", "sku", "product_code", "product", "article", "code"),
+    "channel": ("channel", "supermarket_code", "store", "shop"),
+    "day": ("day", "date"),
+    "price": ("price",),
+}
+"""The columns that are needed, and the names that they may have: in any case, with spaces or underscores."""
+
+
+@dataclass(frozen=True)
+class PriceFile:
+    """One row an observation; `item`, `channel` and `month` are numbered, prices are in minor units."""
+
+    rows: pa.Table
+    item: Array
+    channel: Array
+    day: Array
+    month: Array
+    price: Array
+    currency: str
+
+    def outliers(self, price: Array) -> Array:
+        """Return the letter of each row's cause, `-` for none, as if these were the prices."""
+        letters = np.full(len(price), b"-", "S1")
+        for month in np.unique(self.month):
+            rows = np.flatnonzero(self.month == month)
+            item, channel, day, chosen = (one.take(rows) for one in (self.item, self.channel, self.day, price))
+            outliers = find(item, channel, day, chosen, self.currency)
+            letters[rows.take(outliers.position)] = outliers.cause
+        return letters
+
+
+def read(path: Path, columns: dict[str, str], currency: str) -> PriceFile:
+    """Read a file, plain or compressed; `columns` gives names that are not in NAMES. Raises InvalidFile."""
+    try:
+        as_text = dict.fromkeys(pa.csv.open_csv(path).schema.names, pa.string())
+        rows = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(column_types=as_text))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidFile(str(error)) from None
+    texts = {name: rows[_column(rows, name, columns.get(name))] for name in NAMES}
+    days = _converted(texts["day"], pa.date32(), "day")
+    day = np.asarray(days.cast(pa.int32())).astype("i8")
+    amount = pc.multiply(_converted(texts["price"], pa.float64(), "price"), float(10 ** minor_digits(currency)))
+    price = np.rint(np.asarray(amount))
+    if len(price) and not (price.min() >= 0 and price.max() <= MINOR_MAX):
+        raise InvalidFile("price: negative or too large")
+    months = day.astype("M8[D]").astype("M8[M]").astype("i8")
+    item, channel = (_numbered(texts[name]) for name in ("item", "channel"))
+    return PriceFile(rows, item, channel, day, months, price.astype("i8"), currency)
+
+
+def _column(rows: pa.Table, name: str, given: str | None) -> str:
+    known: dict[str, str] = {column.strip().lower().replace(" ", "_"): column for column in reversed(rows.column_names)}
+    for wanted in (given,) if given else NAMES[name]:
+        if wanted in rows.column_names:
+            return wanted
+        if not given and wanted in known:
+            return known[wanted]
+    raise InvalidFile(f"the file has no column `{given or name}`; name it by --column {name}=COLUMN")
+
+
+def _converted(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
+    try:
+        return pc.cast(column, kind)
+    except pa.ArrowInvalid as error:
+        raise InvalidFile(f"{name}: {error}") from None
+
+
+def _numbered(column: pa.ChunkedArray) -> Array:
+    encoded = pc.dictionary_encode(column).combine_chunks()
+    return np.asarray(encoded.indices).astype("i8")

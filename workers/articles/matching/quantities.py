@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.units.content import SOLD_BY_THE_PIECE
-from shared.units.names import PACKABLE, read
+from shared.units.names import PACKABLE, SOLD_BY_THE_PIECE, read
 from shared.units.quantity import COUNT, Quantity, bases
 
 COLOURS = frozenset(

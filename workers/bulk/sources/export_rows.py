@@ -11,8 +11,8 @@ import pyarrow.csv
 from shared.bulk.request import GONE, ROWS, ROWS_SQL, Scope, arguments, dataset_of, read_scope
 from shared.db.copy_binary import Array
 from shared.db.queries import beside
-from workers.bulk.codecs.csv_rows import CsvRows
 from workers.bulk.codecs.observations import KeyPositions, SharedDictionaries, columns_of, observations_batch
+from workers.bulk.codecs.text import CsvRows
 from workers.bulk.part import Part
 from workers.bulk.sources.snapshot import Snapshot
 

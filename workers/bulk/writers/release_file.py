@@ -20,7 +20,7 @@ from shared.bulk.schema import DATASETS, Dataset, ReleaseFile, key_of
 from shared.db.copy_binary import Array
 from shared.objects.directory import ResultStore
 from workers.bulk.codecs.observations import Columns, OwnDictionaries, observations_batch
-from workers.bulk.sources.release_rows import Names
+from workers.bulk.sources.release import Names
 from workers.jobs.context import SplitRows
 
 ROW_GROUP_ROWS = 122_880
