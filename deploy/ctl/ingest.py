@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from deploy.ctl import feeds
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from deploy.ctl.demo import load_demo
-from deploy.ctl.loading import document, load_with_bar, show_summary, wait_for_index
+from deploy.ctl.loading import document, find_mapping, load_with_bar, show_summary, wait_for_index
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ConfigurationError, LoadRefused
@@ -26,7 +27,6 @@ SQL = beside(__file__, "ingest.sql")
 DATA = beside(__file__, "data.sql")
 WITH_REJECTS = 3
 """The exit status of a load with --strict that was loaded and has rejects."""
-_SHIPPED = Path(__file__).parents[1] / "mappings"
 
 
 class _DefaultToRun(click.Group):
@@ -50,6 +50,10 @@ def ingest() -> None:
       itemindex ingest rejects
     The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
     """
+
+
+ingest.add_command(feeds.watch)
+ingest.add_command(feeds.feeds)
 
 
 @ingest.command()
@@ -92,7 +96,7 @@ def run(
       2  an option or a file name is wrong
       3  with --strict: loaded, with rejects
     """
-    mapping = mappings.read(_find(mapping_path))
+    mapping = mappings.read(find_mapping(mapping_path))
     if dry_run:
         rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
     else:
@@ -160,7 +164,7 @@ def loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @click.argument("mapping_path")
 def check(mapping_path: str) -> None:
     """Check that a mapping can be used."""
-    mapping = mappings.read(_find(mapping_path))
+    mapping = mappings.read(find_mapping(mapping_path))
     console.say(
         "[green]can be used[/]: source {source}, columns {columns}",
         source=mapping.source,
@@ -179,14 +183,6 @@ def keys() -> None:
 def guess_mapping(file: Path) -> None:
     """Write a first mapping for FILE, with comments on its columns: correct it instead of beginning with nothing."""
     click.echo(printable_lines(guess(file)), nl=False)
-
-
-def _find(text: str) -> Path:
-    for path in (Path(text), _SHIPPED / text, _SHIPPED / f"{text}.toml"):
-        if path.is_file():
-            return path
-    shipped = ", ".join(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
-    raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
 def show_preview(

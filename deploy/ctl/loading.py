@@ -11,6 +11,7 @@ from deploy.ctl.console import console, show
 from deploy.terminal import safe
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
@@ -19,6 +20,16 @@ from workers.ingest.reject_log import reasons
 
 DATA = beside(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
+_SHIPPED = Path(__file__).parents[1] / "mappings"
+
+
+def find_mapping(text: str) -> Path:
+    """Return the file of a mapping: one of the operator's own, or a shipped one by its name."""
+    for path in (Path(text), _SHIPPED / text, _SHIPPED / f"{text}.toml"):
+        if path.is_file():
+            return path
+    shipped = ", ".join(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
+    raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
 def load_with_bar(

@@ -185,6 +185,7 @@ class Stack:
             "plan_approval": "none",
             "search_dir": paths.root / "search",
             "match_dir": paths.root / "match",
+            "feeds_dir": paths.root / "feeds",
             "results_dir": paths.root / "results",
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": paths.run / "metrics",

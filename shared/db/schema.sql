@@ -884,6 +884,38 @@ CREATE TABLE public.factor_claims (
     log_deviation double precision
 );
 
+CREATE TABLE public.feeds (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    name text NOT NULL,
+    url text,
+    directory text,
+    file_name text,
+    source text NOT NULL,
+    mapping text NOT NULL,
+    every_seconds integer NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    etag text,
+    last_modified text,
+    sha256 bytea,
+    failures integer DEFAULT 0 NOT NULL,
+    error text,
+    read_at timestamp with time zone,
+    loaded_at timestamp with time zone,
+    load_id uuid,
+    CONSTRAINT feeds_check CHECK ((num_nonnulls(url, directory) = 1)),
+    CONSTRAINT feeds_directory_check CHECK ((length(directory) <= 2000)),
+    CONSTRAINT feeds_every_seconds_check CHECK (((every_seconds >= 60) AND (every_seconds <= 2678400))),
+    CONSTRAINT feeds_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 200))),
+    CONSTRAINT feeds_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT feeds_url_check CHECK ((length(url) <= 2000))
+);
+
+COMMENT ON COLUMN public.feeds.url IS 'may hold a secret in its query: neither lists nor logs show it';
+
+COMMENT ON COLUMN public.feeds.sha256 IS 'of the bytes that were loaded last: the same bytes are not loaded again';
+
 CREATE TABLE public.idempotent_organization_requests (
     organization_id uuid NOT NULL,
     key_sha256 bytea NOT NULL,
@@ -1611,6 +1643,12 @@ ALTER TABLE ONLY public.export_parts
 
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_pkey PRIMARY KEY (no, scope, code, indicator);
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.idempotent_organization_requests
     ADD CONSTRAINT idempotent_organization_requests_pkey PRIMARY KEY (organization_id, key_sha256);
@@ -2394,6 +2432,27 @@ GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
 
 GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
+
+GRANT SELECT(name) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(source) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(every_seconds) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(paused) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(paused) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(due_at) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(due_at) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(failures) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(failures) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(error) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(read_at) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(loaded_at) ON TABLE public.feeds TO itemindex_edge;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
 
