@@ -15,14 +15,18 @@ import psycopg
 from shared.clock import utc_now
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import beside
-from shared.errors import LoadRefused
+from shared.errors import LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
+from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
 from workers.ingest import mapping as mappings
 from workers.ingest.fetch import Fetched, Fetcher, FetchFailed
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import Mapping
+from workers.ingest.uploads import SQL as UPLOADS
+from workers.ingest.uploads import UploadRunner, refuse_second_file
 
 SQL = beside(__file__, "feeds.sql")
 DONE, FAILED = "done", "failed"
@@ -31,6 +35,7 @@ EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
+_SWEEP_SECONDS = 3_600.0
 # A file that was written to so recently may not be complete.
 _SETTLED_SECONDS = 5.0
 
@@ -78,8 +83,7 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
-    if mapping.item is not None and mapping.item.alt_names is not None:
-        raise LoadRefused("a mapping with `alt_names` needs a second file, which a feed does not have; remove the key")
+    refuse_second_file(mapping)
     if url is not None:
         fault = url_fault(url, private_allowed=settings.feed_private_addresses, plain_allowed=True)
         if fault is not None:
@@ -95,7 +99,10 @@ def register(
 
 
 class FeedRunner:
-    """Serves what is due. Fetches run side by side, so that a slow server delays no other feed; loads one by one."""
+    """Serves feeds that are due and uploads that wait.
+
+    Fetches run side by side, so that a slow server delays no other feed; loads run one by one.
+    """
 
     def __init__(self, settings: Settings, log: Log, stopping: Callable[[], bool] = lambda: False) -> None:
         self._settings = settings
@@ -105,6 +112,8 @@ class FeedRunner:
         self._loading = threading.Lock()
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="feed")
         self._running: dict[str, Future[None]] = {}
+        self._uploads = UploadRunner(settings, open_object_store(settings), self._check)
+        self._next_sweep = 0.0
 
     def run(self) -> None:
         """Work until stopped. Raises where PostgreSQL is gone, so that the supervisor starts it again."""
@@ -114,6 +123,7 @@ class FeedRunner:
                 first = first or connection.execute(SQL.lock).fetchone() == (True,)
                 if first:
                     self.begin_due(connection)
+                    self._sweep(connection)
                 time.sleep(_POLL_SECONDS)
         self._pool.shutdown(cancel_futures=True)
 
@@ -127,12 +137,15 @@ class FeedRunner:
             return len(begun)
 
     def begin_due(self, connection: Connection) -> None:
-        """Begin with each feed that is due and not being served."""
+        """Begin with each feed that is due and each upload that waits, unless it is being served."""
         self._note_ended()
         for row in connection.execute(SQL.due).fetchall():
             feed = Feed(*row)
             if feed.id not in self._running:
                 self._running[feed.id] = self._pool.submit(self._serve, feed)
+        for (upload,) in connection.execute(UPLOADS.waiting).fetchall():
+            if upload not in self._running:
+                self._running[upload] = self._pool.submit(self._serve_upload, upload)
 
     def _note_ended(self) -> None:
         for key in [key for key, future in self._running.items() if future.done()]:
@@ -153,6 +166,27 @@ class FeedRunner:
             if not (isinstance(error, psycopg.Error) and unavailable(error)):
                 self._fail(feed, f"an unexpected error ({type(error).__name__}); the log says where")
             raise
+
+    def _serve_upload(self, upload: str) -> None:
+        try:
+            with self._folder() as folder, self._loading:
+                state = self._uploads.serve(upload, folder)
+        except Stopping:
+            return
+        except Exception as error:
+            if not (isinstance(error, psycopg.Error) and unavailable(error)):
+                self._uploads.fail(upload, f"an unexpected error ({type(error).__name__}); the log says where")
+            raise
+        if state is not None:
+            self._log.info("upload-served", upload=upload, state=state)
+
+    def _sweep(self, connection: Connection) -> None:
+        if time.monotonic() >= self._next_sweep:
+            self._next_sweep = time.monotonic() + _SWEEP_SECONDS
+            try:
+                self._uploads.sweep(connection)
+            except (StoreUnavailable, OSError):
+                metrics.store_errors.labels("results").inc()
 
     def _fetch(self, feed: Feed, url: str) -> None:
         with self._folder() as folder:
@@ -186,7 +220,7 @@ class FeedRunner:
             (folder / "mapping.toml").write_text(feed.mapping)
             return load(self._settings, mappings.read(folder / "mapping.toml"), [path], self._check)
 
-    def _check(self, done: int) -> None:
+    def _check(self, done: int = 0) -> None:
         if self._stopping():
             raise Stopping
 
