@@ -144,6 +144,14 @@ def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> No
     metrics.loads_listed.labels("files").set(remembered)
 
 
+def measure_feeds(connection: Connection) -> None:
+    """Set the gauges of feeds. The dispatcher does it, because the process that serves feeds may be gone."""
+    [(failing, active, overdue)] = connection.execute(SQL.measure_feeds).fetchall()
+    metrics.feeds.labels("failing").set(failing)
+    metrics.feeds.labels("active").set(active)
+    metrics.feeds_overdue_seconds.set(max(0.0, overdue))
+
+
 def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
     return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
 
@@ -301,6 +309,7 @@ class Dispatcher:
             if now >= self._next_retention:
                 self._next_retention = now + _RETENTION_SECONDS
                 order_due(self._settings, connection)
+                measure_feeds(connection)
                 confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
                 delete_old(connection, objects, self._log)
             if now >= self._next_expiry:

@@ -191,3 +191,9 @@ WHERE l.id = f.load_id AND l.state <> 'running' AND l.started_at < statement_tim
 SELECT (SELECT count(*) FROM rejects),
        (SELECT coalesce(sum((summary ->> 'rejects_dropped')::bigint), 0)::bigint FROM loads),
        (SELECT count(*) FROM loads), (SELECT count(*) FROM load_files);
+
+-- name: measure_feeds
+-- How many feeds fail, and how long the one that has waited longest is overdue.
+SELECT count(*) FILTER (WHERE failures > 0), count(*) FILTER (WHERE failures = 0),
+    coalesce(extract(epoch FROM max(statement_timestamp() - due_at)), 0)::float8
+FROM feeds WHERE NOT paused;

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from deploy.ctl import feeds
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show, stored
 from deploy.ctl.demo import load_demo
-from deploy.ctl.loading import document, load_with_bar, show_summary, wait_for_index
+from deploy.ctl.loading import document, find_mapping, load_with_bar, show_summary, wait_for_index
 from shared.db.connect import connect
 from shared.errors import ConfigurationError, LoadRefused
 from shared.printable import printable_lines
@@ -24,7 +25,6 @@ from workers.ingest.transform import Transformer
 
 WITH_REJECTS = 3
 """The exit status of a load with --strict that was loaded and has rejects."""
-_SHIPPED = Path(__file__).parents[1] / "mappings"
 
 
 class _DefaultToRun(click.Group):
@@ -48,6 +48,10 @@ def ingest() -> None:
       itemindex loads rejects
     The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
     """
+
+
+ingest.add_command(feeds.watch)
+ingest.add_command(feeds.feeds)
 
 
 @ingest.command()
@@ -91,7 +95,7 @@ def run(
       2  an option or a file name is wrong
       3  with --strict: loaded, with rejects
     """
-    mapping = mappings.read(_find(mapping_path))
+    mapping = mappings.read(find_mapping(mapping_path))
     if member:
         mapping = dataclasses.replace(mapping, member=member)
     if dry_run:
@@ -128,7 +132,7 @@ def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_di
     if mapping_path is None:
         click.echo(printable_lines(markdown()), nl=False)
         return
-    mapping = mappings.read(_find(mapping_path))
+    mapping = mappings.read(find_mapping(mapping_path))
     if files:
         show_preview(mapping, list(files), data_dir, rows=10, as_json=as_json, allow_merges=True)
         return
@@ -149,14 +153,6 @@ def guess_mapping(file: Path, member: str, sheet: str) -> None:
     Where a value could be read in two ways the mapping has "?", and no load uses it until you have chosen.
     """
     click.echo(printable_lines(guess(file, member=member, sheet=sheet).text), nl=False)
-
-
-def _find(text: str) -> Path:
-    for path in (Path(text), _SHIPPED / text, _SHIPPED / f"{text}.toml"):
-        if path.is_file():
-            return path
-    shipped = ", ".join(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
-    raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
 def show_preview(

@@ -98,6 +98,7 @@ class Stack:
             self._edge("edge-b"),
             self._relay(),
             self._matches(),
+            self._feeds(),
             *self._workers(),
         ):
             self._spawn(program)
@@ -184,6 +185,7 @@ class Stack:
             "plan_approval": "none",
             "search_dir": paths.root / "search",
             "match_dir": paths.root / "match",
+            "feeds_dir": paths.root / "feeds",
             "results_dir": paths.root / "results",
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": paths.run / "metrics",
@@ -255,6 +257,16 @@ class Stack:
     def _matches(self) -> Program:
         command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
         return Program(name="matches", command=command, log=self.paths.log("matches"), environment=self._environment())
+
+    def _feeds(self) -> Program:
+        command = [sys.executable, "-m", "deploy.ctl.main", "ingest", "feeds", "run"]
+        return Program(
+            name="feeds",
+            command=command,
+            log=self.paths.log("feeds"),
+            environment=self._environment(),
+            stop_seconds=30.0,
+        )
 
     def _workers(self) -> Iterator[Program]:
         for name, queues, concurrency in self.workers:

@@ -15,6 +15,7 @@ from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages
 from edge.dashboard.sign_out import SignOutPages
+from edge.dashboard.uploads import UploadPages
 from edge.dashboard.usage import UsagePages
 from edge.dashboard.watches import WatchPages
 from edge.dashboard.webhooks import WebhookPages
@@ -45,6 +46,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         *_bulk_data(guard, services, billing),
         *_events(guard, services, secret),
         *_matches(guard, MatchPages(resources.database)),
+        *_uploads(guard, UploadPages(resources.database, resources.results, settings.upload_bytes_max)),
         _get("/sign-in", guard.open(sign_in.begin)),
         _get("/sign-in/callback", guard.open(sign_in.finish)),
         _post("/sign-out", guard.form(sign_out.sign_out)),
@@ -176,6 +178,17 @@ def _matches(guard: SessionGuard, matches: MatchPages) -> tuple[Route, ...]:
     return (
         _get("/matches", guard.page(matches.review)),
         _post("/matches/decisions", guard.form(matches.decide)),
+    )
+
+
+def _uploads(guard: SessionGuard, uploads: UploadPages) -> tuple[Route, ...]:
+    return (
+        _get("/data", guard.page(uploads.list)),
+        _post("/data", guard.upload(uploads.receive)),
+        _get("/data/{id}", guard.page(uploads.one)),
+        _post("/data/{id}", guard.form(uploads.act)),
+        _get("/data/{id}/state", guard.page(uploads.state)),
+        _get("/data/{id}/mapping.toml", guard.page(uploads.mapping)),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from aiohttp import web
+from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
 
 from edge.auth.users import UserService
@@ -39,6 +39,7 @@ def code_spans(text: str) -> Markup:
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
 _FORM_FIELDS_MAX = 30
+_TOKEN_BYTES_MAX = 1_024
 _TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meantime", 410: "Withdrawn"}
 _STORES = {"state": "session store", "results": "result store", "search": "search index", "database": "database"}
 
@@ -72,6 +73,7 @@ class SignedIn:
 
 Page = Callable[[web.Request, SignedIn], Awaitable[web.StreamResponse]]
 OpenPage = Callable[[web.Request], Awaitable[web.StreamResponse]]
+UploadPage = Callable[[web.Request, SignedIn, MultipartReader], Awaitable[web.StreamResponse]]
 
 
 class SessionGuard:
@@ -130,12 +132,29 @@ class SessionGuard:
                 visitor = await self.visitor(request)
                 if visitor is None:
                     raise PageError(403, "Your session has ended. Sign in and try again.")
-                await self._guard(request, visitor)
-                context = request[CONTEXT]
-                await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
+                await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
                 return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
                 return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
+
+        return handler
+
+    def upload(self, page: UploadPage) -> OpenPage:
+        """Make a handler for a form of ours with a file. Its first field proves that; the page reads what follows."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            visitor: SignedIn | None = None
+            try:
+                visitor = await self.visitor(request)
+                if visitor is None:
+                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
+                reader, token = await _first_field(request)
+                await self._admit(request, visitor, token)
+                return await page(request, visitor, reader)
+            except (PageError, ItemIndexError, Problem) as error:
+                response = _shown(request, error, visitor)
+                response.force_close()  # the rest of the file is not read
+                return response
 
         return handler
 
@@ -151,13 +170,28 @@ class SessionGuard:
         staff = person.email_verified and (person.email or "").lower() in self._staff
         return SignedIn(cookie, session, person, Actor(person, membership) if membership else None, staff)
 
-    async def _guard(self, request: web.Request, visitor: SignedIn) -> None:
+    async def _admit(self, request: web.Request, visitor: SignedIn, token: str) -> None:
+        """Raise PageError unless a form came from a page of the visitor's; count it against the person's limits."""
         origin = request.headers.get("Origin")
-        form = await form_of(request)
-        if (origin is not None and origin != self._origin) or not hmac.compare_digest(
-            form.get("csrf", "").encode(), visitor.session.csrf.encode()
-        ):
+        own = hmac.compare_digest(token.encode(), visitor.session.csrf.encode())
+        if (origin is not None and origin != self._origin) or not own:
             raise PageError(403, "This form could not be verified. Reload the page and try again.")
+        context = request[CONTEXT]
+        await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
+
+
+async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
+    """Begin to read a form with a file; return its reader and the token in its first field."""
+    if request.content_type != "multipart/form-data":
+        raise PageError(415, "Send the form as a browser does.")
+    try:
+        reader = await request.multipart()
+        part = await reader.next()
+        if not isinstance(part, BodyPartReader) or part.name != "csrf":
+            return reader, ""
+        return reader, (await part.read_chunk(_TOKEN_BYTES_MAX)).decode("ascii")
+    except (ValueError, AssertionError, ConnectionError, web.RequestPayloadError):
+        raise PageError(400, "The form cannot be read.") from None
 
 
 async def form_of(request: web.Request) -> dict[str, str]:

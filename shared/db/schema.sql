@@ -884,6 +884,38 @@ CREATE TABLE public.factor_claims (
     log_deviation double precision
 );
 
+CREATE TABLE public.feeds (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    name text NOT NULL,
+    url text,
+    directory text,
+    file_name text,
+    source text NOT NULL,
+    mapping text NOT NULL,
+    every_seconds integer NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    due_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    etag text,
+    last_modified text,
+    sha256 bytea,
+    failures integer DEFAULT 0 NOT NULL,
+    error text,
+    read_at timestamp with time zone,
+    loaded_at timestamp with time zone,
+    load_id uuid,
+    CONSTRAINT feeds_check CHECK ((num_nonnulls(url, directory) = 1)),
+    CONSTRAINT feeds_directory_check CHECK ((length(directory) <= 2000)),
+    CONSTRAINT feeds_every_seconds_check CHECK (((every_seconds >= 60) AND (every_seconds <= 2678400))),
+    CONSTRAINT feeds_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 200))),
+    CONSTRAINT feeds_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT feeds_url_check CHECK ((length(url) <= 2000))
+);
+
+COMMENT ON COLUMN public.feeds.url IS 'may hold a secret in its query: neither lists nor logs show it';
+
+COMMENT ON COLUMN public.feeds.sha256 IS 'of the bytes that were loaded last: the same bytes are not loaded again';
+
 CREATE TABLE public.idempotent_organization_requests (
     organization_id uuid NOT NULL,
     key_sha256 bytea NOT NULL,
@@ -1462,6 +1494,34 @@ ALTER TABLE public.sources ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.uploads (
+    id uuid DEFAULT uuidv7() NOT NULL,
+    person_id uuid NOT NULL,
+    person text NOT NULL,
+    file_name text NOT NULL,
+    bytes bigint NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    step text DEFAULT 'preview'::text NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    cancelled boolean DEFAULT false NOT NULL,
+    mapping text,
+    attempt integer DEFAULT 0 NOT NULL,
+    bytes_done bigint DEFAULT 0 NOT NULL,
+    outcome jsonb,
+    error text,
+    load_id uuid,
+    CONSTRAINT uploads_bytes_check CHECK ((bytes >= 0)),
+    CONSTRAINT uploads_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 200))),
+    CONSTRAINT uploads_mapping_check CHECK ((length(mapping) <= 60000)),
+    CONSTRAINT uploads_person_check CHECK (((length(person) >= 1) AND (length(person) <= 300))),
+    CONSTRAINT uploads_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'previewed'::text, 'refused'::text, 'loaded'::text, 'undone'::text, 'cancelled'::text]))),
+    CONSTRAINT uploads_step_check CHECK ((step = ANY (ARRAY['preview'::text, 'load'::text, 'undo'::text])))
+);
+
+COMMENT ON COLUMN public.uploads.mapping IS 'NULL: to be guessed from the file';
+
+COMMENT ON COLUMN public.uploads.attempt IS 'counts what was begun with the file: an outcome is written only by the attempt that it is of';
+
 CREATE TABLE public.usage (
     account text NOT NULL,
     day date NOT NULL,
@@ -1612,6 +1672,12 @@ ALTER TABLE ONLY public.export_parts
 ALTER TABLE ONLY public.factor_claims
     ADD CONSTRAINT factor_claims_pkey PRIMARY KEY (no, scope, code, indicator);
 
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.idempotent_organization_requests
     ADD CONSTRAINT idempotent_organization_requests_pkey PRIMARY KEY (organization_id, key_sha256);
 
@@ -1747,6 +1813,9 @@ ALTER TABLE ONLY public.sources
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.usage
     ADD CONSTRAINT usage_pkey PRIMARY KEY (account, day, credential, endpoint, outcome);
 
@@ -1866,6 +1935,10 @@ CREATE INDEX release_files_sha256 ON public.release_files USING btree (sha256);
 CREATE INDEX releases_expiring ON public.releases USING btree (expires_at);
 
 CREATE INDEX replaced_links_pair ON public.replaced_links USING btree (left_id, right_id, no);
+
+CREATE INDEX uploads_of_person ON public.uploads USING btree (person_id, id DESC);
+
+CREATE INDEX uploads_waiting ON public.uploads USING btree (id) WHERE (state = 'waiting'::text);
 
 CREATE INDEX watches_active ON public.watches USING btree (target, code) WHERE (paused_at IS NULL);
 
@@ -2126,6 +2199,8 @@ CREATE POLICY edge_plan_requests_noted ON public.plan_requests FOR UPDATE TO ite
 
 CREATE POLICY edge_public_tokens ON public.public_tokens TO itemindex_edge USING ((person_id = ( SELECT public.context_person() AS context_person))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
 
+CREATE POLICY edge_uploads ON public.uploads TO itemindex_edge USING ((person_id = ( SELECT public.context_person() AS context_person))) WITH CHECK ((person_id = ( SELECT public.context_person() AS context_person)));
+
 CREATE POLICY edge_usage ON public.usage FOR SELECT TO itemindex_edge USING (((account = ('org:'::text || ( SELECT public.context_organization() AS context_organization))) OR (public.context_task() = 'usage'::text) OR (account IN ( SELECT ('token:'::text || t.token_id)
    FROM public.public_tokens t
   WHERE (t.person_id = ( SELECT public.context_person() AS context_person))))));
@@ -2171,6 +2246,8 @@ ALTER TABLE public.people ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.plan_requests ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.public_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.uploads ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.usage ENABLE ROW LEVEL SECURITY;
 
@@ -2395,6 +2472,27 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_work
 
 GRANT USAGE ON SEQUENCE public.export_slots TO itemindex_worker;
 
+GRANT SELECT(name) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(source) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(every_seconds) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(paused) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(paused) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(due_at) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(due_at) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(failures) ON TABLE public.feeds TO itemindex_worker;
+GRANT SELECT(failures) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(error) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(read_at) ON TABLE public.feeds TO itemindex_edge;
+
+GRANT SELECT(loaded_at) ON TABLE public.feeds TO itemindex_edge;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_organization_requests TO itemindex_edge;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotent_requests TO itemindex_edge;
@@ -2533,6 +2631,26 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.releases TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.removed_items TO itemindex_edge;
 GRANT SELECT ON TABLE public.removed_items TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.uploads TO itemindex_edge;
+
+GRANT INSERT(id) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT INSERT(person_id) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT INSERT(person) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT INSERT(file_name) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT INSERT(bytes) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT UPDATE(step) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT UPDATE(state) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT UPDATE(cancelled) ON TABLE public.uploads TO itemindex_edge;
+
+GRANT UPDATE(mapping) ON TABLE public.uploads TO itemindex_edge;
 
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_edge;
 GRANT SELECT,INSERT ON TABLE public.usage TO itemindex_worker;

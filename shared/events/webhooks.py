@@ -35,16 +35,18 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
-def url_fault(url: str, *, private_allowed: bool) -> str | None:
-    """Return why events cannot be sent to an address; None where they can.
+def url_fault(url: str, *, private_allowed: bool, plain_allowed: bool = False) -> str | None:
+    """Return why an address cannot be called; None where it can.
 
-    A name is judged again whenever it is resolved. With `private_allowed`, plain HTTP and hosts inside a network pass.
+    A name is judged again whenever it is resolved. With `private_allowed`, plain HTTP and hosts inside a network pass;
+    with `plain_allowed`, plain HTTP alone.
     """
     parts = _split(url)
     if parts is None or not url.isascii() or not url.isprintable() or " " in url:
         return "is no address"
-    if parts.scheme != "https" and not (private_allowed and parts.scheme == "http"):
-        return "must be an https address"
+    plain = private_allowed or plain_allowed
+    if parts.scheme != "https" and not (plain and parts.scheme == "http"):
+        return "must be an http or https address" if plain_allowed else "must be an https address"
     if parts.username is not None or parts.password is not None or "#" in url:
         return "must have no user name, password or fragment"
     host = parts.hostname or ""

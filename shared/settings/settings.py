@@ -236,6 +236,14 @@ class Settings:
         "How long a load that changed nothing is listed, and the names and digests of other loads' files are kept.", 90
     )
     ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
+    feeds_dir: Path = _setting("Directory of files of feeds and uploads while they are loaded.", Path("var/feeds"))
+    upload_bytes_max: int = _setting("Bytes of a file that an operator may upload in the dashboard.", 1 << 30)
+    feed_bytes_max: int = _setting("Bytes that a feed may send at once.", 1 << 32)
+    feed_seconds_max: float = _setting("How long one fetch of a feed may take.", 900.0)
+    feed_private_addresses: bool = _setting(
+        "Whether feeds may be fetched from private and loopback addresses, such as a shop system of your own network.",
+        False,
+    )
 
     result_missing_seconds: int = _setting(
         "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900

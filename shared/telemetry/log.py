@@ -48,6 +48,9 @@ EVENTS: dict[str, str] = {
     "results-swept": "Results that no order may read any more were deleted.",
     "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
     "loads-swept": "Rejects and loads that were kept for their time were deleted.",
+    "feed-loaded": "Files of a feed went through a load; its state says whether they changed anything.",
+    "feed-failed": "A feed could not be fetched or loaded, and why; it is tried again after a pause.",
+    "upload-served": "What an operator wanted of an uploaded file was done, or refused; its state says which.",
     "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }

@@ -75,6 +75,8 @@ load_rejects = _gauge(
     "load_rejects", "Rejects of loads, by whether their rows are kept or were left out beyond the bound.", "state"
 )
 loads_listed = _gauge("loads_listed", "Loads that are listed, and files of loads that are remembered.", "what")
+feeds = _gauge("feeds", "Feeds that are not paused, by whether their last reading failed: active, failing.", "state")
+feeds_overdue_seconds = _gauge("feeds_overdue_seconds", "How long the feed that waits longest has been due.")
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
 )

@@ -51,8 +51,8 @@ ACCOUNT_FAULTS = (
     fault(
         "forms are taken without their CSRF token",
         "edge/dashboard/session_guard.py",
-        'or not hmac.compare_digest(\n            form.get("csrf", "").encode(), visitor.session.csrf.encode()\n        ):',
-        'or "csrf" not in form:',
+        "or not own:",
+        "or not token:",
         f"{_SESSIONS}::test_a_form_from_elsewhere_does_nothing",
     ),
     fault(
@@ -163,7 +163,7 @@ ACCOUNT_FAULTS = (
     fault(
         "forms of the dashboard have no limit",
         "edge/dashboard/session_guard.py",
-        "                await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)\n",
+        "        await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)\n",
         "",
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
     ),

@@ -8,22 +8,22 @@ _POSTS = "tests/unit/test_webhook_posts.py"
 EVENT_FAULTS = (
     fault(
         "a host of a webhook is resolved twice",
-        "workers/events/webhooks.py",
+        "workers/events/outgoing.py",
         "    return addresses[0], port\n",
         "    return host, port\n",
         f"{_POSTS}::test_a_resolver_that_changes_its_answer_changes_nothing",
     ),
     fault(
         "one public address of a webhook's host is enough",
-        "workers/events/webhooks.py",
+        "workers/events/outgoing.py",
         "if not private_allowed and not all(",
         "if not private_allowed and not any(",
         f"{_POSTS}::test_a_name_with_a_private_address_among_its_own_is_not_called",
     ),
     fault(
         "a webhook's receiver may answer as slowly as it likes",
-        "workers/events/webhooks.py",
-        "        alarm.start()\n",
+        "workers/events/outgoing.py",
+        "    alarm.start()\n",
         "",
         f"{_POSTS}::test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on",
     ),

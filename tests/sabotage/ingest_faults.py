@@ -3,6 +3,7 @@
 from tests.sabotage.planted import fault
 
 _REFUSED = "tests/service/ingest/test_refused_loads.py"
+_FEEDS = "tests/service/ingest/test_feeds.py"
 
 INGEST_FAULTS = (
     fault(
@@ -53,5 +54,47 @@ INGEST_FAULTS = (
         "bytes(csv_rows(batch, list(_EXPORTED)))",
         """bytes(csv_rows(batch, list(_EXPORTED))).replace(b"'", b"")""",
         "tests/service/articles/test_decisions.py::test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text",
+    ),
+    fault(
+        "a feed whose bytes are unchanged is loaded again",
+        "workers/ingest/feeds.py",
+        "None if fetched.sha256 == feed.sha256 else self._load(",
+        "self._load(",
+        f"{_FEEDS}::test_the_same_bytes_without_an_etag_are_not_loaded_again",
+    ),
+    fault(
+        "a feed is fetched from inside the network",
+        "workers/ingest/fetch.py",
+        "self.tls, private_allowed=self.private_allowed) as connection",
+        "self.tls, private_allowed=True) as connection",
+        f"{_FEEDS}::test_a_name_that_resolves_into_a_network_is_not_fetched",
+    ),
+    fault(
+        "a feed that ends early is loaded as far as it came",
+        "workers/ingest/fetch.py",
+        "        if response.length:\n",
+        "        if False:\n",
+        f"{_FEEDS}::test_what_cannot_be_fetched_or_loaded_is_an_event_with_its_reason",
+    ),
+    fault(
+        "a file of a directory is refused for an outage",
+        "workers/ingest/feeds.py",
+        "if isinstance(error.__cause__, psycopg.Error | OSError):",
+        "if isinstance(error.__cause__, ValueError):",
+        f"{_FEEDS}::test_a_file_is_not_blamed_for_an_outage",
+    ),
+    fault(
+        "an upload is loaded by another mapping than was previewed",
+        "edge/dashboard/uploads.sql",
+        "AND mapping = $2 RETURNING id",
+        "AND $2::text IS NOT NULL RETURNING id",
+        "tests/service/dashboard/test_uploads.py::test_what_was_not_previewed_by_this_mapping_is_not_loaded",
+    ),
+    fault(
+        "an upload is stored whatever its size",
+        "edge/dashboard/uploads.py",
+        "                    if size > self._bytes_max:\n",
+        "                    if False:\n",
+        "tests/service/dashboard/test_uploads.py::test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one",
     ),
 )

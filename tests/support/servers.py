@@ -132,6 +132,7 @@ class Servers:
             signing_secret="a secret for tests, long enough to be one",
             search_dir=folder / "search",
             match_dir=folder / "match",
+            feeds_dir=folder / "feeds",
             results_dir=folder / "results",
             access_log=str(folder / "access.log"),
             base_url="http://testserver/v1",

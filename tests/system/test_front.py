@@ -82,6 +82,13 @@ def test_a_large_chunk_extension_is_refused(stack: Running, size: int, method: b
     assert json.loads(body)["type"].endswith("/content-too-large")
 
 
+def test_a_strangers_file_is_refused_before_it_is_sent(stack: Running) -> None:
+    begun = b'--x\r\nContent-Disposition: form-data; name="csrf"\r\n\r\nnone\r\n--x\r\n'
+    fields = b"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000000\r\n\r\n"
+    answer = send(stack, b"POST /dashboard/data HTTP/1.1\r\n" + HOST + fields + begun)
+    assert answer.startswith(b"HTTP/1.1 403 "), answer[:200]
+
+
 @pytest.mark.parametrize("size", [1, 16, 4096])
 def test_a_body_in_chunks_of_any_size_is_not_refused_for_its_framing(stack: Running, size: int) -> None:
     content = b'{"iids":[' + b" " * 60_000 + b'"x"]}'

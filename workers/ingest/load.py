@@ -140,7 +140,7 @@ class _Load:
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
             values = (
                 self._summary.load_id,
-                reason,
+                reason.replace("\0", "\ufffd"),  # it may quote a file that is no text
                 self._rows,
                 self._summary.rows_rejected,
                 Jsonb(self._rejects.counts()),

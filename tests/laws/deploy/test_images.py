@@ -135,7 +135,7 @@ def test_another_service_is_pinned_well_and_watched(name: str) -> None:
 
 def test_the_edges_get_no_password_but_their_own() -> None:
     for name, part in OURS.items():
-        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches"))
+        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches", "feeds"))
         assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
     assert "TOKEN_PEPPER" not in OURS["dispatcher"]["environment"]
 

@@ -182,16 +182,18 @@ def test_each_queue_has_workers_and_each_part_a_budget() -> None:
     assert selected == {name.partition("/")[2] for name in PODS if name.startswith("Deployment/")}
 
 
-def test_decisions_of_operators_are_applied_wherever_the_service_runs() -> None:
-    watching = ["matches", "apply", "--watch"]
-    box = CONTAINERS["Deployment/itemindex-matches/matches"]
-    assert box["args"] == watching
+@pytest.mark.parametrize(
+    ("name", "command"), [("matches", ["matches", "apply", "--watch"]), ("feeds", ["ingest", "feeds", "run"])]
+)
+def test_what_only_the_owner_may_do_is_done_wherever_the_service_runs(name: str, command: list[str]) -> None:
+    box = CONTAINERS[f"Deployment/itemindex-{name}/{name}"]
+    assert box["args"] == command
     assert {"secretRef": {"name": "itemindex-owner"}} in box["envFrom"]
-    unit = PROJECT / "deploy/systemd/itemindex-matches.service"
-    assert [line.split()[1:] for line in lines_of(unit, "ExecStart")] == [watching]
+    unit = PROJECT / f"deploy/systemd/itemindex-{name}.service"
+    assert [line.split()[1:] for line in lines_of(unit, "ExecStart")] == [command]
     assert "/etc/itemindex/owner.env" in lines_of(unit, "EnvironmentFile")
     assert unit.name in " ".join(lines_of(unit.with_name("itemindex.target"), "Wants"))
-    assert OURS["matches"]["command"] == watching
+    assert OURS[name]["command"] == command
 
 
 def test_workers_are_scaled_by_a_metric_that_is_declared() -> None:

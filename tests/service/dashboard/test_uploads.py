@@ -1,0 +1,259 @@
+"""Operators load files in the dashboard: what is shown is what is loaded, and nothing is before they say so."""
+
+import asyncio
+import html
+import io
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from shared.db.connect import connect
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+from tests.service.dashboard.browser import Browser
+from tests.service.ingest.contents import ask
+from tests.support.client import running_edge
+from tests.support.issuer import running_issuer
+from tests.support.shop import HEADER, MAPPING, ROWS
+from workers.ingest import uploads
+from workers.ingest.feeds import FeedRunner
+
+PAGE = "/dashboard/data"
+BYTES_MAX = 300_000
+FILE = (HEADER + ROWS).encode()
+
+
+@pytest.fixture
+async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
+    """A browser in front of an edge whose operators are Ada and Grace."""
+    async with running_issuer() as issuer:
+        staff = "ada@example.org, grace@example.org"
+        chosen = replace(settings, oidc_issuer=issuer.url, staff=staff, upload_bytes_max=BYTES_MAX)
+        async with running_edge(chosen, tmp_path) as edge:
+            yield Browser(edge, issuer)
+
+
+async def upload(
+    browser: Browser, content: bytes = FILE, name: str = "prices.csv", *, csrf: str | None = None, **head: str
+) -> int:
+    """Send a file as the page's form does."""
+    if csrf is None:
+        await browser.ask("GET", PAGE)
+        csrf = browser.csrf()
+    form: Any = aiohttp.FormData()
+    form.add_field("csrf", csrf)
+    form.add_field("file", content, filename=name, content_type="text/csv")
+    return await browser.ask("POST", PAGE, form, head)
+
+
+async def serve(browser: Browser) -> None:
+    """Do what is wanted of the files, as the process beside the edge does."""
+    runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
+    await asyncio.to_thread(runner.run_due)
+
+
+async def uploaded(browser: Browser, content: bytes = FILE, name: str = "prices.csv") -> str:
+    """Upload a file and have it served; return the address of its page, which is shown."""
+    assert await upload(browser, content, name) == 303
+    page = str(browser.last.headers["Location"])
+    await serve(browser)
+    assert await browser.ask("GET", page) == 200
+    return page
+
+
+async def act(browser: Browser, page: str, wanted: str, mapping: str = "") -> int:
+    """Press a button of a file's page, and have done what it asks for."""
+    status = await browser.ask("POST", page, {"csrf": browser.csrf(), "wanted": wanted, "mapping": mapping})
+    await serve(browser)
+    await browser.ask("GET", page)
+    return status
+
+
+def state(browser: Browser) -> str:
+    found = re.search(r'data-state="(\w+)"', browser.text)
+    assert found is not None
+    return found[1]
+
+
+def objects(browser: Browser) -> list[Path]:
+    return [path for path in (browser.edge.settings.results_dir / "uploads").glob("*") if path.is_file()]
+
+
+async def test_a_file_is_recognized_previewed_loaded_and_undone(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    assert "[item]" in html.unescape(browser.text) and "[observation]" in html.unescape(browser.text)
+    # What a guess leaves open is for the operator; here all of it.
+    assert await act(browser, page, "preview", MAPPING) == 303
+    assert state(browser) == "previewed"
+    shown = html.unescape(browser.text)
+    assert f">\n{MAPPING}</textarea>" in shown  # browsers drop the first line feed
+    assert "Soy milk 1L" in shown and "10.90" in shown and "Crème brûlée" in shown
+    assert "Read: 5 rows, of which 5 could be used." in shown and "3 items new" in shown
+    assert ask(browser.edge.settings, "SELECT count(*) FROM items") == [(0,)]
+    assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
+    assert await act(browser, page, "load", MAPPING.replace("\n", "\r\n")) == 303  # as browsers send lines
+    assert state(browser) == "loaded" and "Undo this load" in browser.text
+    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(5,)]
+    assert objects(browser) == []
+    assert await browser.ask("GET", f"{page}/mapping.toml") == 200
+    assert browser.text == MAPPING
+    await browser.ask("GET", page)
+    assert await act(browser, page, "undo") == 303
+    assert state(browser) == "undone"
+    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert ask(browser.edge.settings, "SELECT undone_by FROM events WHERE undone_by IS NOT NULL") == [("Ada",)]
+
+
+async def test_what_was_not_previewed_by_this_mapping_is_not_loaded(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    assert await act(browser, page, "load", MAPPING + "# another\n") == 409
+    assert state(browser) == "previewed"
+    assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        ("source = 1", "source"),
+        ("", "source"),
+        (MAPPING.replace('"sku"', '"absent"', 1), "absent"),
+        (
+            MAPPING.replace("[observation]", '[item.alt_names]\nfile = "/etc/passwd"\nkeys = ["x"]\n[observation]'),
+            "alt_names",
+        ),
+        ("\x01 <script>", "<script>"),
+    ],
+)
+async def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(
+    browser: Browser, mapping: str, sentence: str
+) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    assert await act(browser, page, "preview", mapping) == 303
+    assert state(browser) == "refused"
+    assert sentence in html.unescape(browser.text) and "<script>" not in browser.text
+    # It can be corrected, and then loaded.
+    await act(browser, page, "preview", MAPPING)
+    assert state(browser) == "previewed"
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01\x02" * 50, b"\xff\xfe", b"PAR1 none", b"\x1f\x8b broken", b"\n\n\n"])
+async def test_a_file_that_is_nothing_ends_with_a_sentence(browser: Browser, content: bytes) -> None:
+    await browser.sign_in()
+    await uploaded(browser, content)
+    assert state(browser) == "refused" and 'role="alert"' in browser.text
+    assert "unexpected error" not in browser.text
+
+
+async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "guess", lambda path: f"# CHECK: <b>03/04</b> is of March or of April\n{MAPPING}")
+    await browser.sign_in()
+    page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
+    assert "<li>&lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
+    assert "<i>Soy" not in browser.text and "&lt;i&gt;Soy" in browser.text
+    assert await browser.ask("GET", f"{page}/state") == 200
+
+
+async def test_work_that_is_cancelled_ends_and_changes_nothing(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    await act(browser, page, "preview", MAPPING)
+    form = {"csrf": browser.csrf(), "mapping": MAPPING}
+    assert await browser.ask("POST", page, {**form, "wanted": "load"}) == 303
+    await browser.ask("GET", page)
+    assert state(browser) == "waiting" and f'hx-get="{page}/state"' in browser.text
+    assert await act(browser, page, "cancel") == 303
+    assert state(browser) == "cancelled"
+    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
+    await act(browser, page, "preview", MAPPING)
+    assert state(browser) == "previewed"
+
+
+async def test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await upload(browser, b"x" * BYTES_MAX) == 303
+    [stored] = objects(browser)
+    assert stored.stat().st_size == BYTES_MAX  # larger than any other form
+    assert await upload(browser, b"x" * (BYTES_MAX + 1)) == 413
+    assert "UPLOAD_BYTES_MAX" in browser.text
+    assert await upload(browser, b"") == 400
+    assert objects(browser) == [stored]
+    assert not list((browser.edge.settings.results_dir / ".partial").iterdir())
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a\\b\\c.csv", "", ".hidden", "ü" * 300])
+async def test_a_file_keeps_no_name_that_leads_elsewhere(browser: Browser, name: str) -> None:
+    await browser.sign_in()
+    if await upload(browser, FILE, name) == 303:
+        [(kept,)] = ask(browser.edge.settings, "SELECT file_name FROM uploads")
+        assert re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}", kept)
+    else:
+        assert name == ""
+
+
+async def test_the_page_is_for_operators_alone_and_shows_each_their_own_files(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    other = Browser(browser.edge, browser.issuer)
+    await other.sign_in("grace")
+    assert await other.ask("GET", PAGE) == 200 and "prices.csv" not in other.text
+    for path in (page, f"{page}/state", f"{page}/mapping.toml"):
+        assert await other.ask("GET", path) == 404
+    await other.ask("GET", PAGE)
+    form = {"csrf": other.csrf(), "wanted": "preview", "mapping": MAPPING}
+    assert await other.ask("POST", page, form) == 404
+    stranger = Browser(browser.edge, browser.issuer)
+    await stranger.sign_in("hedy")
+    await stranger.ask("GET", "/dashboard")
+    assert PAGE not in stranger.text
+    csrf = stranger.csrf()
+    assert await stranger.ask("GET", PAGE) == 403
+    assert await upload(stranger, csrf=csrf) == 403
+    assert len(objects(browser)) == 1
+
+
+async def test_a_form_from_elsewhere_is_refused_before_its_file_is_read(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", PAGE)
+    csrf = browser.csrf()
+    assert await upload(browser, csrf="x" * 43) == 403
+    assert await upload(browser, csrf=csrf, Origin="https://evil.example") == 403
+    assert await browser.ask("POST", PAGE, {"csrf": csrf}) == 415
+    broken = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert await browser.ask("POST", PAGE, "--y\r\n", broken) == 400
+    assert await browser.ask("POST", PAGE, "no boundary", {"Content-Type": "multipart/form-data"}) == 400
+    away = Browser(browser.edge, browser.issuer)
+    assert await upload(away, csrf=csrf) == 403
+    assert objects(browser) == [] and ask(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]
+
+
+async def test_a_file_that_is_gone_is_asked_for_again(browser: Browser) -> None:
+    await browser.sign_in()
+    page = await uploaded(browser)
+    [stored] = objects(browser)
+    stored.unlink()
+    await act(browser, page, "preview", MAPPING)
+    assert state(browser) == "refused" and "upload it again" in browser.text
+
+
+async def test_files_and_rows_are_deleted_after_their_time(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    await browser.sign_in()
+    await uploaded(browser)
+    runner = FeedRunner(browser.edge.settings, Log("feeds", stream=io.StringIO()))
+    with connect(browser.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        runner._uploads.sweep(connection)
+        assert len(objects(browser)) == 1
+        connection.execute("UPDATE uploads SET at = at - interval '91 days'")
+        monkeypatch.setattr(uploads, "FILES_KEPT_DAYS", -1)
+        runner._uploads.sweep(connection)
+    assert objects(browser) == [] and ask(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]

@@ -1,0 +1,43 @@
+-- name: register
+-- A feed that is registered again under its name is replaced, and read anew: its mapping may have changed.
+INSERT INTO feeds (name, url, directory, file_name, source, mapping, every_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (name) DO UPDATE SET url = EXCLUDED.url, directory = EXCLUDED.directory, file_name = EXCLUDED.file_name,
+    source = EXCLUDED.source, mapping = EXCLUDED.mapping, every_seconds = EXCLUDED.every_seconds, paused = false,
+    due_at = statement_timestamp(), etag = NULL, last_modified = NULL, sha256 = NULL, failures = 0, error = NULL;
+
+-- name: listed
+-- An address may hold a secret in its query: only what stands before it is shown.
+SELECT name, source, coalesce(split_part(url, '?', 1), directory), every_seconds,
+    CASE WHEN paused THEN 'paused' WHEN failures > 0 THEN 'failing' ELSE 'active' END,
+    failures, read_at, loaded_at, due_at, error
+FROM feeds ORDER BY name;
+
+-- name: pause
+-- What is resumed is due at once.
+UPDATE feeds SET paused = $2, due_at = CASE WHEN $2 THEN due_at ELSE statement_timestamp() END WHERE name = $1;
+
+-- name: remove
+-- Its loads stay; `itemindex loads undo` takes them back.
+DELETE FROM feeds WHERE name = $1;
+
+-- name: lock
+-- One process serves the feeds: a second one waits until the first has ended.
+SELECT pg_try_advisory_lock(hashtext('itemindex-feeds'));
+
+-- name: due
+-- The longest overdue first. Those that are being served are left out by the caller.
+SELECT id::text, name, url, directory, file_name, mapping, every_seconds, etag, last_modified, sha256, failures
+FROM feeds WHERE NOT paused AND due_at <= statement_timestamp() ORDER BY due_at;
+
+-- name: served
+-- A feed that was registered again meanwhile is to be read anew: the outcome of what was read before does not count for it.
+UPDATE feeds SET due_at = statement_timestamp() + make_interval(secs => every_seconds), etag = $2, last_modified = $3,
+    sha256 = $4, failures = 0, error = NULL, read_at = statement_timestamp(), load_id = coalesce($5::uuid, load_id),
+    loaded_at = CASE WHEN $5::uuid IS NULL THEN loaded_at ELSE statement_timestamp() END
+WHERE id = $1::uuid AND mapping = $6 AND coalesce(url, directory) = $7;
+
+-- name: failed
+-- The pause doubles with each failure in a row, from a minute to a day.
+UPDATE feeds SET failures = failures + 1, error = $2, read_at = statement_timestamp(),
+    due_at = statement_timestamp() + make_interval(secs => least(60 * 2.0 ^ least(failures, 20), 86400))
+WHERE id = $1::uuid AND mapping = $3 AND coalesce(url, directory) = $4;

@@ -1,0 +1,191 @@
+"""Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import ItemIndexError, LoadRefused, ResultGone
+from shared.objects.directory import ResultStore
+from shared.objects.uploads import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, key_of
+from shared.settings.settings import Settings
+from workers.ingest import mapping as mappings
+from workers.ingest.accounting import accounts
+from workers.ingest.guess import guess
+from workers.ingest.known_items import known_items
+from workers.ingest.load import Summary, load
+from workers.ingest.mapping import Mapping
+from workers.ingest.preview import Preview, Previewer
+from workers.ingest.sentences import sentences
+from workers.ingest.transform import Transformer
+from workers.provenance import reindex
+from workers.provenance.undo import undo
+
+SQL = beside(__file__, "uploads.sql")
+ROWS_SHOWN = 10
+_BLOCK_BYTES = 1 << 20
+_PROGRESS_SECONDS = 1.0
+_DAY_SECONDS = 86_400.0
+
+
+class Cancelled(Exception):
+    """The operator wants no more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file with what is wanted of it."""
+
+    id: str
+    person: str
+    file_name: str
+    step: str
+    mapping: str | None
+    attempt: int
+    load_id: str | None
+
+
+class UploadRunner:
+    """Does what is wanted of one upload. `check` raises where the process is to end."""
+
+    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None]) -> None:
+        self._settings = settings
+        self._store = store
+        self._check = check
+
+    def serve(self, upload_id: str, folder: Path) -> str | None:
+        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is None:
+                return None
+            upload = Upload(*row)
+            try:
+                state, outcome, load_id = self._done(connection, upload, folder)
+                values: tuple[Any, ...] = (state, outcome and Jsonb(outcome), None, load_id)
+            except Cancelled:
+                values = ("cancelled", None, None, None)
+            except ItemIndexError as error:
+                # What could not be undone stays loaded.
+                state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
+                values = (state, None, str(error).replace("\0", "\ufffd"), None)
+            connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
+            return str(values[0])
+
+    def fail(self, upload_id: str, reason: str) -> None:
+        """Note an error of ours: the file would meet it again."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is not None:
+                connection.execute(SQL.finish, (upload_id, Upload(*row).attempt, "refused", None, reason, None))
+
+    def sweep(self, connection: Connection) -> None:
+        """Delete files and rows after their time."""
+        for listed in list(self._store.listed(PREFIX)):
+            if listed.age_seconds > FILES_KEPT_DAYS * _DAY_SECONDS:
+                self._store.remove(listed.key)
+        connection.execute(SQL.delete_old, (ROWS_KEPT_DAYS,))
+
+    def _done(
+        self, connection: Connection, upload: Upload, folder: Path
+    ) -> tuple[str, dict[str, Any] | None, str | None]:
+        if upload.step == "undo":
+            self._undo(upload)
+            return "undone", None, None
+        report = _Progress(connection, upload, self._check)
+        path = self._fetched(upload, folder, report)
+        if upload.mapping is None:
+            upload = replace(upload, mapping=guess(path).text)
+            connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
+        mapping = self._mapping(upload, folder)
+        if upload.step == "load":
+            summary = load(self._settings, mapping, [path], report)
+            self._store.remove(key_of(upload.id))
+            return "loaded", _account(summary, dry_run=False), summary.load_id
+        preview = self._preview(connection, mapping, path, report)
+        rows = {name: getattr(preview, name)[:ROWS_SHOWN] for name in ("items", "observations", "impacts", "factors")}
+        shown = {**rows, "rejects": preview.rejects[:ROWS_SHOWN]}
+        if preview.refusal is not None:
+            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb({"rows": shown}), None, None))
+            raise preview.refusal
+        summary = load(self._settings, mapping, [path], report, dry_run=True)
+        return "previewed", {"rows": shown, **_account(summary, dry_run=True)}, None
+
+    def _mapping(self, upload: Upload, folder: Path) -> Mapping:
+        path = folder / "mapping.toml"
+        path.write_text(upload.mapping or "")
+        mapping = mappings.read(path)
+        refuse_second_file(mapping)
+        return mapping
+
+    def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
+        path = folder / upload.file_name
+        try:
+            reader = self._store.open(key_of(upload.id))
+        except ResultGone:
+            raise LoadRefused(
+                f"the file is no longer kept: after {FILES_KEPT_DAYS} days, or a load; upload it again"
+            ) from None
+        try:
+            with path.open("xb") as file:
+                for offset in range(0, reader.size, _BLOCK_BYTES):
+                    file.write(reader.read(offset, _BLOCK_BYTES))
+                    report(0)
+        finally:
+            reader.close()
+        return path
+
+    def _preview(self, connection: Connection, mapping: Mapping, path: Path, report: Callable[[int], None]) -> Preview:
+        previewer = Previewer(
+            mapping,
+            shown=ROWS_SHOWN,
+            unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
+            report_progress=report,
+        )
+        if mapping.factors:
+            return previewer.of_factors([path])
+        joined = mapping.item is not None and mapping.item.join_by
+        known = known_items(connection, mapping.item, mapping.source) if mapping.item and joined else None
+        return previewer.of_items([path], Transformer(mapping, {}, known=known))
+
+    def _undo(self, upload: Upload) -> None:
+        if upload.load_id is None:
+            raise LoadRefused("nothing was loaded of this file")
+        with connect(self._settings.database_url, application="undo") as connection:
+            reindex.lock(connection)
+            undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
+
+
+class _Progress:
+    """Writes how far an attempt is, about once a second; raises where it is no longer wanted."""
+
+    def __init__(self, connection: Connection, upload: Upload, check: Callable[[], None]) -> None:
+        self._connection = connection
+        self._upload = upload
+        self._check = check
+        self._next = 0.0
+
+    def __call__(self, done: int) -> None:
+        self._check()
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PROGRESS_SECONDS
+        values = (self._upload.id, self._upload.attempt, done)
+        if self._connection.execute(SQL.progress, values).fetchone() != (False,):
+            raise Cancelled
+
+
+def refuse_second_file(mapping: Mapping) -> None:
+    """Raise LoadRefused where a mapping names a second file: there is none beside a feed or an upload."""
+    if mapping.item is not None and mapping.item.alt_names is not None:
+        raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
+
+
+def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
+    listed = [] if not summary.counts["rows"] else [asdict(one) for one in accounts(summary.counts)]
+    return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}
