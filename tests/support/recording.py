@@ -6,6 +6,7 @@ an answer gives and a later question uses is seen to be one. Everything else is 
 
 import base64
 import contextlib
+import difflib
 import gzip
 import hashlib
 import io
@@ -24,6 +25,8 @@ from pyarrow import ipc
 # The longest spans between today and a date that an answer derives from it: the days of a report of use, those
 # for which a release is kept. All dates of the recorded content are years away from any run.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 100
+# Of an answer that differs so many lines are shown.
+_LINES_SHOWN = 12
 # Values that are made at random or from such, in the order in which they are looked for: the first that fits counts.
 _RANDOM = (
     ("key", r"iixk_live_[0-9A-Za-z]{48}"),
@@ -50,6 +53,7 @@ _VARYING: tuple[tuple[str, str], ...] = (
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20(?:2[5-9]|[3-9]\d) \d\d:\d\d:\d\d GMT", "{http date}"),
     (r"(?<=expires=)\d{10}\b", "{unix time}"),
     (r"(?<=\"expirationTimestamp\":)( ?)\d{13}\b", r"\1{unix time}"),
+    (r"(?m)^id: \d+$", "id: {number of changes}"),  # of a job: how often it reports its progress depends on its time
     (r"(?<=\"timestamp\":)\d{13}\b", "{unix time}"),
     (r"(?<=webhook-timestamp: )\d+", "{unix time}"),
     (r"(?<=\"milliseconds\": )\d+", "{milliseconds}"),
@@ -193,20 +197,31 @@ def _plain(body: bytes) -> str:
 
 
 def compare(texts: Mapping[str, str], folder: Path) -> list[str]:
-    """Return the first difference of each subject from the record: its answer's title, and both lines."""
-    found = []
+    """Return how answers differ from the record: of each the file, the title, and the lines without and with `+`."""
     kept = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
+    found = []
     for subject in sorted(kept.keys() | texts.keys()):
-        before, after = kept.get(subject, "").split("\n"), texts.get(subject, "").split("\n")
-        before += [""] * (len(after) - len(before))
-        after += [""] * (len(before) - len(after))
-        pairs = list(zip(before, after, strict=True))
-        number = next((n for n, (old, new) in enumerate(pairs) if old != new), None)
-        if number is not None:
-            title = next((old for old, _ in reversed(pairs[: number + 1]) if old.startswith("#### ")), "its beginning")
-            old, new = pairs[number]
-            found.append(f"{subject}.txt:{number + 1} ({title}):\n  recorded {old!r}\n  answered {new!r}")
+        before, after = _by_title(kept.get(subject, "")), _by_title(texts.get(subject, ""))
+        for title in before | after:
+            old, new = before.get(title, []), after.get(title, [])
+            if old != new:
+                lines = [
+                    line for line in difflib.unified_diff(old, new, n=0, lineterm="") if line[:2] not in ("--", "@@")
+                ]
+                found.append("\n".join([f"{subject}.txt, {title}", *lines[1 : 1 + _LINES_SHOWN]]))
     return found
+
+
+def _by_title(text: str) -> dict[str, list[str]]:
+    """Return the lines of each answer; the second of one title has a number behind it."""
+    answers: dict[str, list[str]] = {}
+    for block in re.split(r"^#### ", text, flags=re.MULTILINE)[1:]:
+        title, *lines = block.split("\n")
+        number = 1
+        while (name := title if number == 1 else f"{title} ({number})") in answers:
+            number += 1
+        answers[name] = lines
+    return answers
 
 
 def rewrite(texts: Mapping[str, str], folder: Path) -> None:
