@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -124,6 +124,7 @@ SOY, CUSTARD, DRINK, RICE = (
     "IID-PAZP4-EW2P9-RCVYB",
 )
 SOY_OF_ANOTHER, TEA = "IID-CQ9R0-GNR3C-0D700", "IID-07JCY-VJCQT-WF033"
+AFTER_THE_LAST_LOAD = 5
 UNKNOWN = "IID-00000-00000-00000"
 NO_UUID = "00000000-0000-7000-8000-000000000000"
 ASYNC = {"Prefer": "respond-async"}
@@ -205,6 +206,12 @@ class Asker:
             title = f"{name} {answer.status}: {title}" if name else title
             self.recording.add(title, lines, answer.status, answer.head.items(), answer.body, **options)
         return answer
+
+    async def until(self, path: str, credential: Head, holds: Callable[[Any], bool]) -> None:
+        """Ask until an answer is as it will be: the edge learns of what happens elsewhere a moment later."""
+        async with asyncio.timeout(30):
+            while not holds((await self.ask("not recorded", path, credential, recorded=False)).json):
+                await asyncio.sleep(0.01)
 
     async def report(self, title: str, path: str, credential: Head, **options: Any) -> Answer:
         """Ask for a report: first as a job, then, after a worker made it, for its rows."""
@@ -751,6 +758,9 @@ async def events(asker: Asker) -> None:
         row = f"1,{GTIN},Soy milk 1L,Vita,Drinks,Soy milk,1.0,2021-05-04,NORTH,9.90,\n"
         text = mapping_of("shop_a")
         await asyncio.to_thread(load_rows, asker.settings, asker.folder, row, text=text, header=HEADER, name="may.csv")
+        await asker.until("/v1/ready", {}, lambda ready: ready["data_version"] == AFTER_THE_LAST_LOAD)
+        # Events of a load are seen once everything has ended that was going on when it did.
+        await asker.until("/v1/events", key, lambda feed: "watch.fired" in {event["type"] for event in feed["data"]})
         feed = await ask("all", "/v1/events", key)
         await ask("of a type", "/v1/events?type=watch.fired&limit=1", key)
         await ask("several faults", "/v1/events?after=x&limit=0&type=none", key)
