@@ -16,7 +16,7 @@ FAST := tests/unit tests/laws
 ALL := tests/hostile tests/system tests/browser $(FAST) tests/service
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test check style truth sabotage bench load hostile judge lock schema clients clean
+.PHONY: help up down test check style truth sabotage bench drill load hostile judge lock schema clients clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[36m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ sabotage: $(VENV)/.test ## Plant faults in a copy, one at a time: a test or dril
 
 bench: $(VENV)/.bench ## Measure every kind of call beside its peers; prints a table (ARGS=--json)
 	@$(BIN)/python -m tests.perf.bench $(ARGS)
+
+drill: $(VENV)/.test ## Cause failures on a stack of its own and count the losses (ARGS="jobs --kills 60")
+	@$(BIN)/python -m tests.drills $(ARGS)
 
 hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 cases (ARGS="--cases 50000 --seed 2")
 	@$(BIN)/python -m tests.hostile.run $(ARGS)

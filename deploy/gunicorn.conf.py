@@ -4,10 +4,9 @@ import importlib
 import os
 from typing import Any
 
-from edge.startup import check_role, checked_settings
-from edge.watchdog import watch_workers
-from shared.config import settings_or_exit
+from edge.startup import check_role, checked_settings, watch_workers
 from shared.processes import imports_for_good, without_pandas
+from shared.settings.settings import settings_or_exit
 from shared.telemetry.http_server import serve_metrics
 
 # Settings that must not be used end gunicorn here, with a line for each instead of a worker's traceback.
@@ -27,7 +26,7 @@ control_socket_disable = True
 backlog = 4096
 # Longer than the longest stream that a restart must let finish.
 graceful_timeout = int(os.environ.get("EDGE_GRACEFUL_SECONDS", "60"))
-# The second net, for a worker that never began to beat; edge/watchdog.py ends the others within a second.
+# The second net, for a worker that never began to beat; edge/startup.py ends the others within a second.
 timeout = 40
 keepalive = 75
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - the heartbeat must not wait for a disk

@@ -11,50 +11,42 @@ from typing import Any
 from aiohttp import web
 
 from edge import rules
-from edge.analytics.pricing import Pricing
+from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
-from edge.bulk_routes import dataset_routes, export_routes
-from edge.container import Services, build_services
+from edge.auth.middleware import Authentication
+from edge.bulk.routes import dataset_routes, export_routes
+from edge.composition import Resources, Services, build_services
 from edge.dashboard import routes as dashboard
-from edge.digital_link import routes as digital_link
-from edge.event_routes import event_routes
+from edge.docs.clients import Clients, install_commands
+from edge.docs.document import Document
+from edge.docs.files import OpenApiFiles, StaticFiles
+from edge.docs.guides import Guides
+from edge.docs.pages import SCALAR_VERSION, Docs
+from edge.docs.problem_types import Errors
+from edge.docs.root import Root
+from edge.docs.well_known import WellKnown
+from edge.events.routes import event_routes
+from edge.health import Health
+from edge.http import middleware as cors
+from edge.http import middleware as redirects
+from edge.http.middleware import chunked_framing, negotiation
 from edge.http.parameters import validation
 from edge.http.problems import ProblemDetails
+from edge.http.representation import answer_keeping
+from edge.http.request_context import RequestContext
 from edge.http.routing import ANY, JSON, KEY, KEY_OR_BEARER, Route, Rule, register
 from edge.http.routing import API_PATH as PREFIX
-from edge.index.batch import BatchLookup
-from edge.index.brands import Brands
-from edge.index.categories import Categories
-from edge.index.channels import Channels
-from edge.index.lookup import Lookup
-from edge.index.resolve import Resolve, Resolver
-from edge.index.resolve_batch import ResolveBatch
-from edge.jobs.events import Events
-from edge.jobs.handlers import RESULT_PROBLEMS, Jobs
-from edge.mcp import routes as mcp
-from edge.meta.docs import SCALAR_VERSION, Docs
-from edge.meta.guides import Guides
-from edge.meta.health import Health
-from edge.meta.openapi_files import OpenApiFiles
-from edge.meta.problem_types import Errors
-from edge.meta.quota import QuotaPage
-from edge.meta.root import Root
-from edge.meta.static_files import StaticFiles
-from edge.meta.well_known import WellKnown
-from edge.middleware import cors, redirects
-from edge.middleware.answer_keeping import answer_keeping
-from edge.middleware.authentication import Authentication
-from edge.middleware.chunked import chunked_framing
-from edge.middleware.negotiation import negotiation
-from edge.middleware.rate_limit import person_limit, rate_limit
-from edge.middleware.request_context import RequestContext
-from edge.openapi.document import Document
-from edge.organizations import routes as organizations
-from edge.organizations.handlers import OrganizationApi
-from edge.organizations.member_handlers import MembersApi
-from edge.reports import routes as reports
-from edge.resources import Resources
-from edge.search.handlers import Search
+from edge.index import digital_link
+from edge.index import lists as index_lists
+from edge.index.lookup import BatchLookup, Lookup
+from edge.index.resolve import Resolve, ResolveBatch, Resolver
+from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
+from edge.mcp import handlers as mcp
+from edge.organizations import handlers as organizations
+from edge.organizations.handlers import MembersApi, OrganizationApi
+from edge.quota.middleware import person_limit, rate_limit
+from edge.quota.page import QuotaPage
+from edge.search.answers import Search
 
 DOCUMENT: web.AppKey[Document] = web.AppKey("document", Document)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
@@ -119,7 +111,7 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     settings, resources = services.settings, services.resources
     stores = {"state": resources.state, "cache": resources.cache}
     health = Health(settings, resources.database, stores, resources.version, resources.search)
-    guides = Guides()
+    guides = Guides(install_commands(settings.base_url))
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
     root_rule = Rule(name="root", accepts=KEY_OR_BEARER, offers=JSON)
@@ -131,7 +123,7 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
         Route("GET", f"{PREFIX}/openapi.json", openapi.as_json, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/openapi.yaml", openapi.as_yaml, Rule(name="openapi", any_origin=True)),
         Route("GET", f"{PREFIX}/docs", docs.show, Rule(name="docs")),
-        *_pages(docs, guides, openapi, WellKnown(settings, guides)),
+        *_pages(docs, guides, openapi, WellKnown(settings, guides), Clients(settings.base_url)),
         *_static_files(StaticFiles()),
         Route("GET", f"{PREFIX}/errors", errors.list, Rule(name="errors", any_origin=True)),
         Route("GET", f"{PREFIX}/errors/{{slug}}", errors.show, Rule(name="errors", any_origin=True)),
@@ -142,7 +134,9 @@ def _service_routes(services: Services, document: Document) -> tuple[Route, ...]
     )
 
 
-def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKnown) -> tuple[Route, ...]:
+def _pages(
+    docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKnown, clients: Clients
+) -> tuple[Route, ...]:
     """Return what people and crawlers read: no part of the API's contract."""
     reference = f"{PREFIX}/docs/reference"
     listed = (
@@ -151,6 +145,9 @@ def _pages(docs: Docs, guides: Guides, openapi: OpenApiFiles, well_known: WellKn
         (f"{reference}/openapi.json", openapi.with_samples),
         (f"{PREFIX}/docs/guides", guides.index),
         (f"{PREFIX}/docs/guides/{{guide}}", guides.show),
+        (f"{PREFIX}/clients", clients.list),
+        (f"{PREFIX}/clients/", clients.list),
+        (f"{PREFIX}/clients/{{file}}", clients.file),
         ("/.well-known/api-catalog", well_known.api_catalog),
         ("/.well-known/security.txt", well_known.security_txt),
         ("/llms.txt", well_known.llms),
@@ -166,7 +163,7 @@ def _static_files(files: StaticFiles) -> tuple[Route, ...]:
 
 
 def _free_routes(services: Services) -> tuple[Route, ...]:
-    resources, lists = services.resources, services.lists
+    resources = services.resources
     base_url = resources.settings.base_url
     lookup = Lookup(resources.records, base_url)
     batch = BatchLookup(resources.records, resources.version, services.billing)
@@ -175,8 +172,6 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
     resolve_batch = ResolveBatch(resolver, resources.records, resources.version, services.billing)
     resolve_rule = rules.free("resolve", "invalid-identifier", "identifier-not-found", "iid-not-found", "iid-withdrawn")
     search = Search(services.search_answers)
-    brands, categories = Brands(resources.database, lists), Categories(resources.database, lists)
-    channels = Channels(resources.database, lists)
     return (
         Route("GET", f"{PREFIX}/index/lookup/{{iid}}", lookup.show, rules.free("lookup")),
         Route("GET", f"{PREFIX}/index/lookup", batch.list, rules.batch()),
@@ -184,9 +179,7 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
         Route("GET", f"{PREFIX}/index/resolve", resolve.show, resolve_rule),
         Route("POST", f"{PREFIX}/index/resolve", resolve_batch.list_body, rules.resolve_batch()),
         Route("GET", f"{PREFIX}/index/search", search.show, rules.free("search")),
-        Route("GET", f"{PREFIX}/index/brands", brands.list, rules.free("brands")),
-        Route("GET", f"{PREFIX}/index/categories", categories.list, rules.free("categories")),
-        Route("GET", f"{PREFIX}/index/channels", channels.list, rules.free("channels")),
+        *index_lists.routes(resources.database, services.lists),
         *digital_link.routes(resolver, base_url, services.origin),
     )
 
@@ -200,16 +193,13 @@ def _organization_routes(services: Services) -> tuple[Route, ...]:
 def _paid_routes(services: Services) -> tuple[Route, ...]:
     resources, orders, serializer = services.resources, services.orders, services.job_serializer
     jobs, events = Jobs(orders, serializer, resources.results, services.lists), Events(orders, serializer)
-    pricing = Pricing(services.price_history, resources.database, services.billing)
-    footprint = services.sustainability
-    prior = PriorPrice(resources.database, services.settings.base_url, services.billing)
+    prior = PriorPrice(resources.database, services.settings.base_url)
+    reads = [read.declared() for read in (services.price_history, prior, services.sustainability)]
     job = Rule(name="job", accepts=KEY_OR_BEARER, problems=("job-not-found",))
     cancel = Rule(name="job-cancel", accepts=KEY, problems=("job-not-found", "state-conflict"))
     result = Rule(name="job-result", accepts=KEY_OR_BEARER, problems=("job-not-found", *RESULT_PROBLEMS))
     return (
-        Route("GET", f"{PREFIX}/index/pricing/{{iid}}", pricing.show, rules.light("pricing")),
-        Route("GET", f"{PREFIX}/index/pricing/{{iid}}/reference", prior.show, rules.light("prior-price")),
-        Route("GET", f"{PREFIX}/index/sustainability/{{iid}}", footprint.show, rules.light("sustainability")),
+        *light_reads.routes(reads, resources.database, services.billing),
         *reports.routes(services.reports, services.billing),
         Route("GET", f"{PREFIX}/jobs", jobs.list, Rule(name="jobs", accepts=KEY_OR_BEARER)),
         Route("GET", f"{PREFIX}/jobs/{{id}}", jobs.show, job),

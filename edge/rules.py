@@ -1,11 +1,14 @@
 """The rules of the routes, by kind: which credential and plan each asks for, what it costs, how it may fail."""
 
-from edge.analytics.envelope import LIGHT_UNITS
 from edge.http.routing import ANY, JSON, KEY, Price, Rule
-from edge.index.batch import IIDS_PER_UNIT, KIND
-from edge.index.resolve_batch import KIND as RESOLVE_KIND
-from shared.plans import BRAND, INSTITUTIONAL
+from shared.organizations.accounts import BRAND, INSTITUTIONAL
 
+BATCH = "lookup-batch"
+RESOLVE_BATCH = "resolve-batch"
+# A batch costs one unit for each so many identifiers that it starts.
+IIDS_PER_UNIT = 10
+# A paid read of one item.
+LIGHT_UNITS = 2
 FILE_PROBLEMS = ("dataset-not-found", "result-expired", "precondition-failed", "range-not-satisfiable")
 
 
@@ -32,10 +35,10 @@ def free(name: str, *problems: str) -> Rule:
 
 def batch() -> Rule:
     """Many look-ups in one call, as many as the plan allows."""
-    return Rule(name=KIND, accepts=KEY, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs"))
+    return Rule(name=BATCH, accepts=KEY, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs"))
 
 
 def resolve_batch() -> Rule:
     """Many identifiers in one call, as many as the plan allows IIDs."""
     price = Price(1, IIDS_PER_UNIT, "identifiers")
-    return Rule(name=RESOLVE_KIND, accepts=KEY, rank_min=BRAND, offers=JSON, price=price)
+    return Rule(name=RESOLVE_BATCH, accepts=KEY, rank_min=BRAND, offers=JSON, price=price)

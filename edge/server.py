@@ -15,14 +15,16 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import SERVICES, create_app
+from edge.composition import Resources, build, opened
 from edge.fast_path.protocol import FastPathProtocol
 from edge.fast_path.service import FastPath
-from edge.http.catalogue import reason_phrase
 from edge.http.context import instance_of, request_id_from
+from edge.http.faults import reason_phrase
 from edge.http.problems import CONTENT_TYPE
-from edge.resources import Resources, build, opened
-from shared.config import Settings
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
+from shared.telemetry import metrics
+from shared.telemetry.line_writer import LineWriter
 from shared.telemetry.log import adopt_libraries
 
 # At its first conversion of values pyarrow looks for pandas. Where nothing keeps that from being imported, as
@@ -202,13 +204,15 @@ async def create_runner() -> web.AppRunner:
     """Build the edge of one process, as gunicorn asks for it. Raises ConfigurationError where it cannot run safely."""
     if HttpRequestParser.__module__ != "aiohttp._http_parser":
         raise ConfigurationError("aiohttp's C parser is not active; install aiohttp from its wheel")
-    resources = build(Settings.from_environment())
+    stderr = LineWriter(2, metrics.log_lines_lost)
+    resources = build(Settings.from_environment(), stderr)
     adopt_libraries(resources.log)
     app = create_app(resources)
 
     async def resources_open(app: web.Application) -> Any:
         async with opened(resources):
             yield
+        stderr.drain()
 
     app.cleanup_ctx.append(resources_open)
     return DrainingRunner(app, resources)

@@ -8,23 +8,29 @@ class ItemIndexError(Exception):
 
 
 class InvalidParameter(ItemIndexError):
-    """A value that a caller sent is not allowed; names the parameter and what it allows, never the value."""
+    """A value that a caller sent is not allowed: the parameter and what it allows; the text never has the value.
 
-    def __init__(self, parameter: str, detail: str) -> None:
+    `value` is None where the parameter itself is at fault, not what it holds.
+    """
+
+    def __init__(self, parameter: str, detail: str, value: object = None) -> None:
         super().__init__(f"{parameter}: {detail}")
         self.parameter = parameter
         self.detail = detail
+        self.value = value
 
 
 class MissingParameter(InvalidParameter):
-    """A parameter is needed and not there."""
+    """A parameter is required and not there."""
 
 
 class WrongIdentifier(InvalidParameter):
     """A parameter's text is no identifier; `expected` and `suggestion` are those of InvalidIdentifier."""
 
-    def __init__(self, parameter: str, detail: str, expected: str | None, suggestion: str | None) -> None:
-        super().__init__(parameter, detail)
+    def __init__(
+        self, parameter: str, detail: str, value: str | None, expected: str | None, suggestion: str | None
+    ) -> None:
+        super().__init__(parameter, detail, value)
         self.expected = expected
         self.suggestion = suggestion
 
@@ -53,6 +59,9 @@ class InvalidFile(ItemIndexError):
 
 class InvalidIid(ItemIndexError):
     """The text is not an IID."""
+
+    def __init__(self) -> None:
+        super().__init__("the text is not an IID")
 
 
 class InvalidIdentifier(ItemIndexError):
@@ -141,7 +150,7 @@ class BrandNotFound(JobRefused):
     """No brand has this slug."""
 
     def __init__(self, slug: str) -> None:
-        super().__init__("brand-not-found", "No brand has the slug that was asked for.")
+        super().__init__("brand-not-found", f"`{slug}` is not a known brand; see /v1/index/brands.")
         self.brand = slug
 
 
@@ -149,7 +158,7 @@ class CategoryNotFound(JobRefused):
     """No category has this code."""
 
     def __init__(self, code: str) -> None:
-        super().__init__("category-not-found", "No category has the code that was asked for.")
+        super().__init__("category-not-found", f"`{code}` is not a known category; see /v1/index/categories.")
         self.category = code
 
 

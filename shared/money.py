@@ -1,9 +1,37 @@
-"""Money as integers of the currency's minor unit, and as decimal text for people. Never as binary floating point.
+"""The currency codes of ISO 4217, as its maintenance agency (SIX) publishes them: its list one and list three.
 
-Minor digits: ISO 4217, list of current currency codes (only those that differ from two are written here).
+Withdrawn codes are included, because prices and exchange rates of earlier years are stated in them. Not included: XTS
+(for tests) and XXX (no currency), in which nothing has a price.
 """
 
 from decimal import Decimal, InvalidOperation
+
+CURRENT = frozenset(
+    """
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW
+    CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL
+    HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA
+    MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD
+    RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD
+    USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XUA YER ZAR
+    ZMW ZWG
+    """.split()
+)
+WITHDRAWN = frozenset(
+    """
+    ADP AFA ALK ANG AOK AON AOR ARA ARP ARY ATS AYM AZM BAD BEC BEF BEL BGJ BGK BGL BGN BOP BRB BRC BRE BRN BRR BUK BYB
+    BYR CHC CSD CSJ CSK CUC CYP DDM DEM ECS ECV EEK ESA ESB ESP FIM FRF GEK GHC GHP GNE GNS GQE GRD GWE GWP HRD HRK IEP
+    ILP ILR ISJ ITL LAJ LSM LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MTP MVQ MXP MZE MZM NIC NLG PEH PEI PES PLZ PTE
+    RHD ROK ROL RUR SDD SDP SIT SKK SLL SRG STD SUR TJR TMM TPE TRL UAK UGS UGW USS UYN UYP VEB VEF VNC XEU XFO XFU XRE
+    YDD YUD YUM YUN ZAL ZMK ZRN ZRZ ZWC ZWD ZWL ZWN ZWR
+    """.split()
+)
+CODES = CURRENT | WITHDRAWN
+
+
+# Money as integers of the currency's minor unit, and as decimal text for people. Never as binary floating point.
+# Minor digits: ISO 4217, list of current currency codes (only those that differ from two are written here).
+
 
 MINOR_MAX = 10**15
 _NOT_TWO = {

@@ -11,7 +11,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents, Servers, folder_in_memory
 

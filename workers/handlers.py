@@ -1,13 +1,11 @@
 """Which handler does which kind of job: the only place that names them all."""
 
 from shared.jobs.contract import EXPORT, RELEASE, SEARCH_INDEX
-from workers.context import Services
-from workers.exports.coordinator import ExportHandler
-from workers.job_handler import Handlers, RowResultHandler
-from workers.releases.build import build_release
-from workers.reports.publish import ReportHandler
-from workers.reports.registry import COMPUTATIONS
-from workers.reports.replica import Replica
+from workers.analytics.reports.publish import COMPUTATIONS, Replica, ReportHandler
+from workers.bulk.exports import ExportHandler
+from workers.bulk.releases import build_release
+from workers.jobs.context import Services
+from workers.jobs.job_handler import Handlers, RowResultHandler
 from workers.search import job as search
 
 

@@ -1,10 +1,14 @@
-"""Writes the types of both clients from the released OpenAPI document, and compiles the one for TypeScript."""
+"""Writes the types of both clients from the released OpenAPI document, compiles the one for TypeScript, packs both."""
 
+import gzip
 import hashlib
+import io
 import json
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +17,27 @@ from deploy.clients import python_types, typescript_types
 _HERE = Path(__file__).parent
 DOCUMENT = _HERE.parent / "openapi" / "v1.json"
 PYTHON = _HERE / "python" / "itemindex_client" / "schemas.py"
+PYTHON_REPORTS = PYTHON.with_name("reports.py")
 TYPESCRIPT = _HERE / "typescript" / "src" / "schemas.ts"
+TYPESCRIPT_PARAMETERS = TYPESCRIPT.with_name("parameters.ts")
 PACKAGE = _HERE / "typescript"
 COMPILER = _HERE.parents[1] / ".venv-judge" / "node_modules" / ".bin" / "tsc"
 # The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
 COMPILED_FROM = PACKAGE / "dist" / "sources.json"
+# What the service hands out, in its own package: it is served where nothing can be built.
+PACKAGES = _HERE.parents[1] / "edge" / "docs" / "packages"
+# The same sources make the same packages, byte for byte: no time and no right of a file is the machine's own.
+_EPOCH, _MODE = 499_162_500, 0o644
 
 
 def generated(document: dict[str, Any]) -> dict[Path, str]:
     """Return the text of each generated file."""
-    return {PYTHON: _formatted(python_types.types(document)), TYPESCRIPT: typescript_types.types(document)}
+    return {
+        PYTHON: _formatted(python_types.types(document)),
+        PYTHON_REPORTS: _formatted(python_types.reports(document)),
+        TYPESCRIPT: typescript_types.types(document),
+        TYPESCRIPT_PARAMETERS: typescript_types.parameters(document),
+    }
 
 
 def digests() -> dict[str, str]:
@@ -37,8 +52,43 @@ def compile_typescript(target: Path) -> None:
     (target / COMPILED_FROM.name).write_text(json.dumps(digests(), indent=1) + "\n")
 
 
+def packed() -> dict[str, bytes]:
+    """Return the files of the package for npm, by their names in it."""
+    compiled = sorted(path for path in COMPILED_FROM.parent.iterdir() if path.suffix in (".js", ".ts"))
+    files = [PACKAGE / "package.json", PACKAGE / "README.md", *compiled]
+    return {f"package/{path.relative_to(PACKAGE)}": path.read_bytes() for path in files}
+
+
+def pack() -> None:
+    """Write both packages anew."""
+    shutil.rmtree(PACKAGES, ignore_errors=True)
+    PACKAGES.mkdir()
+    package = json.loads((PACKAGE / "package.json").read_text())
+    unpacked = io.BytesIO()
+    with tarfile.open(fileobj=unpacked, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in packed().items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime, entry.mode = len(content), _EPOCH, _MODE
+            archive.addfile(entry, io.BytesIO(content))
+    tarball = PACKAGES / f"{package['name']}-{package['version']}.tgz"
+    tarball.write_bytes(gzip.compress(unpacked.getvalue(), mtime=0))
+    with tempfile.TemporaryDirectory() as scratch:
+        sources = Path(scratch) / "python"
+        kept = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "examples")
+        shutil.copytree(PYTHON.parents[1], sources, ignore=kept, copy_function=_copied)
+        build = f"from setuptools.build_meta import build_wheel; build_wheel({str(PACKAGES)!r})"
+        command, own = [sys.executable, "-c", build], {"SOURCE_DATE_EPOCH": str(_EPOCH)}
+        subprocess.run(command, cwd=sources, env=own, umask=0o022, check=True, capture_output=True)
+
+
+def _copied(source: str, target: str) -> str:
+    Path(target).write_bytes(Path(source).read_bytes())
+    Path(target).chmod(_MODE)
+    return target
+
+
 def main() -> None:
-    """Write the files, and compile where the compiler is installed (`make judge` installs it)."""
+    """Write the files, and compile and pack where the compiler is installed (`make judge` installs it)."""
     for path, text in generated(json.loads(DOCUMENT.read_text())).items():
         path.write_text(text, encoding="utf-8")
     if not COMPILER.exists():
@@ -47,6 +97,7 @@ def main() -> None:
         )
     shutil.rmtree(COMPILED_FROM.parent, ignore_errors=True)
     compile_typescript(COMPILED_FROM.parent)
+    pack()
 
 
 def _type_roots() -> str:

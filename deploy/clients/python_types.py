@@ -1,24 +1,158 @@
-"""The OpenAPI document's schemas as a module of Python, a TypedDict for each. Pure."""
+"""The OpenAPI document as modules of Python: a TypedDict for each schema and query, a method for each report. Pure."""
 
 import keyword
+import re
+from collections.abc import Iterator
 from typing import Any
 
-from deploy.clients.schemas import in_place, whole
+from deploy.clients.schemas import Operation, in_place, kinds_of, operations, whole
 
-_HEAD = '''"""Types of the API's documents, made by `make clients`; answers may have more members."""
+_HEAD = '''"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+DecimalText = Annotated[str, "decimal"]
+DateText = Annotated[str, "date"]
+TimeText = Annotated[str, "date-time"]
+'''
+_REPORTS_HEAD = '''"""The paid reports by their names, made by `make clients`; `from_` stands for `from`."""
+
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from itemindex_client import schemas
+from itemindex_client.orders import AsyncReportCall, ReportCall, at
+
+if TYPE_CHECKING:
+    from itemindex_client.aio import AsyncClient
+    from itemindex_client.client import Client
 '''
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+# A column of a table is what such a text stands for.
+_FORMS = {"decimal": "DecimalText", "date": "DateText", "date-time": "TimeText"}
+# An integer that JSON could round: answers have it as text, which a query takes as well.
+_EXACT_MAX = 2**53
 
 
 def types(document: dict[str, Any]) -> str:
     """Return a module with a TypedDict for each object of the document, in the order of their names."""
-    schemas = in_place(document)["components"]["schemas"]
+    document = in_place(document)
+    schemas = document["components"]["schemas"]
     listed = [f"{name} = {_type(one)}" for name, one in sorted(schemas.items()) if "properties" not in one]
     made = [_typed(name, whole(schemas[name], schemas)) for name in sorted(schemas) if "properties" in schemas[name]]
-    return _HEAD + "\n".join([*listed, *made])
+    return "\n".join([_HEAD, *listed, *made, *_queries(document)])
+
+
+def reports(document: dict[str, Any]) -> str:
+    """Return a module with the classes of the paid reports, for the client that waits and the one that is awaited."""
+    document = in_place(document)
+    named: dict[str, list[Operation]] = {}
+    for operation in operations(document):
+        if "202" in operation.responses and "Quote" in operation.answers:
+            named.setdefault(_report_name(operation), []).append(operation)
+    schemas = document["components"]["schemas"]
+    rows = {name: _row(several[0], schemas) for name, several in named.items()}
+    return _REPORTS_HEAD + "".join(
+        _class(kind, call, client, "".join(_method(name, several, rows[name], call) for name, several in named.items()))
+        for kind, call, client in (
+            ("Reports", "ReportCall", "Client"),
+            ("AsyncReports", "AsyncReportCall", "AsyncClient"),
+        )
+    )
+
+
+def _class(kind: str, call: str, client: str, methods: str) -> str:
+    return (
+        f'\n\nclass {kind}:\n    """The reports of {client}; each call returns its {call}."""\n\n'
+        f'    def __init__(self, client: "{client}") -> None:\n        self._client = client\n{methods}'
+    )
+
+
+def _method(name: str, several: list[Operation], row: str, call: str) -> str:
+    """Return a method; of a report that is of all or of one by its name, with a signature for each of the two."""
+    returned, summary = f"{call}[schemas.{row}]", several[0].summary.rstrip(".")
+    head = f"\n    def {name}(self, "
+    if len(several) == 1:
+        [one] = several
+        body = f"{call}(self._client, {_path(one)}, schemas.{row}, schemas.{one.query_name}, query)"
+        signature = f"{head}**query: Unpack[schemas.{one.query_name}]) -> {returned}:"
+        return f'{signature}\n        """{summary}."""\n        return {body}\n'
+    chosen = name.partition("_")[0]
+    every, one = sorted(several, key=lambda operation: "{" in operation.path)
+    signatures = (
+        (f"{chosen}: None = None", f"Unpack[schemas.{every.query_name}]"),
+        (f"{chosen}: str", f"Unpack[schemas.{one.query_name}]"),
+    )
+    overloads = "".join(
+        f"\n    @overload{head}{argument}, **query: {query}) -> {returned}: ...\n" for argument, query in signatures
+    )
+    return (
+        f"{overloads}{head}{chosen}: str | None = None, **query: Any) -> {returned}:\n"
+        f'        """{summary}; of one {chosen} where it is named."""\n'
+        f"        if {chosen} is None:\n"
+        f"            return {call}(self._client, {_path(every)}, schemas.{row}, schemas.{every.query_name}, query)\n"
+        f"        path = at({_path(one)}, {chosen})\n"
+        f"        return {call}(self._client, path, schemas.{row}, schemas.{one.query_name}, query)\n"
+    )
+
+
+def _path(operation: Operation) -> str:
+    path = re.sub(r"\{\w+\}", "{}", operation.path.removeprefix("/v1"))
+    return f'"{path}"'
+
+
+def _report_name(operation: Operation) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation.id).lower()
+    return words.partition("_")[2]
+
+
+def _row(operation: Operation, schemas: dict[str, Any]) -> str:
+    report = next(name for name in operation.answers if name != "Quote")
+    return str(schemas[report]["properties"]["data"]["items"]["$ref"]).rpartition("/")[2]
+
+
+def _queries(document: dict[str, Any]) -> Iterator[str]:
+    """Return a TypedDict for the query of each call that reads; what is required is an argument of its own."""
+    for operation in sorted(operations(document), key=lambda one: one.query_name):
+        offered = [one for one in operation.query if not one.get("required")]
+        if operation.method == "get" and offered:
+            schemas = document["components"]["schemas"]
+            lines = "".join(f"    {_argument(one['name'])}: {_parameter(one, schemas)}\n" for one in offered)
+            yield f"\nclass {operation.query_name}(TypedDict, total=False):\n{lines}"
+
+
+def _argument(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """Return the type of a parameter, annotated with what it is and what it allows."""
+    schema = parameter["schema"]
+    schema = schemas.get(schema.get("$ref", "").rpartition("/")[2], {}) | schema
+    inner = schema.get("items", schema)
+    kind = _type({key: value for key, value in inner.items() if key not in ("format", "$ref")})
+    if inner.get("format") == "date":
+        kind = "str | date"
+    if inner.get("maximum", 0) > _EXACT_MAX:
+        kind = "int | str"
+    if "items" in schema:
+        kind = f"{kind} | Sequence[{kind}]"
+    said = "; ".join([parameter["description"], *_allowed(schema, inner)])
+    return f"Annotated[{kind}, {said!r}]"
+
+
+def _allowed(schema: dict[str, Any], inner: dict[str, Any]) -> Iterator[str]:
+    if inner.get("format") == "date":
+        yield "YYYY-MM-DD"
+    elif inner.get("type") == "boolean":
+        yield "true or false"
+    if inner.get("maximum", _EXACT_MAX) < _EXACT_MAX:
+        yield f"{inner['minimum']} to {inner['maximum']}"
+    if "items" in schema:
+        yield f"up to {schema['maxItems']} values" if schema["maxItems"] > 1 else "one value"
+    if "default" in schema:
+        yield f"default: {str(schema['default']).lower()}"
 
 
 def _typed(name: str, schema: dict[str, Any]) -> str:
@@ -41,11 +175,7 @@ def _type(schema: dict[str, Any]) -> str:
             return _union([_type(one) for one in schema[several]])
     if "enum" in schema:
         return f"Literal[{', '.join(repr(value) for value in schema['enum'])}]"
-    kinds = schema.get("type")
-    if kinds is None:
-        return "Any"
-    listed = kinds if isinstance(kinds, list) else [kinds]
-    return _union([_of_kind(kind, schema) for kind in listed])
+    return _union([_of_kind(kind, schema) for kind in kinds_of(schema)]) or "Any"
 
 
 def _of_kind(kind: str, schema: dict[str, Any]) -> str:
@@ -54,7 +184,7 @@ def _of_kind(kind: str, schema: dict[str, Any]) -> str:
     if kind == "object":
         values = schema.get("additionalProperties")
         return f"dict[str, {_type(values) if isinstance(values, dict) and values else 'Any'}]"
-    return _PLAIN[kind]
+    return _FORMS.get(schema.get("format", ""), "str") if kind == "string" else _PLAIN[kind]
 
 
 def _union(kinds: list[str]) -> str:

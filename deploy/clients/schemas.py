@@ -1,21 +1,72 @@
-"""Schemas of the OpenAPI document, read for the generators of types. Pure."""
+"""Schemas and calls of the OpenAPI document, read for the generators of types. Pure."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+Node = dict[str, Any]
+# What a client itself decides.
+_LEFT_OUT = {"format", "dry_run"}
 _PLAIN = ("string", "integer", "number", "boolean")
 
 
-def in_place(document: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A call of the document, its parameters written out."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    parameters: list[Node]
+    responses: Node
+
+    @property
+    def query(self) -> list[Node]:
+        """The parameters of its query that a caller may choose."""
+        return [one for one in self.parameters if one["in"] == "query" and one["name"] not in _LEFT_OUT]
+
+    @property
+    def query_name(self) -> str:
+        """The name of the type of its query."""
+        return f"{self.id[0].upper()}{self.id[1:]}Query"
+
+    @property
+    def answers(self) -> list[str]:
+        """The names of the schemas that it answers with in JSON."""
+        content = self.responses.get("200", {}).get("content", {}).get("application/json", {})
+        schema = content.get("schema", {})
+        return [one["$ref"].rpartition("/")[2] for one in schema.get("oneOf", [schema]) if "$ref" in one]
+
+
+def operations(document: Node) -> Iterator[Operation]:
+    """Return every operation of a document."""
+    for path, methods in document["paths"].items():
+        for method, one in methods.items():
+            parameters = [_resolved(document, parameter) for parameter in one.get("parameters", ())]
+            responses = {status: _resolved(document, response) for status, response in one["responses"].items()}
+            yield Operation(one["operationId"], method, path, one["summary"], parameters, responses)
+
+
+def _resolved(document: Node, node: Node) -> Node:
+    if "$ref" not in node:
+        return node
+    _, _, kind, name = node["$ref"].split("/")
+    shared: Node = document["components"][kind][name]
+    return shared
+
+
+def in_place(document: Node) -> Node:
     """Return the document with every simple value that schemas share in its places: clients need no names for them."""
     schemas = document["components"]["schemas"]
     values = {name: one for name, one in schemas.items() if "enum" not in one and set(kinds_of(one)) & set(_PLAIN)}
-    made: dict[str, Any] = _in_place(document, {f"#/components/schemas/{name}": one for name, one in values.items()})
+    made: Node = _in_place(document, {f"#/components/schemas/{name}": one for name, one in values.items()})
     for name in values:
         del made["components"]["schemas"][name]
     return made
 
 
-def _in_place(node: Any, values: dict[str, Any]) -> Any:
+def _in_place(node: Any, values: Node) -> Any:
     if isinstance(node, list):
         return [_in_place(one, values) for one in node]
     if not isinstance(node, dict):
@@ -25,18 +76,18 @@ def _in_place(node: Any, values: dict[str, Any]) -> Any:
     return {**value, **{key: one for key, one in inner.items() if key != "$ref"}} if value else inner
 
 
-def whole(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def whole(schema: Node, schemas: Node) -> Node:
     """Return a schema with the members of the groups that it refers to, those first."""
     references = [one["$ref"] for one in schema.get("allOf", ()) if "$ref" in one]
     groups = [whole(schemas[reference.rpartition("/")[2]], schemas) for reference in references]
-    merged: dict[str, Any] = {"properties": {}, "required": []}
+    merged: Node = {"properties": {}, "required": []}
     for part in (*groups, schema):
         merged["properties"] |= part.get("properties", {})
         merged["required"] += part.get("required", [])
     return {**schema, **merged}
 
 
-def kinds_of(schema: dict[str, Any]) -> list[str]:
+def kinds_of(schema: Node) -> list[str]:
     """Return the JSON types of a schema; none where it allows any."""
     kinds = schema.get("type", [])
     return kinds if isinstance(kinds, list) else [kinds]

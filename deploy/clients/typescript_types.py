@@ -4,8 +4,7 @@ import json
 import re
 from typing import Any
 
-from deploy.clients.schemas import in_place, kinds_of, whole
-from edge.openapi.components import expanded, operations_of
+from deploy.clients.schemas import Operation, in_place, kinds_of, operations, whole
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
@@ -18,19 +17,29 @@ def types(document: dict[str, Any]) -> str:
     schemas = document["components"]["schemas"]
     made = {name: whole(one, schemas) for name, one in schemas.items()}
     listed = {name: _interface(name, one) if one["properties"] else _alias(name, one) for name, one in made.items()}
-    for operation in operations_of(expanded(document)):
-        query = _query(operation)
-        if query["properties"]:
-            name = f"{operation['operationId'][0].upper()}{operation['operationId'][1:]}Query"
-            listed[name] = _interface(name, query)
+    for operation in operations(document):
+        if operation.query:
+            listed[operation.query_name] = _interface(operation.query_name, _query(operation))
     return "\n".join([_HEAD, *(listed[name] for name in sorted(listed))])
 
 
-def _query(operation: dict[str, Any]) -> dict[str, Any]:
+def parameters(document: dict[str, Any]) -> str:
+    """Return a module with the names of the parameters of each call that reads."""
+    named = {
+        one.id: [parameter["name"] for parameter in one.query]
+        for one in operations(document)
+        if one.method == "get" and one.query
+    }
+    lines = "".join(f"  {id}: {json.dumps(names)},\n" for id, names in sorted(named.items()))
+    head = "/** The parameters of each call that reads, made by `make clients`. */"
+    return f"{head}\nexport const PARAMETERS = {{\n{lines}}} as const;\n"
+
+
+def _query(operation: Operation) -> dict[str, Any]:
     """Return the query of an operation as the schema of an object."""
-    parameters = [one for one in operation["parameters"] if one["in"] == "query"]
+    parameters = operation.query
     return {
-        "description": f"Query of `{operation['operationId']}`.",
+        "description": f"Query of `{operation.id}`.",
         "properties": {one["name"]: {**one["schema"], "description": one["description"]} for one in parameters},
         "required": [one["name"] for one in parameters if one.get("required")],
     }

@@ -1,12 +1,12 @@
-"""How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here."""
+"""Numbers among the options of commands."""
 
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.text import Text
@@ -15,8 +15,24 @@ from deploy.local.paths import Paths, default_data_dir
 from deploy.local.supervised import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
-from shared.config import Settings
+from shared.db.connect import Connection, connect
 from shared.printable import printable
+from shared.settings.settings import Settings
+
+
+class FiniteRange(click.FloatRange):
+    """A number from a range. Infinity is above every bound that is not there, and NaN passes every comparison."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; refuse one that is not finite."""
+        number = super().convert(value, param, ctx)
+        if not float("-inf") < number < float("inf"):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return float(number)
+
+
+# How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
+
 
 OPERATOR = "an operator"
 """The actor that the audit log names for changes by the command line."""
@@ -34,6 +50,49 @@ data_dir_option = click.option(
     help="Data directory of the embedded stack.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def stored(function: Function) -> Function:
+    """Give a command that reads the stores the options for where they are and for how it prints."""
+    return data_dir_option(json_option(function))
+
+
+def limit_option(default: int, most: int = 10_000) -> Callable[[Function], Function]:
+    """Return the option of a list that is read from its newest entry."""
+    kind = click.IntRange(1, most)
+    return click.option("--limit", default=default, show_default=True, type=kind, help="Entries to show at most.")
+
+
+def table(
+    group: click.Group,
+    name: str,
+    query: str,
+    columns: str,
+    *,
+    title: str,
+    text: str,
+    example: str,
+    argument: tuple[str, Callable[[Connection, str], str]] | None = None,
+    limit: int | None = None,
+) -> None:
+    """Add a command that lists the rows of a statement.
+
+    Its parameters are an argument as resolved in the database, and a limit, where there are any.
+    """
+
+    def list_rows(data_dir: Path, as_json: bool, **given: Any) -> None:
+        with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
+            values = [argument[1](connection, given[argument[0]])] if argument else []
+            rows = connection.execute(query, (*values, *([given["limit"]] if limit else []))).fetchall()
+        show((dict(zip(columns.split(), row, strict=True)) for row in rows), as_json=as_json, title=title)
+
+    command = stored(list_rows)
+    if limit:
+        command = limit_option(limit)(command)
+    if argument:
+        command = click.argument(argument[0])(command)
+    group.command(name, help=text, epilog=f"Example: {example}")(command)
 
 
 def settings(data_dir: Path) -> Settings:

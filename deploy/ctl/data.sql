@@ -18,10 +18,6 @@ SELECT 1 FROM match_reviews WHERE applied_at IS NULL LIMIT 1;
 -- What a progress bar needs of one job.
 SELECT state, progress_fraction FROM jobs WHERE id = $1;
 
--- name: loads
--- The last loads, the newest first, with what became of them.
-SELECT id::text, source, state, rows_read, rows_rejected, started_at, error FROM loads ORDER BY started_at DESC LIMIT $1;
-
 -- name: rollup_counts
 -- How many rows the reports' aggregates have, and how many months they cover.
 SELECT count(*), count(DISTINCT month) FROM month_cells;

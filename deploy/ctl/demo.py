@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from deploy.terminal import Terminal
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 
 DATA = Path(__file__).parents[1] / "demo" / "data"
 MAPPINGS = Path(__file__).parents[1] / "mappings"
@@ -18,11 +18,11 @@ LOADS = (
 )
 
 
-def load_demo(settings: Settings, console: Terminal) -> None:
-    """Load the demo data where the index is still empty, and build its search index, with progress bars."""
+def load_demo(settings: Settings, console: Terminal) -> bool:
+    """Load the demo data where the index never had any, with progress bars; return whether it was loaded."""
     with connect(settings.database_url, application="demo") as connection:
         if connection.execute(SQL.any_data_version).fetchone() is not None:
-            return
+            return False
     # Imported here: a start that finds its data needs neither pyarrow nor tantivy.
     from deploy.ctl.loading import load_with_bar
     from workers.ingest.mapping import read
@@ -30,3 +30,4 @@ def load_demo(settings: Settings, console: Terminal) -> None:
     console.say("first start: loading the demo data (sources: deploy/demo/SOURCES.md)")
     for mapping, file in LOADS:
         load_with_bar(settings, read(MAPPINGS / f"{mapping}.toml"), [DATA / file])
+    return True

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, print_json, settings, show
-from deploy.ctl.selectors import organization_of
+from deploy.ctl.accounts import organization_of
+from deploy.ctl.console import limit_option, print_json, settings, show, stored
 from edge.events.feed import SQL
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
+from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 
 
 @click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
@@ -18,14 +18,11 @@ from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 @click.option(
     "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
 )
-@click.option(
-    "--limit", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most."
-)
+@limit_option(100)
 @click.option(
     "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
 )
-@data_dir_option
-@json_option
+@stored
 def events(
     organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
 ) -> None:

@@ -1,28 +1,29 @@
 """`itemindex ingest`: files through a mapping into the index."""
 
+import dataclasses
 import json
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show
+from deploy.ctl.console import console, data_dir_option, settings, show, stored
 from deploy.ctl.demo import load_demo
-from deploy.ctl.loading import load_with_bar, show_summary, wait_for_index
+from deploy.ctl.loading import document, load_with_bar, show_summary, wait_for_index
 from shared.db.connect import connect
-from shared.db.queries import beside
-from shared.errors import LoadRefused
+from shared.errors import ConfigurationError, LoadRefused
 from shared.printable import printable_lines
+from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
 from workers.ingest.alt_names import alt_names
 from workers.ingest.guess import guess
-from workers.ingest.load import known_items
-from workers.ingest.mapping_keys import markdown
-from workers.ingest.preview import Previewer
+from workers.ingest.known_items import known_items
+from workers.ingest.mapping import markdown
+from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
 
-SQL = beside(__file__, "ingest.sql")
-DATA = beside(__file__, "data.sql")
+WITH_REJECTS = 3
+"""The exit status of a load with --strict that was loaded and has rejects."""
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 
 
@@ -38,13 +39,13 @@ class _DefaultToRun(click.Group):
 
 @click.group(cls=_DefaultToRun)
 def ingest() -> None:
-    """Load files through a mapping: CSV, NDJSON or Parquet, plain, gzip or zstd.
+    """Load files through a mapping: CSV, JSON, XML, spreadsheets, Parquet; plain, packed or in an archive.
 
     \b
     Examples:
       itemindex ingest --mapping deploy/mappings/hk_pricewatch.toml prices.csv.gz
       itemindex ingest --mapping mine.toml --dry-run mine.csv
-      itemindex ingest rejects
+      itemindex loads rejects
     The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
     """
 
@@ -54,7 +55,7 @@ def ingest() -> None:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Read everything, and show the rows that would be loaded and the reasons for the others.",
+    help="Show the rows that would be loaded, and what the load would say: changes, rejects, links. Nothing is loaded.",
 )
 @click.option(
     "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
@@ -64,93 +65,72 @@ def ingest() -> None:
     is_flag=True,
     help="Load even if the load merges more than a tenth of the index with other items.",
 )
+@click.option("--member", help="Of a ZIP or tar: the file that has the rows, instead of the mapping's `member`.")
+@click.option("--strict", is_flag=True, help="End with status 3 if the load, or the dry run, has rejects.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@data_dir_option
-@json_option
+@stored
+@click.pass_context
 def run(
+    ctx: click.Context,
     mapping_path: str,
     dry_run: bool,
     rows: int,
     allow_merges: bool,
+    member: str | None,
+    strict: bool,
     files: tuple[Path, ...],
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Load FILES; this is what `itemindex ingest` does when no other command is named."""
+    """Load FILES; this is what `itemindex ingest` does when no other command is named.
+
+    \b
+    Exit status:
+      0  everything was loaded, or the index has all of it already; also with rejects, unless --strict is given
+      1  nothing was loaded: no row can be used, or the load was refused; the message says why
+      2  an option or a file name is wrong
+      3  with --strict: loaded, with rejects
+    """
     mapping = mappings.read(_find(mapping_path))
+    if member:
+        mapping = dataclasses.replace(mapping, member=member)
     if dry_run:
-        show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json)
-        return
-    chosen = settings(data_dir)
-    summary = load_with_bar(chosen, mapping, list(files), quiet=as_json, merges_allowed=allow_merges)
-    if summary.job_id is not None and not as_json:
-        wait_for_index(chosen, summary.job_id)
-    show_summary(summary, as_json=as_json)
+        rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
+    else:
+        chosen = settings(data_dir)
+        summary = load_with_bar(chosen, mapping, list(files), quiet=as_json, merges_allowed=allow_merges)
+        if summary.job_id is not None and not as_json:
+            wait_for_index(chosen, summary.job_id)
+        show_summary(summary, as_json=as_json)
+        rejected = bool(summary.rejects or summary.field_rejects)
+    if strict and rejected:
+        ctx.exit(WITH_REJECTS)
 
 
 @ingest.command("demo", epilog="Example: itemindex ingest demo")
 @data_dir_option
 def demo_(data_dir: Path) -> None:
     """Load the demo data, unless the index has data already."""
-    load_demo(settings(data_dir), console)
-
-
-@ingest.command(epilog="Example: itemindex ingest rejects --json > rejects.json")
-@click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Entries to show at most.")
-@data_dir_option
-@json_option
-def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""
-    with connect(settings(data_dir).database_url, application="ingest") as connection:
-        load = connection.execute(SQL.load, (load_id,)).fetchone()
-        if load is None:
-            raise LoadRefused(
-                "there is no such load; `itemindex ingest loads` lists them" if load_id else "there is no load yet"
-            )
-        rejects = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
-    rows = [
-        dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in rejects
-    ]
-    if as_json:
-        names = ("load", "source", "state", "started_at", "rejected")
-        click.echo(json.dumps({**dict(zip(names, load, strict=True)), "rejects": rows}, indent=1, default=str))
-        return
-    title = f"load {load[0]} of {load[1]}, {load[2]}: {load[4]:,} rejects"
-    if rows:
-        show(({name: row[name] for name in row if name != "row"} for row in rows), as_json=False, title=title)
-    else:
-        console.say("{title}", title=title)
-
-
-@ingest.command(epilog="Example: itemindex ingest loads")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
-@data_dir_option
-@json_option
-def loads(limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the last loads with their outcome."""
-    names = ("load", "source", "state", "rows_read", "rows_rejected", "started_at", "error")
-    with connect(settings(data_dir).database_url, application="ingest") as connection:
-        loads = connection.execute(DATA.loads, (limit,)).fetchall()
-    show((dict(zip(names, row, strict=True)) for row in loads), as_json=as_json, title="loads")
+    if not load_demo(settings(data_dir), console):
+        console.say("the index has, or had, data already: the demo data was not loaded")
 
 
 @ingest.command("check", epilog="Example: itemindex ingest check mine.toml")
-@click.argument("mapping_path")
-def check(mapping_path: str) -> None:
-    """Check that a mapping can be used."""
+@click.argument("mapping_path", required=False)
+@click.option("--keys", is_flag=True, help="Print every key of a mapping with its meaning and an example, as Markdown.")
+def check(mapping_path: str | None, keys: bool) -> None:
+    """Check that a mapping can be used; or print the keys that one may have."""
+    if (mapping_path is None) != keys:
+        raise click.UsageError("name either a mapping or --keys")
+    if mapping_path is None:
+        click.echo(printable_lines(markdown()), nl=False)
+        return
     mapping = mappings.read(_find(mapping_path))
     console.say(
         "[green]can be used[/]: source {source}, columns {columns}",
         source=mapping.source,
         columns=", ".join(mapping.columns),
     )
-
-
-@ingest.command("keys", epilog="Example: itemindex ingest keys | less")
-def keys() -> None:
-    """Print every key of a mapping with its meaning and an example, as Markdown."""
-    click.echo(printable_lines(markdown()), nl=False)
 
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
@@ -168,28 +148,67 @@ def _find(text: str) -> Path:
     raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
 
 
-def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *, rows: int, as_json: bool) -> None:
-    """Read files as a load does, and print what it would bring. Needs the index only to join to its items."""
+def show_preview(
+    mapping: mappings.Mapping, files: list[Path], data_dir: Path, *, rows: int, as_json: bool, allow_merges: bool
+) -> bool:
+    """Print the first rows of files, and what a load of them would come to; return whether it would have rejects.
+
+    The load is made and rolled back. Where no index runs, the files are all that is read. Raises LoadRefused as the
+    load would, after the rows are printed.
+    """
+    chosen = _index_of(data_dir)
+    preview = _preview(mapping, files, chosen, rows)
+    summary, refusal = None, preview.refusal
+    if chosen is not None:
+        try:
+            summary = load_with_bar(chosen, mapping, files, quiet=as_json, merges_allowed=allow_merges, dry_run=True)
+        except LoadRefused as error:
+            refusal = error
+    if as_json:
+        rest = {"load": None if summary is None else document(summary), "refused": refusal and str(refusal)}
+        click.echo(json.dumps({**preview.document(), **rest}, indent=1, default=str))
+    else:
+        _show_rows(preview, rows)
+    if refusal is not None:
+        raise refusal
+    if summary is not None and not as_json:
+        show_summary(summary, as_json=False, dry_run=True)
+    elif not as_json:
+        _show_counts(preview)
+    return bool(preview.reasons)
+
+
+def _index_of(data_dir: Path) -> Settings | None:
+    try:
+        return settings(data_dir)
+    except ConfigurationError:
+        return None
+
+
+def _preview(mapping: mappings.Mapping, files: list[Path], chosen: Settings | None, rows: int) -> Preview:
     previewer = Previewer(mapping, shown=rows)
     if mapping.factors:
-        preview = previewer.of_factors(files)
-    else:
-        with ExitStack() as opened:
-            known = None
-            if mapping.item and mapping.item.join_by:  # the only question that a dry run has for the index
-                url = settings(data_dir).database_url
-                lookup = opened.enter_context(connect(url, application="ingest", autocommit=True))
-                known = known_items(lookup, mapping.item, mapping.source)
-            preview = previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
-    if as_json:
-        click.echo(json.dumps(vars(preview), indent=1, default=str))
-        return
+        return previewer.of_factors(files)
+    with ExitStack() as opened:
+        known = None
+        if mapping.item and mapping.item.join_by:
+            if chosen is None:
+                raise LoadRefused("a mapping with `join_by` needs the index: start it with `itemindex up`")
+            lookup = opened.enter_context(connect(chosen.database_url, application="ingest", autocommit=True))
+            known = known_items(lookup, mapping.item, mapping.source)
+        return previewer.of_items(files, Transformer(mapping, alt_names(mapping, files), known=known))
+
+
+def _show_rows(preview: Preview, rows: int) -> None:
     for kind in ("items", "observations", "impacts", "factors"):
         listed = getattr(preview, kind)[:rows]
         if listed:
             show(listed, as_json=False, title=f"{kind}: the first {len(listed)}")
     rejected = ({name: row[name] for name in ("file", "line", "column", "value", "reason")} for row in preview.rejects)
     show(rejected, as_json=False, title="rejects: the first" if preview.rejects else "rejects")
+
+
+def _show_counts(preview: Preview) -> None:
     counted = {
         "rows": preview.counts["rows"],
         "used": preview.counts["rows_used"],
@@ -205,3 +224,7 @@ def show_preview(mapping: mappings.Mapping, files: list[Path], data_dir: Path, *
     if preview.reasons:
         reasons = ({"reason": reason, "rejects": count} for reason, count in preview.reasons.most_common())
         show(reasons, as_json=False, title="why")
+    console.say(
+        "No index runs here, so it is not known what would change or be joined: start one with `itemindex up`, or set "
+        "DATABASE_URL, and try again."
+    )

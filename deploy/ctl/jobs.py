@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, report, settings, show
+from deploy.ctl.console import limit_option, report, settings, show, stored
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import SQL, STATES
@@ -50,9 +50,8 @@ def jobs() -> None:
 
 @jobs.command("list", epilog="Example: itemindex jobs list --state failed")
 @click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
-@data_dir_option
-@json_option
+@limit_option(20)
+@stored
 def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List jobs, the newest first."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
@@ -69,8 +68,7 @@ def _brief(members: dict[str, Any]) -> dict[str, Any]:
 
 @jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
 @click.argument("job_id", type=click.UUID)
-@data_dir_option
-@json_option
+@stored
 def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Show one job."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
@@ -83,8 +81,7 @@ def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
 
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
 @click.argument("job_id", type=click.UUID)
-@data_dir_option
-@json_option
+@stored
 def cancel(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Cancel a job that has not ended."""
     _change(SQL.cancel, job_id, data_dir, as_json, "there is no job of this id that is queued or running")
@@ -92,8 +89,7 @@ def cancel(job_id: str, data_dir: Path, as_json: bool) -> None:
 
 @jobs.command(epilog="Example: itemindex jobs retry 01a1…")
 @click.argument("job_id", type=click.UUID)
-@data_dir_option
-@json_option
+@stored
 def retry(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Queue a failed or cancelled job again."""
     _change(

@@ -1,7 +1,6 @@
 """A load as commands run it: progress bars, the search index, and the summary."""
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,12 +9,13 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from deploy.ctl.console import console, show
 from deploy.terminal import safe
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
+from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
 from workers.ingest.load import Summary, load
+from workers.ingest.reject_log import reasons
 
 DATA = beside(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
@@ -28,6 +28,7 @@ def load_with_bar(
     *,
     quiet: bool = False,
     merges_allowed: bool = False,
+    dry_run: bool = False,
 ) -> Summary:
     """Load files and show how far it is."""
     columns = (
@@ -43,7 +44,7 @@ def load_with_bar(
         def report_progress(done: int) -> None:
             progress.update(task, completed=done)
 
-        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed)
+        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed, dry_run=dry_run)
 
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:
@@ -63,39 +64,92 @@ def wait_for_index(chosen: Settings, job_id: str) -> None:
             if row[0] == "succeeded":
                 return
             time.sleep(0.1)
+        console.say(
+            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs show {job}`[/]", job=job_id
+        )
 
 
-def show_summary(summary: Summary, *, as_json: bool) -> None:
-    """Print what a load came to: for each kind what became of all that was read, and the reasons of rejects."""
+def document(summary: Summary) -> dict[str, object]:
+    """Return what a load came to, for programs."""
+    return {
+        "load": summary.load_id,
+        "state": summary.state,
+        "data_version": summary.data_version,
+        "counts": summary.counts,
+        "rejects": dict(summary.rejects),
+        "field_rejects": dict(summary.field_rejects),
+        "joined": summary.joined,
+        "parted": summary.parted,
+    }
+
+
+def show_summary(summary: Summary, *, as_json: bool, dry_run: bool = False) -> None:
+    """Print what a load came to: for each kind what became of all that was read, and then in words."""
     if as_json:
-        document = {
-            "load": summary.load_id,
-            "state": summary.state,
-            "data_version": summary.data_version,
-            "counts": summary.counts,
-            "rejects": dict(summary.rejects),
-            "field_rejects": dict(summary.field_rejects),
-        }
-        show([document], as_json=True)
+        show([document(summary)], as_json=True)
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
-    show_accounts(summary.counts, summary.rejects + summary.field_rejects, title)
-    if merged := summary.counts.get("items_merged"):
-        console.say(
-            "{count} items are one article with others: [cyan]itemindex matches list --state linked[/]", count=merged
-        )
-    if summary.rejects or summary.field_rejects:
-        console.say("Rows that could not be used: [cyan]itemindex ingest rejects {load}[/]", load=summary.load_id)
+    show_accounts(summary.counts, "a load would come to this; nothing was loaded" if dry_run else title)
+    for line in sentences(summary, dry_run=dry_run):
+        console.say("{line}", line=line, soft_wrap=True)
 
 
-def show_accounts(counts: Mapping[str, int], reasons: Counter[str], title: str) -> None:
-    """Print the accounts of a load as a table, and its reasons with counts."""
+def sentences(summary: Summary, *, dry_run: bool = False) -> list[str]:
+    """Return what a load read, changed, refused, joined, took apart, and leaves to a person."""
+    counts = summary.counts
+    if not counts["rows"]:
+        return ["Read: nothing, because the same files were loaded by the same mapping before.", "Changed: nothing."]
+    waiting = counts.get("pairs_waiting", 0)
+    hint = "" if dry_run else "; `itemindex matches list` shows them"
+    return [
+        f"Read: {_many(counts['rows'], 'row')}, of which {counts['rows'] - counts['rejected']:,} could be used.",
+        f"Changed: {_changes(summary)}.",
+        *_refusals(summary, dry_run=dry_run),
+        *_links("Joined", "part of another article now", counts.get("items_merged", 0), summary.joined),
+        *_links("Came apart", "no longer part of their article", counts.get("items_parted", 0), summary.parted),
+        f"Waiting for a person: {_many(waiting, 'pair') + ' of items' + hint if waiting else 'nothing'}.",
+    ]
+
+
+def _changes(summary: Summary) -> str:
+    if summary.state == "unchanged":
+        return "nothing, because the index has all of it already"
+    outcomes = ("new", "changed", "replaced")
+    counted = [
+        f"{summary.counts[f'{kind}_{outcome}']:,} {kind} {outcome}"
+        for kind in ("items", "observations", "impacts", "factors")
+        for outcome in outcomes
+        if summary.counts.get(f"{kind}_{outcome}")
+    ]
+    return ", ".join(counted) or "what answers say of the source"
+
+
+def _refusals(summary: Summary, *, dry_run: bool) -> list[str]:
+    rows, fields = summary.rejects.total(), summary.field_rejects.total()
+    if not rows + fields:
+        return ["Refused: nothing."]
+    title = f"Refused: {_many(rows, 'row')}, and {_many(fields, 'value')} of other rows:"
+    lines = [title, *(f"  {line}" for line in reasons(summary.rejects + summary.field_rejects, summary.examples))]
+    if dry_run:
+        return lines
+    dropped = summary.counts.get("rejects_dropped", 0)
+    bound = f" the first {rows + fields - dropped:,}" if dropped else " them"
+    return [*lines, f"  `itemindex loads rejects {summary.load_id}` lists{bound}."]
+
+
+def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]:
+    if not count:
+        return [f"{title}: nothing."]
+    more = [f"  and {count - len(examples):,} more"] if count > len(examples) else []
+    return [f"{title}: {_many(count, 'item')}, {words}:", *(f"  {one}" for one in examples), *more]
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def show_accounts(counts: Mapping[str, int], title: str) -> None:
+    """Print the accounts of a load as a table."""
     names = {"superseded": "replaced within the files", "absent": "without one"}
     rows = [{names.get(part, part): count for part, count in asdict(account).items()} for account in accounts(counts)]
     show(rows, as_json=False, title=title)
-    if reasons:
-        show(
-            ({"reason": reason, "rejects": count} for reason, count in reasons.most_common()),
-            as_json=False,
-            title="why",
-        )

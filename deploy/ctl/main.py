@@ -1,53 +1,46 @@
 """`itemindex`: the map of every command. A command's module is imported when it is called."""
 
 import csv
+import importlib
 import sys
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
-from deploy.ctl.aliases import current_name
-from deploy.ctl.checkout import load_command
 from shared.errors import ItemIndexError
 from shared.printable import printable
+from shared.processes import imports_for_good
 
 # name: (module:attribute, one line for the map). The order is the order of the map.
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
     "status": ("deploy.ctl.stack:status", "Show the running parts."),
     "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
-    "logs": ("deploy.ctl.logs:logs", "Show the logs of the parts."),
+    "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
     "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; name each fault and its remedy."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Update the schema."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
-    "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals."),
-    "observations": ("deploy.ctl.observations:observations", "Delete observations by source, item and days."),
-    "outliers": ("deploy.ctl.outliers:outliers", "Find prices that their neighbours contradict, in a file."),
-    "prior-price": ("deploy.ctl.prior_price:prior_price", "Judge price reductions in a file by EU law (Art. 6a)."),
-    "index-numbers": ("deploy.ctl.index_numbers:index_numbers", "Compute price index numbers from a file of prices."),
-    "footprint": ("deploy.ctl.footprint:footprint", "Evaluate the uncertainty intervals of footprints."),
-    "units": ("deploy.ctl.units:units", "Read quantities in names, and compare names by them."),
+    "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
+    "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
     "rates": ("deploy.ctl.rates:rates", "Exchange rates: load a central bank's file, list the tables."),
-    "rollups": ("deploy.ctl.rollups:rollups", "Rebuild the aggregates that reports read."),
-    "generate": ("deploy.ctl.generate:generate", "Generate plausible data at any scale."),
-    "items": ("deploy.ctl.items:items", "Withdraw, merge, split and restore items."),
+    "rebuild": ("deploy.ctl.rebuild:rebuild", "Rebuild the aggregates that reports read, or the search index."),
+    "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
     "matches": ("deploy.ctl.matches:matches", "Articles of several sources: links, pairs to review, decisions."),
-    "search": ("deploy.ctl.search:search", "Build, evaluate and benchmark the search index."),
-    "tokens": ("deploy.ctl.tokens:tokens", "Public tokens: print, issue, list, revoke."),
-    "plans": ("deploy.ctl.plans:plans", "Plans: list and edit their limits."),
-    "orgs": ("deploy.ctl.orgs:orgs", "Organizations: create, list, approve plans, suspend, audit."),
-    "members": ("deploy.ctl.members:members", "People of an organization: list, add, change role, remove."),
-    "people": ("deploy.ctl.people:people", "People of the local identity provider: print an ID token."),
+    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions, outliers, units, footprints of your own files."),
+    "tokens": ("deploy.ctl.keys:tokens", "Public tokens: print, issue, list, revoke."),
+    "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
+    "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, decide on plans, suspend, audit."),
+    "members": ("deploy.ctl.accounts:members", "People of an organization: list, add or change role, remove."),
+    "people": ("deploy.ctl.accounts:people", "People who have signed in: list them, print an ID token of a local one."),
     "secrets": ("deploy.ctl.secrets:secrets", "Secrets: rotate one without refusing a call."),
-    "sessions": ("deploy.ctl.sessions:sessions", "Dashboard sessions: list and end a person's."),
+    "sessions": ("deploy.ctl.accounts:sessions", "Dashboard sessions: list or end a person's."),
     "keys": ("deploy.ctl.keys:keys", "API keys: issue, rotate, revoke, list."),
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),
     "nginx": ("deploy.ctl.nginx:nginx", "The reverse proxy: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
     "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher: hands queued jobs to the broker."),
-    "drill": ("tests.drills.command:drill", "Cause failures on purpose and count the losses."),
     "events": ("deploy.ctl.events:events", "List events of an organization, from the log of 30 days."),
     "webhooks": (
         "deploy.ctl.webhooks:webhooks",
@@ -56,10 +49,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.fetch:fetch", "Download a release, or resume an interrupted download."),
-    "capacity": ("tests.perf.sizing.command:capacity", "Plan the machines that a load needs."),
-    "config": ("deploy.ctl.config:config", "List every setting with its description."),
+    "config": ("deploy.ctl.reference:config", "List every setting with its description."),
     "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
-    "completion": ("deploy.ctl.completion:completion", "Print a shell's completion script for these commands."),
+    "completion": ("deploy.ctl.reference:completion", "Print a shell's completion script for these commands."),
 }
 
 # The sections of `itemindex --help`. A command that is in none of them is listed under the last one.
@@ -72,18 +64,25 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "items",
         "matches",
         "rates",
-        "rollups",
-        "search",
+        "rebuild",
         "releases",
-        "generate",
     ),
     "People and organizations": ("orgs", "members", "keys", "tokens", "plans", "people", "sessions"),
     "Events": ("events", "webhooks"),
     "Parts": ("edge", "nginx", "worker", "dispatcher"),
-    "Operations": ("migrate", "jobs", "config", "secrets", "drill", "capacity", "openapi", "completion"),
+    "Operations": ("migrate", "jobs", "config", "secrets", "openapi", "completion"),
     "Tools": (),
 }
-RENAMED = {"derive": "rollups", "relay": "dispatcher", "settings": "config"}
+
+
+def load_command(target: str) -> click.Command:
+    """Import `module:command`."""
+    module, _, attribute = target.partition(":")
+    if module not in sys.modules:
+        with imports_for_good():
+            importlib.import_module(module)
+    command: click.Command = getattr(sys.modules[module], attribute)
+    return command
 
 
 class LazyGroup(click.Group):
@@ -95,8 +94,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command."""
-        name = current_name(cmd_name, RENAMED)
-        return load_command(COMMANDS[name][0]) if name in COMMANDS else None
+        return load_command(COMMANDS[cmd_name][0]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find a command; a name that is none is refused with the names that are like it."""
@@ -127,10 +125,15 @@ def cli() -> None:
     """
 
 
-def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; an error that we know, or of the system, is one clear line, and exit code 1."""
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line."""
+    run(cli, arguments)
+
+
+def run(command: click.Command, arguments: list[str] | None = None) -> None:
+    """Run a command; an error that we know, or of the system, is one clear line, and exit code 1."""
     try:
-        cli.main(args=arguments, standalone_mode=True)
+        command.main(args=arguments, standalone_mode=True)
     except ItemIndexError as error:
         _fail(str(error))
     except OSError as error:  # a full disk, a file that may not be read, a port that does not answer

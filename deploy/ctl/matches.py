@@ -1,6 +1,5 @@
 """`itemindex matches`: which items of several sources are one article, and what people decide of pairs."""
 
-import csv
 import json
 import sys
 from pathlib import Path
@@ -9,14 +8,63 @@ from typing import Any
 import click
 from psycopg.rows import dict_row
 
-from deploy.ctl import matches_apply, matches_model
-from deploy.ctl.console import data_dir_option, json_option, report, settings, show
-from shared.config import Settings
+from deploy.ctl import matches_model
+from deploy.ctl.console import console, data_dir_option, limit_option, report, settings, show, stored
+from shared.articles.pairs import SQL, STATES
 from shared.db.connect import connect
+from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.ids import canonical_iid
-from shared.matches.pairs import SQL, STATES
+from shared.index.iid import canonical_iid
+from shared.settings.settings import Settings
+from shared.telemetry.http_server import serve_metrics
 from workers.provenance import events
+
+DATA = beside(__file__, "data.sql")
+# An operator decides pair after pair: decisions within this time become one data_version.
+_TOGETHER_SECONDS = 3.0
+# A notification that was lost delays a decision by this long at most.
+_LISTEN_SECONDS = 60.0
+
+
+@click.command(epilog="Example: itemindex matches apply --watch")
+@click.option("--watch", is_flag=True, help="Run until stopped, and apply decisions soon after they are made.")
+@stored
+def apply(watch: bool, data_dir: Path, as_json: bool) -> None:
+    """Make events of what was decided in the dashboard, all in one data_version.
+
+    With --watch it answers health checks at METRICS_LISTEN, and ends with an error when its database is gone: the
+    supervisor starts it again.
+    """
+    chosen = settings(data_dir)
+    if not watch:
+        count, version = _applied(chosen)
+        if count or as_json:
+            report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+        else:
+            console.say("no decision waits")
+        return
+    with connect(chosen.database_url, application="matches", autocommit=True) as listener:
+        listener.execute("LISTEN match_reviews")
+        serve_metrics(chosen)
+        while True:
+            count, version = _applied(chosen)
+            if count:
+                report("applied {decisions} decisions", as_json=as_json, decisions=count, data_version=version)
+            list(listener.notifies(timeout=_LISTEN_SECONDS, stop_after=1))
+            list(listener.notifies(timeout=_TOGETHER_SECONDS))
+
+
+def _applied(chosen: Settings) -> tuple[int, int | None]:
+    with connect(chosen.database_url, application="matches") as connection:
+        if connection.execute(DATA.waiting_review).fetchone() is None:
+            return 0, None
+        # Imported here: a service for which nothing was decided needs neither numpy nor SciPy nor pyarrow.
+        from workers.provenance import item_acts as reviews
+        from workers.provenance import reindex
+
+        reindex.lock(connection)
+        return reviews.apply(connection)
+
 
 reason_option = click.option("--reason", help="Reason, kept with the event.")
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
@@ -29,19 +77,23 @@ def matches() -> None:
 
 matches.add_command(matches_model.evaluate)
 matches.add_command(matches_model.train)
-matches.add_command(matches_apply.apply)
+matches.add_command(apply)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
 @click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
 @click.option("--iid", help="Only the pairs of this item.")
-@click.option(
-    "--limit", default=20, show_default=True, type=click.IntRange(1, 100_000), help="Entries to show at most."
-)
-@data_dir_option
-@json_option
-def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List pairs of items, the most probable first."""
+@limit_option(20, 100_000)
+@click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
+@stored
+def list_pairs(state: str, iid: str | None, limit: int, counts: bool, data_dir: Path, as_json: bool) -> None:
+    """List pairs of items, the most probable first; or count the links and the decisions.
+
+    The counts have the `precision`: the share of reviewed pairs that people accepted.
+    """
+    if counts:
+        _show_counts(settings(data_dir), as_json)
+        return
     rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
     shown = [_pair(row) if as_json else _line(row) for row in rows]
     show(shown, as_json=as_json, title=f"{state} pairs")
@@ -50,8 +102,7 @@ def list_pairs(state: str, iid: str | None, limit: int, data_dir: Path, as_json:
 @matches.command("show", epilog="Example: itemindex matches show IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
 @click.argument("iid")
 @click.argument("other")
-@data_dir_option
-@json_option
+@stored
 def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     """Show the records of a pair side by side, with the evidence for a link."""
     chosen, named = settings(data_dir), (_canonical(iid), _canonical(other))
@@ -69,37 +120,30 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     show(({**one} for one in evidence), as_json=False, title="evidence")
 
 
-@matches.command(epilog="Example: itemindex matches accept IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
+@matches.command(epilog="Example: itemindex matches decide IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK same")
 @click.argument("iid")
 @click.argument("other")
+@click.argument("decision", type=click.Choice(("same", "different", "undo")))
 @reason_option
-@data_dir_option
-@json_option
-def accept(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide that two items are one article."""
-    _decide(data_dir, as_json, iid, other, True, reason)
+@stored
+def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Decide whether two items are one article, or undo the decision. No load asks again about different ones.
 
+    `undo` of a link without a decision removes the link, and no load makes it again.
+    """
+    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
 
-@matches.command(epilog="Example: itemindex matches reject IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("other")
-@reason_option
-@data_dir_option
-@json_option
-def reject(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide that two items are different articles; no load asks again."""
-    _decide(data_dir, as_json, iid, other, False, reason)
-
-
-@matches.command(epilog="Example: itemindex matches undo IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("other")
-@reason_option
-@data_dir_option
-@json_option
-def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Take back the decision on two items; a link without a decision is removed, and not made again."""
-    _decide(data_dir, as_json, iid, other, None, reason)
+    pair, by = (_canonical(iid), _canonical(other)), events.actor()
+    with connect(settings(data_dir).database_url, application="matches") as connection:
+        reindex.lock(connection)
+        if decision == "undo":
+            version = item_acts.take_back(connection, *pair, by, reason)
+        else:
+            version = item_acts.decide(connection, *pair, decision == "same", by, reason)
+    if version is None:
+        report("decided; no record changes", as_json=as_json, data_version=None)
+    else:
+        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
@@ -108,7 +152,10 @@ def undo(iid: str, other: str, reason: str | None, data_dir: Path, as_json: bool
 )
 @data_dir_option
 def export(form: str, data_dir: Path) -> None:
-    """Write all decisions as training data: one pair per line, with label 1 or 0."""
+    """Write all decisions as training data: one pair per line, with label 1 or 0.
+
+    In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, as in exports.
+    """
     chosen = settings(data_dir)
     decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None)]
     rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]
@@ -116,40 +163,24 @@ def export(form: str, data_dir: Path) -> None:
         for row in rows:
             click.echo(json.dumps({name: row[name] for name in _EXPORTED}, default=str))
         return
-    writer = csv.DictWriter(sys.stdout, _EXPORTED, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({**row, "evidence": json.dumps(row["evidence"])} for row in rows)
+    import pyarrow as pa  # only now, as all that loads it
+
+    from workers.bulk.codecs.text import csv_head, csv_rows
+
+    cells = [{name: _cell(row[name]) for name in _EXPORTED} for row in rows]
+    batch = pa.RecordBatch.from_pylist(cells, pa.schema([(name, pa.string()) for name in _EXPORTED]))
+    written = csv_head(list(_EXPORTED)) + bytes(csv_rows(batch, list(_EXPORTED)))
+    sys.stdout.write(written.decode())
 
 
-@matches.command(epilog="Example: itemindex matches stats --json")
-@data_dir_option
-@json_option
-def stats(data_dir: Path, as_json: bool) -> None:
-    """Count the links and the decisions. `precision`: the share of reviewed pairs that people accepted."""
-    [row] = _rows(settings(data_dir), SQL.stats)
+def _show_counts(chosen: Settings, as_json: bool) -> None:
+    [row] = _rows(chosen, SQL.stats)
     judged = row["accepted"] + row["rejected"]
     row["precision"] = round(row["accepted"] / judged, 4) if judged else None
     if as_json:
         show([row], as_json=True)
         return
     show(({"what": name, "count": value} for name, value in row.items()), as_json=False, title="matches")
-
-
-def _decide(data_dir: Path, as_json: bool, iid: str, other: str, accepted: bool | None, reason: str | None) -> None:
-    """Decide on two items, or with None take the decision back, and print what came of it."""
-    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
-
-    pair, by = (_canonical(iid), _canonical(other)), events.actor()
-    with connect(settings(data_dir).database_url, application="matches") as connection:
-        reindex.lock(connection)
-        if accepted is None:
-            version = item_acts.take_back(connection, *pair, by, reason)
-        else:
-            version = item_acts.decide(connection, *pair, accepted, by, reason)
-    if version is None:
-        report("decided; no record changes", as_json=as_json, data_version=None)
-    else:
-        report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
 def _rows(chosen: Settings, query: str, *values: object) -> list[dict[str, Any]]:
@@ -172,6 +203,12 @@ def _is_of(row: dict[str, Any], named: tuple[str, str]) -> bool:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cell(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
 def _canonical(text: str) -> str:

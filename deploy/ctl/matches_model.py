@@ -10,7 +10,7 @@ import click
 from deploy.ctl.console import console, errors, json_option, report, show
 
 if TYPE_CHECKING:
-    from workers.matching.evaluation import Evaluation
+    from workers.articles.matching.evaluation import Evaluation
 
 file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -61,8 +61,8 @@ def evaluate(
     """
     if sum(map(bool, ((*train, *valid), train_on, model))) > 1:
         raise click.UsageError("--train, --train-on and --model exclude one another")
-    from workers.matching import evaluation, transfer  # only now: it loads scikit-learn
-    from workers.matching.model import Model
+    from workers.articles.matching import evaluation, transfer  # only now: it loads scikit-learn
+    from workers.articles.matching.model import Model
 
     chosen = transfer.trained_on(train_on) if train_on else Model.read(model) if model else Model.shipped()
     files = evaluation.Files(left, right, pairs, (*train, *valid))
@@ -105,7 +105,7 @@ def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
 @json_option
 def train(out: Path, worlds: int | None, seed: int | None, as_json: bool) -> None:
     """Train the model of likeness anew, on invented articles; without options it is the shipped one."""
-    from workers.matching.training import SEED, WORLDS, train_shipped  # only now: it loads scikit-learn
+    from workers.articles.matching.training import SEED, WORLDS, train_shipped  # only now: it loads scikit-learn
 
     if not as_json:
         console.say("training; this takes a few minutes")

@@ -7,11 +7,11 @@ import click
 from deploy.ctl.console import console, data_dir_option, json_option, settings, show
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
-from shared.identifiers import LAYOUT
+from shared.index.identifiers import LAYOUT
 from shared.search.directory import is_of_former_format
+from workers.analytics.rollups import layout
 from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
-from workers.rollups import layout
 from workers.search.job import make_index
 
 

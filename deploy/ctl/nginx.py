@@ -10,8 +10,8 @@ import click
 
 from deploy.local import nginx as embedded
 from deploy.local import tls
-from shared.config import Settings
 from shared.printable import printable
+from shared.settings.settings import Settings
 
 # A name, an IPv4 address, an IPv6 address in brackets, or nothing for every address.
 _HOST = re.compile(r"[A-Za-z0-9.*-]*|\[[0-9A-Fa-f:.]+\]")

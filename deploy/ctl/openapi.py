@@ -8,8 +8,8 @@ import yaml
 from aiohttp import web
 
 from edge.app import create_app, describe
-from edge.resources import build
-from shared.config import Settings
+from edge.composition import build
+from shared.settings.settings import Settings
 
 _PLACEHOLDERS: dict[str, Any] = {
     "edge_database_url": "postgresql://nowhere/none",

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import data_dir_option, json_option, settings, show
-from shared.db.connect import connect
-from workers.rates.load import SQL, Terms, load
+from deploy.ctl.console import console, settings, show, stored, table
+from workers.ingest.rates import SQL, Terms, load
 
 _NAME = r"[a-z][a-z0-9_]{0,62}"
 
@@ -27,8 +26,7 @@ def rates() -> None:
 @click.option("--title", help="Source of the rates; default: the European Central Bank.")
 @click.option("--url", help="Address of the publication; default: the European Central Bank's page.")
 @click.option("--license", "license_", help="Terms of use; default: those of the European Central Bank.")
-@data_dir_option
-@json_option
+@stored
 def load_rates(
     file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
 ) -> None:
@@ -39,18 +37,28 @@ def load_rates(
     terms = Terms(_checked(name))
     given = {"title": title, "url": url, "license": license_}
     terms = replace(terms, **{field: text for field, text in given.items() if text})
-    show([asdict(load(settings(data_dir), terms, file))], as_json=as_json, title="rates")
+    loaded = load(settings(data_dir), terms, file)
+    row = asdict(loaded)
+    if as_json:
+        show([row], as_json=True)
+        return
+    del row["reasons"]
+    show([row], as_json=False, title="rates" if loaded.changed else "rates: all of them were in force already")
+    for line in loaded.reasons:
+        console.say("refused: {line}", line=line, soft_wrap=True)
+    if loaded.reasons:
+        console.say("`itemindex loads rejects {load}` lists them", load=loaded.load_id)
 
 
-@rates.command("list", epilog="Example: itemindex rates list --json")
-@data_dir_option
-@json_option
-def list_rates(data_dir: Path, as_json: bool) -> None:
-    """List the tables: their source, first and last day, currencies, and rates."""
-    names = ("name", "title", "url", "first_day", "last_day", "currencies", "rates")
-    with connect(settings(data_dir).database_url, application="rates") as connection:
-        tables = connection.execute(SQL.tables).fetchall()
-    show((dict(zip(names, row, strict=True)) for row in tables), as_json=as_json, title="rates")
+table(
+    rates,
+    "list",
+    SQL.tables,
+    "name title url first_day last_day currencies rates",
+    title="rates",
+    text="List the tables: their source, first and last day, currencies, and rates.",
+    example="itemindex rates list --json",
+)
 
 
 def _checked(name: str) -> str:

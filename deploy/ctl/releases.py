@@ -5,21 +5,20 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, json_option, report, settings, show
+from deploy.ctl.console import console, report, settings, stored, table
 from deploy.terminal import safe
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.releases.retention import SQL as RELEASES
-from workers.releases.retention import expire, order
+from workers.bulk.releases import SQL as RELEASES
+from workers.bulk.releases import expire, order
 
 SQL = beside(__file__, "releases.sql")
-_LISTED = ("dataset", "data_version", "kept_as", "files", "rows", "bytes", "created_at", "expires_at")
 _LOOK_SECONDS = 0.3
 _STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 
@@ -31,8 +30,7 @@ def releases() -> None:
 
 @releases.command(epilog="Example: itemindex releases cut --wait")
 @click.option("--wait", is_flag=True, help="Wait until the release is cut.")
-@data_dir_option
-@json_option
+@stored
 def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
     """Order a release of the newest data_version. Existing releases do not change."""
     chosen = settings(data_dir)
@@ -47,19 +45,19 @@ def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
     _follow(chosen, job, as_json)
 
 
-@releases.command("list", epilog="Example: itemindex releases list --json")
-@data_dir_option
-@json_option
-def list_(data_dir: Path, as_json: bool) -> None:
-    """List releases, the newest first."""
-    with connect(settings(data_dir).database_url, application="releases") as connection:
-        rows = connection.execute(SQL.list).fetchall()
-    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="releases")
+table(
+    releases,
+    "list",
+    SQL.list,
+    "dataset data_version kept_as files rows bytes created_at expires_at",
+    title="releases",
+    text="List releases, the newest first.",
+    example="itemindex releases list --json",
+)
 
 
 @releases.command("expire", epilog="Example: itemindex releases expire")
-@data_dir_option
-@json_option
+@stored
 def expire_(data_dir: Path, as_json: bool) -> None:
     """Remove expired releases, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)

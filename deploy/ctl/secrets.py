@@ -2,7 +2,6 @@
 
 import secrets as random
 from collections import Counter
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -10,12 +9,12 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import click
 from psycopg import sql
 
-from deploy.ctl.console import data_dir_option, json_option, print_json, report, settings, show
-from shared.config import Settings
+from deploy.ctl.console import print_json, report, settings, stored
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.webhook_secrets import opened_secret, sealed_secret
+from shared.events.webhook_secrets import opened_secret, sealed_secret
+from shared.settings.settings import Settings
 
 SQL = beside(__file__, "accounts.sql")
 WEBHOOKS = beside(__file__, "webhooks.sql")
@@ -49,8 +48,7 @@ def secrets() -> None:
 
 @secrets.command(epilog="Example: itemindex secrets rotate token-pepper")
 @click.argument("name", type=click.Choice([*_SIGNING, *_LOGINS]))
-@data_dir_option
-@json_option
+@stored
 def rotate(name: str, data_dir: Path, as_json: bool) -> None:
     """Print the settings to change, step by step; each step is one rolling restart of the parts that use the secret.
 
@@ -66,8 +64,7 @@ def rotate(name: str, data_dir: Path, as_json: bool) -> None:
 
 @secrets.command(epilog="Example: itemindex secrets retire itemindex_edge_login")
 @click.argument("login")
-@data_dir_option
-@json_option
+@stored
 def retire(login: str, data_dir: Path, as_json: bool) -> None:
     """End the login that a rotation replaced: it can connect no more. Refused while it is connected."""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
@@ -80,26 +77,8 @@ def retire(login: str, data_dir: Path, as_json: bool) -> None:
     report("retired", as_json=as_json, login=login)
 
 
-@secrets.command(epilog="Example: itemindex secrets pending --since 2026-11-20T12:00:00Z")
-@click.option(
-    "--since",
-    required=True,
-    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d"]),
-    help="When TOKEN_PEPPER was changed on the last edge (UTC).",
-)
-@data_dir_option
-@json_option
-def pending(since: datetime, data_dir: Path, as_json: bool) -> None:
-    """List the working keys that were not used since: they end with TOKEN_PEPPER_PREVIOUS, and must be rotated."""
-    with connect(settings(data_dir).database_url, application="secrets") as connection:
-        rows = connection.execute(SQL.keys_not_used_since, (since,)).fetchall()
-    names = ("key", "organization", "created_at", "last_used_at")
-    show((dict(zip(names, row, strict=True)) for row in rows), as_json=as_json, title="keys under the old pepper")
-
-
 @secrets.command(epilog="Example: itemindex secrets reseal")
-@data_dir_option
-@json_option
+@stored
 def reseal(data_dir: Path, as_json: bool) -> None:
     """Seal the secrets of webhooks under SIGNING_SECRET where SIGNING_SECRET_PREVIOUS sealed them.
 

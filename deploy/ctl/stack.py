@@ -1,4 +1,4 @@
-"""`itemindex up | status | down | logs`: the embedded stack from the command line."""
+"""`itemindex up`, `status`, `down` and `logs`: the whole service on this machine."""
 
 import contextlib
 import http.client
@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, errors, json_option, report, show
+from deploy.ctl.console import console, data_dir_option, errors, report, show, stored
 from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
@@ -24,6 +25,45 @@ from deploy.local.supervised import StackError, end_left_behind, locked, read_st
 from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
 from shared.processes import is_alive
+
+
+@click.command(epilog="Example: itemindex logs edge-a -f")
+@click.argument("name", required=False)
+@click.option("-f", "--follow", is_flag=True, help="Continue to show new lines.")
+@click.option(
+    "-n", "--lines", default=30, show_default=True, type=click.IntRange(0, 100_000), help="Lines to begin with."
+)
+@data_dir_option
+def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
+    """Show the log of one part, or the end of every log."""
+    folder = Paths.at(data_dir).root / "log"
+    names = sorted(path.stem for path in folder.glob("*.log"))
+    if not names:
+        raise ItemIndexError("there are no logs here; `itemindex up` writes them below its data directory")
+    if name is not None and name not in names:
+        raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
+    chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
+    for path in chosen:
+        console.say("[bold cyan]{part}[/]", part=path.stem)
+        with path.open(errors="replace") as log:
+            console.pass_on("".join(deque(log, lines)))
+    if follow:
+        _follow(chosen)
+
+
+def _follow(paths: list[Path]) -> None:
+    """Print what is added to the files until Ctrl-C."""
+    command = ["tail", "-n", "0", "-F", *map(str, paths)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as tail:
+        assert tail.stdout is not None
+        try:
+            for line in tail.stdout:
+                console.pass_on(line)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            tail.terminate()  # also after an error: leaving the block waits for it
+
 
 _DETACHED_SECONDS = 300.0
 _DOWN_SECONDS = 90.0
@@ -209,8 +249,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
 
 
 @click.command(epilog="Example: itemindex status --json")
-@data_dir_option
-@json_option
+@stored
 def status(data_dir: Path, as_json: bool) -> None:
     """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
     state = read_state(Paths.at(data_dir))
@@ -239,8 +278,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
-@data_dir_option
-@json_option
+@stored
 def down(data_dir: Path, as_json: bool) -> None:
     """Stop the service that runs on this data directory, and wait until it has ended.
 

@@ -5,18 +5,17 @@ from uuid import UUID
 
 import click
 
-from deploy.ctl.console import OPERATOR, data_dir_option, json_option, report, reveal, settings, show
-from deploy.ctl.selectors import organization_of
-from edge.http.uuid7 import uuid7
-from edge.webhooks.service import SQL as WEBHOOKS
-from shared.config import Settings
+from deploy.ctl.accounts import organization_of
+from deploy.ctl.console import OPERATOR, limit_option, report, reveal, settings, show, stored
+from edge.events.webhook_service import SQL as WEBHOOKS
+from edge.http.context import uuid7
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.events import CURSOR_MAX, TYPES
-from shared.webhook_secrets import sealed_secret
-from shared.webhook_urls import url_fault
-from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret
+from shared.events.types import CURSOR_MAX, TYPES
+from shared.events.webhook_secrets import sealed_secret
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
+from shared.settings.settings import Settings
 
 SQL = beside(__file__, "webhooks.sql")
 _LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
@@ -30,8 +29,7 @@ def webhooks() -> None:
 
 @webhooks.command("list", epilog="Example: itemindex webhooks list --json")
 @click.option("--organization", help="Only webhooks of this organization, by id or name.")
-@data_dir_option
-@json_option
+@stored
 def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
     """List webhooks with their failures and what they have not accepted yet."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
@@ -46,8 +44,7 @@ def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
 @click.option(
     "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
 )
-@data_dir_option
-@json_option
+@stored
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
     """Create a webhook of an organization, and print its signing secret, once."""
     chosen = settings(data_dir)
@@ -67,8 +64,7 @@ def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, 
 
 @webhooks.command(epilog="Example: itemindex webhooks rotate 01a1…")
 @click.argument("webhook", type=click.UUID)
-@data_dir_option
-@json_option
+@stored
 def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
     """Replace a webhook's secret and print the new one, once; for 24 hours the one before signs as well."""
     chosen, secret = settings(data_dir), new_secret()
@@ -81,8 +77,7 @@ def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 
 @webhooks.command(epilog="Example: itemindex webhooks delete 01a1…")
 @click.argument("webhook", type=click.UUID)
-@data_dir_option
-@json_option
+@stored
 def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
     """Delete a webhook with its attempts; no more events are sent to it."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
@@ -92,9 +87,8 @@ def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 
 @webhooks.command(epilog="Example: itemindex webhooks attempts 01a1… --limit 5")
 @click.argument("webhook", type=click.UUID)
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 10_000), help="Entries to show at most.")
-@data_dir_option
-@json_option
+@limit_option(20)
+@stored
 def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the attempts of a webhook with the receiver's answers, the newest first."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
@@ -108,8 +102,7 @@ def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
 @click.option("--event", type=click.UUID, help="One event, by its id.")
 @click.option("--after", type=click.IntRange(0, CURSOR_MAX), help="Events later than this cursor.")
 @click.option("--to", type=click.IntRange(0, CURSOR_MAX), default=CURSOR_MAX, help="Up to this cursor.")
-@data_dir_option
-@json_option
+@stored
 def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_dir: Path, as_json: bool) -> None:
     """Replay events, by id or by range."""
     if (event is None) == (after is None):
@@ -120,33 +113,29 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
             WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
         ).fetchone()
         assert row is not None
+        if not row[0]:
+            raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
     report("events that will be sent again: {events}", as_json=as_json, events=row[0])
 
 
-@webhooks.command(epilog="Example: itemindex webhooks enable 01a1…")
+@webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")
 @click.argument("webhook", type=click.UUID)
-@data_dir_option
-@json_option
-def enable(webhook: UUID, data_dir: Path, as_json: bool) -> None:
-    """Send to a disabled webhook again, and at once to one that waits for its next attempt."""
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        connection.execute(WEBHOOKS.enable, (_owner(connection, webhook), str(webhook), OPERATOR))
-    report("webhook {webhook} is enabled", as_json=as_json, webhook=str(webhook))
-
-
-@webhooks.command(epilog="Example: itemindex webhooks disable 01a1… --reason 'asked by its owner'")
-@click.argument("webhook", type=click.UUID)
+@click.argument("state", type=click.Choice(("enabled", "disabled")))
 @click.option(
     "--reason", default="Disabled by an operator.", show_default=True, help="Reason that its organization receives."
 )
-@data_dir_option
-@json_option
-def disable(webhook: UUID, reason: str, data_dir: Path, as_json: bool) -> None:
-    """Stop sending to a webhook; its organization finds an event and an entry in the audit log."""
+@stored
+def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
+    """Disable a webhook, or enable it: then one that waits for its next attempt has it at once.
+
+    The organization finds an event and an entry in the audit log.
+    """
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        if connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
+        if state == "enabled":
+            connection.execute(WEBHOOKS.enable, (_owner(connection, webhook), str(webhook), OPERATOR))
+        elif connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
             raise ItemIndexError("there is no webhook of this id that is enabled")
-    report("webhook {webhook} is disabled", as_json=as_json, webhook=str(webhook))
+    report("webhook {webhook} is {state}", as_json=as_json, webhook=str(webhook), state=state)
 
 
 def _sealed(chosen: Settings, webhook: str, secret: str) -> bytes:

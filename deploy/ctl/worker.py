@@ -8,7 +8,7 @@ import click
 
 from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
-from deploy.local.worker import worker_command
+from deploy.local.supervised import worker_command
 from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
 
@@ -56,7 +56,7 @@ def worker(queues: str, concurrency: int, data_dir: Path) -> None:
 @data_dir_option
 def dispatcher(data_dir: Path) -> None:
     """Run a dispatcher until it is stopped. One is enough; two survive the loss of a host."""
-    _become([sys.executable, "-m", "workers.dispatch"], data_dir, _WORKER_NEEDS)
+    _become([sys.executable, "-m", "workers", "dispatcher"], data_dir, _WORKER_NEEDS)
 
 
 def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:

@@ -23,7 +23,7 @@ CLIENT_ID = "item-index"
 _SCOPES = "openid profile email"
 _TOKEN_SECONDS = 3_600
 _THEME = Path(__file__).with_name("sign_in")
-_PRODUCT_FILES = Path(edge.__file__).with_name("meta") / "static"
+_PRODUCT_FILES = Path(edge.__file__).with_name("docs") / "static"
 PEOPLE = (("ada", "Ada", "Lovelace"), ("grace", "Grace", "Hopper"))
 STAFF = "ada@example.org"
 """The people who are operators, too: they decide in the dashboard which items are one article."""

@@ -32,7 +32,7 @@ _DEFAULTS = {
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
     "GUARDS": str(_BESIDE / "guards.conf"),
     "FORWARDED": str(_BESIDE / "forwarded.conf"),
-    "STATIC_DIR": str(PROJECT / "edge" / "meta" / "static"),
+    "STATIC_DIR": str(PROJECT / "edge" / "docs" / "static"),
 }
 _PLACE = re.compile(r"@[A-Z_]+@")
 

@@ -14,17 +14,16 @@ from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import StackError, end_left_behind
+from deploy.local.supervised import WORKER_MODULE, StackError, end_left_behind, worker_command
 from deploy.local.tls import Certificate
-from deploy.local.worker import WORKER_MODULE, worker_command
 from shared.clock import utc_now
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.redis.urls import is_cluster
+from shared.settings.settings import Settings
+from workers.analytics.rollups import layout
 from workers.provenance import identifiers
 from workers.provenance.events import SQL as EVENTS
-from workers.rollups import layout
 
 _STORES = ("postgres", "state", "cache")
 _READY_SECONDS = 60.0
@@ -250,7 +249,7 @@ class Stack:
         return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
     def _relay(self) -> Program:
-        command = [sys.executable, "-m", "workers.dispatch"]
+        command = [sys.executable, "-m", "workers", "dispatcher"]
         return self._beating("dispatcher", command)
 
     def _matches(self) -> Program:

@@ -2,15 +2,16 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import Any
 
 from deploy.local.paths import Paths
-from deploy.local.processes import end_all_writing_below
-from shared.config import Settings
+from deploy.local.process import end_all_writing_below
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 
 
 class StackError(Exception):
@@ -71,3 +72,15 @@ def settings_of(paths: Paths) -> Settings:
     return Settings.from_environment(
         {**state["environment"], **{k: v for k, v in os.environ.items() if k == "LOG_LEVEL"}}
     )
+
+
+# How a worker is started; the same command in the embedded stack and by `itemindex worker`.
+
+
+WORKER_MODULE = "workers"
+
+
+def worker_command(queues: str, concurrency: int, *, module: str = WORKER_MODULE) -> list[str]:
+    """Return the command of a worker for these queues (comma-separated) with so many processes."""
+    name = queues.replace(",", "-")
+    return [sys.executable, "-m", module, "-Q", queues, "-c", str(concurrency), "-n", f"{name}@%h"]

@@ -40,7 +40,7 @@ function instance(id) {
     return "urn:uuid:" + [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-// A UUID version 7 (RFC 9562) in hexadecimal, as edge/http/uuid7.py makes it.
+// A UUID version 7 (RFC 9562) in hexadecimal, as edge/http/context.py makes it.
 function requestId() {
     const random = new Uint8Array(10);
     globalThis.crypto.getRandomValues(random);
@@ -81,7 +81,7 @@ function answer(r) {
     if (status === 405) {
         fields["Allow"] = ALLOW;
     }
-    if (status === 404 && (r.variables.http_accept || "").includes("text/html")) {
+    if ((r.variables.http_accept || "").includes("text/html")) {
         fields["Content-Type"] = "text/html; charset=utf-8";
         fields["Content-Security-Policy"] = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
         r.return(status, page(document));
@@ -90,12 +90,12 @@ function answer(r) {
     r.return(status, JSON.stringify(document));
 }
 
-// For a person whose browser has followed a wrong link; as edge/meta/templates/problem.html. All of its text is ours.
+// For a person whose browser followed a wrong link, or sent too large a form; as edge/docs/templates/problem.html. All of its text is ours.
 function page(problem) {
     return '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>' + problem.title + ' · Item Index</title>' +
         '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/style.css"></head><body><main>' +
-        '<h1>' + problem.title + '</h1><p class="lead">There is nothing at this address.</p>' +
+        '<h1>' + problem.title + '</h1><p class="lead">' + (problem.status === 404 ? "There is nothing at this address." : problem.detail) + '</p>' +
         '<p><a href="/v1/docs">Documentation</a> · <a href="/dashboard">Dashboard</a></p>' +
         '<p class="dim">' + problem.instance + '</p></main></body></html>';
 }

@@ -1,9 +1,8 @@
 """The changes between two OpenAPI documents that break a client. Within a version only additions are allowed. Pure."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
-
-from edge.openapi.components import expanded
 
 Document = dict[str, Any]
 _METHODS = ("get", "post", "put", "patch", "delete")
@@ -17,6 +16,35 @@ _NEVER_BELOW_NOTHING = ("minLength", "minItems")  # a length of at least 0 is no
 def breaking(old: Document, new: Document) -> list[str]:
     """Return one sentence for each change that can break a client which follows the old document."""
     return list(_paths(expanded(old), expanded(new)))
+
+
+def operations_of(document: Document) -> Iterator[Document]:
+    """Return every operation of a document."""
+    for operations in document["paths"].values():
+        yield from operations.values()
+
+
+def expanded(document: Document) -> Document:
+    """Return the document with every shared header, parameter and response in its place."""
+    made = copy.deepcopy(document)
+    for operation in operations_of(made):
+        if "security" in made:
+            operation.setdefault("security", made["security"])
+        operation["parameters"] = [_shared(made, one) for one in operation.get("parameters", ())]
+        responses = {status: _shared(made, one) for status, one in operation["responses"].items()}
+        for response in responses.values():
+            if "headers" in response:
+                response["headers"] = {name: _shared(made, one) for name, one in response["headers"].items()}
+        operation["responses"] = responses
+    return made
+
+
+def _shared(document: Document, node: Document) -> Document:
+    if "$ref" not in node:
+        return node
+    _, _, kind, name = node["$ref"].split("/")
+    component: Document = copy.deepcopy(document["components"][kind][name])
+    return component
 
 
 def _paths(old: Document, new: Document) -> Iterator[str]:

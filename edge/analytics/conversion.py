@@ -10,8 +10,8 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from edge.http.parameters import CurrencyCode, Parameters
 from edge.storage.database import Database
-from shared.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
-from shared.results.formats import money
+from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
+from shared.analytics.results import money
 
 _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a table of exchange rates, like ecb")
 
@@ -34,9 +34,9 @@ class ConvertQuery(Parameters):
     def both_or_none(self, data: Mapping[str, Any], **options: Any) -> None:
         """A currency alone does not say by which rates, and rates alone do not say what to do with them."""
         if data.get("convert") is not None and data.get("rates") is None:
-            raise ValidationError("is needed with `convert`: the table of exchange rates, like ecb", "rates")
+            raise ValidationError("is required with `convert`: the table of exchange rates, like ecb", "rates")
         if data.get("rates") is not None and data.get("convert") is None:
-            raise ValidationError("is needed with `rates`: the currency to convert to", "convert")
+            raise ValidationError("is required with `rates`: the currency to convert to", "convert")
 
 
 class UsedRate(Schema):
@@ -75,7 +75,7 @@ async def read_converter(
     wanted = sorted({*currencies, to})
     row = await database.fetch_row(SQL.table, name, wanted, first - timedelta(days=AGE_DAYS_MAX), last)
     if row is None:
-        raise unknown_table()
+        raise unknown_table(name)
     per_euro = by_currency(row["currencies"], row["days"], row["per_euro"])
     return Converter(to, name, row["title"], row["url"], per_euro), int(row["version"])
 

@@ -1,27 +1,43 @@
-"""The common parts of all paid analytics: their parameters and their envelope (contract, section 4)."""
+"""Where work on the observations of one item is done: at once while they are few, else in a thread."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from aiohttp import web
 from marshmallow import Schema, ValidationError, fields, validate
 
-from edge.analytics.aside import aside
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
-from edge.http.conditional import none_match
 from edge.http.context import CONTEXT
-from edge.http.json_response import unstored_json
+from edge.http.json import unstored_json
 from edge.http.parameters import QUERY, Flag, Parameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
-from shared.outliers import MODES
-from shared.results import formats
-from shared.results.layout import MEDIA_TYPES
+from edge.http.representation import none_match
+from edge.rules import LIGHT_UNITS
+from shared.analytics import results as formats
+from shared.analytics.outliers import MODES
+from shared.analytics.results import MEDIA_TYPES
+
+Result = TypeVar("Result")
+# A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's
+# observations would delay all other callers.
+_ROWS_AT_ONCE_MAX = 500
+
+
+async def aside(rows: int, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what `work` makes of so many rows."""
+    if rows <= _ROWS_AT_ONCE_MAX:
+        return work(*arguments)
+    return await asyncio.to_thread(work, *arguments)
+
+
+# The common parts of all paid analytics: their parameters and their envelope (contract, section 4).
+
 
 CACHE_CONTROL = "private, max-age=60"
-LIGHT_UNITS = 2
 _VALIDATORS = ("ETag", "Cache-Control", "Vary")
 # Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)
@@ -70,7 +86,7 @@ class LightQuery(LightFormat):
     from_ = Day(
         data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
     )
-    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last that holds data"})
+    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last with data, or `from`"})
     channel = fields.List(
         Utf8(1, 200),
         load_default=list,
@@ -121,14 +137,22 @@ class Meta(Schema):
     )
 
 
-class Estimate(Schema):
-    """The members that a dry run has instead of `data` and `meta`."""
+class Quote(Schema):
+    """Cost of a call."""
 
-    kind = fields.Str()
-    cost_units = fields.Int()
-    cached = fields.Bool()
-    format = fields.Str()
-    data_version = fields.Int()
+    kind = fields.Str(required=True)
+    cost_units = fields.Int(required=True)
+    cached = fields.Bool(required=True)
+    format = fields.Str(required=True)
+    data_version = fields.Int(required=True)
+    parameters = fields.Dict(metadata={"description": "Parameters of a report in their normal form"})
+
+
+class Analysis(Schema):
+    """Base of every analysis; each has rows as its `data`, and `meta`."""
+
+    instead = Quote
+    """What a dry run answers in its place."""
 
 
 def light_units(request: web.Request) -> int:

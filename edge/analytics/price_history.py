@@ -1,4 +1,4 @@
-"""The prices of one item: its observations, and the rows and statistics that are made of them."""
+"""GET /index/pricing/{iid}: the prices of an item, day by day."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,23 +9,99 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
+from aiohttp import web
 
-from edge.analytics.aside import aside
-from edge.analytics.envelope import light_offer
-from edge.analytics.items import range_of, require_active_item
-from edge.analytics.prices import Price
-from edge.analytics.reductions import reductions, summary
+from edge.analytics.conversion import in_currency
+from edge.analytics.envelope import aside, light_offer
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
+from edge.analytics.schemas import PricingQuery, PricingReport
 from edge.analytics.unit_prices import ROUNDING, unit_prices
 from edge.http.answer_cache import Offer
+from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
+from shared.analytics.exchange import ROUNDING as ROUNDED
+from shared.analytics.exchange import Converter
+from shared.analytics.outliers import MODES
 from shared.db.queries import beside
 from shared.money import minor_digits, to_text
-from shared.outliers import MODES
-from shared.prior_price.model import Options
+from shared.prior_price.model import Moment, Options, Reference
+from shared.prior_price.reduction import as_fields, reference
 from shared.units.content import Content, contents
+
+# One observed price, as the light reads fetch it.
+
+
+class Price(NamedTuple):
+    """One observation: `kind` is `l` (listing) or `s` (sale), amounts are in minor units of the currency.
+
+    `outlier` is the letter of its cause (shared/analytics/outliers.py), None for a price that its neighbours do not
+    contradict.
+    """
+
+    day: date
+    channel: str
+    kind: str
+    currency: str
+    minor: int
+    list_minor: int | None = None
+    outlier: str | None = None
+
+
+# From an item's listings to the running reduction of each channel. Pure.
+
+
+class Reduction(NamedTuple):
+    """The verdict of the rule on one channel on `as_of`, its last observed day or the day asked about."""
+
+    channel: str
+    currency: str
+    as_of: date
+    reference: Reference
+
+
+def reductions(prices: Sequence[Price], as_of: date | None, options: Options) -> Iterator[Reduction]:
+    """Yield the running reduction of each channel and currency that has listings, in that order.
+
+    Several prices of one day all count as applied on it, the lowest as the last one: sources give no time of day.
+    """
+    listings = sorted(
+        (price for price in prices if price.kind == "l"),
+        key=lambda price: (price.channel, price.currency, price.day, -price.minor),
+    )
+    for (channel, currency), group in groupby(listings, key=lambda price: (price.channel, price.currency)):
+        moments = [_moment(price) for price in group]
+        yield Reduction(channel, currency, as_of or moments[-1].day, reference(moments, as_of, options))
+
+
+def as_row(reduction: Reduction) -> dict[str, Any]:
+    """Return a reduction with its evidence, as the fields of an answer."""
+    fields = as_fields(reduction.reference, lambda amount: _money(amount, reduction.currency))
+    del fields["reduction_began_at"]  # sources give no time of day
+    return {"channel": reduction.channel, "currency": reduction.currency, "as_of": reduction.as_of, **fields}
+
+
+def summary(reduction: Reduction) -> dict[str, Any]:
+    """Return a reduction without its evidence, for the meta of a pricing history."""
+    return {name: value for name, value in as_row(reduction).items() if name not in ("lowest_on", "evidence")}
+
+
+def _money(amount: Decimal, currency: str) -> str:
+    """Write an amount with the digits of its currency."""
+    return to_text(amount.scaleb(minor_digits(currency)), currency)
+
+
+def _moment(price: Price) -> Moment:
+    scale = -minor_digits(price.currency)
+    listed = None if price.list_minor is None else Decimal(price.list_minor).scaleb(scale)
+    return Moment(price.day, price=Decimal(price.minor).scaleb(scale), list_price=listed)
+
+
+# The prices of one item: its observations, and the rows and statistics that are made of them.
+
 
 SQL = beside(__file__, "price_history.sql")
 WINDOWS = (7, 30, 90, 365)
+MONEY = ("low", "median", "high", "close")
 KINDS = {"l": "listing", "s": "sale"}
 UNITS = {"low": "currency", "median": "currency", "high": "currency", "close": "currency", "n": "observations"}
 METHOD = (
@@ -85,7 +161,7 @@ class PriceHistory:
         letter = kind[0] if kind else None
         row = await self._database.fetch_row(SQL.prices, iid, first, to, channels, currency, letter)
         row = require_active_item(row, f"{self._base_url}/index/pricing", channels, query_string=query_string)
-        first, last = range_of(first, row["last_day"])
+        first, last = range_of(first, to, row["last_day"])
         prices = msgspec.json.decode(row["prices"] or b"[]", type=list[Price])
         attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
         in_range = [price for price in prices if price.day >= first]
@@ -104,10 +180,65 @@ class PriceHistory:
         }
         return History(shown, outliers, meta)
 
+    def declared(self) -> LightRead:
+        """Return the read of an item's prices."""
+        return LightRead(
+            kind="pricing",
+            path="pricing/{iid}",
+            operation="getPricing",
+            summary="Pricing history of one item",
+            description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
+            query=PricingQuery,
+            reply=PricingReport,
+            answer="The prices, or with `dry_run` their cost",
+            find=self._find,
+        )
+
+    async def _find(self, request: web.Request) -> Found:
+        query = request[QUERY]
+        history = await self.read(
+            request[PATH]["iid"],
+            query["from_"],
+            query["to"],
+            query["channel"],
+            query["currency"],
+            query["kind"],
+            include=query["outliers"] == "include",
+            query_string=request.rel_url.raw_query_string,
+        )
+        listed = rows(history.prices)
+        return Found(listed, SCHEMA, history.meta, _amounts(history, listed))
+
     async def offer(self, iid: str) -> Offer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
         history = await self.read(iid, None, None, (), None)
         return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")
+
+
+def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
+    """Return the amounts of the rows and of the meta, whose statistics end on the last day of the range."""
+    meta = history.meta
+    first = min([meta["from"], *(one["as_of"] for one in meta["reductions"])])
+    parts = (meta["statistics"], meta["reductions"])
+    currencies = {price.currency for price in history.prices} | {one["currency"] for part in parts for one in part}
+
+    def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        converted = [in_currency(row, MONEY, row["day"], converter) for row in listed]
+        return converted, converted_meta(meta, converter)
+
+    return Amounts(currencies, first, meta["to"], convert)
+
+
+def converted_meta(meta: dict[str, Any], converter: Converter) -> dict[str, Any]:
+    """Return the meta with its amounts converted: statistics at the rates of their last day, reductions of theirs."""
+    changed = {
+        name: [in_currency(row, ("low", "median", "high"), meta["to"], converter) for row in meta[name]]
+        for name in ("statistics", "unit_prices")
+    }
+    changed["reductions"] = [
+        in_currency(row, ("price", "prior_price", "at_most"), row["as_of"], converter) for row in meta["reductions"]
+    ]
+    return {**meta, **changed, "rounding": {**meta["rounding"], **dict.fromkeys(MONEY, ROUNDED)}}
 
 
 def _figures(

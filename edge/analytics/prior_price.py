@@ -1,31 +1,22 @@
 """GET /index/pricing/{iid}/reference: the price that a channel's running reduction must be compared with."""
 
 import asyncio
-from datetime import date
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.analytics import envelope
-from edge.analytics.conversion import in_currency, read_converter, with_original
-from edge.analytics.items import range_of, require_active_item
-from edge.analytics.price_history import coverage
-from edge.analytics.prices import Price
-from edge.analytics.prior_price_schemas import PriorPriceQuery, PriorPriceReply
-from edge.analytics.reductions import as_row, reductions
-from edge.http.context import CONTEXT
+from edge.analytics.conversion import in_currency
+from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
+from edge.analytics.price_history import Price, as_row, coverage, reductions
+from edge.analytics.schemas import PriorPriceQuery, PriorPriceReport
 from edge.http.parameters import PATH, QUERY
-from edge.index.schemas import IidPath
-from edge.quota.billing import Billing
 from edge.storage.database import Database
+from shared.analytics.exchange import ROUNDING as ROUNDED
+from shared.analytics.exchange import Converter
 from shared.db.queries import beside
-from shared.exchange import ROUNDING as ROUNDED
-from shared.exchange import Converter
 from shared.prior_price.model import Options
-from shared.results.layout import MEDIA_TYPES
 
 SQL = beside(__file__, "prior_price.sql")
 HISTORY_DAYS = 730
@@ -57,47 +48,31 @@ SCHEMA = pa.schema(
 
 
 class PriorPrice:
-    """The handler."""
+    """Reads the running reductions of an item."""
 
-    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
+    def __init__(self, database: Database, base_url: str) -> None:
         self._database = database
         self._base_url = base_url
-        self._billing = billing
 
-    @docs(
-        operationId="getPriorPrice",
-        summary="Prior price of one item's reductions",
-        description="Per channel, the running reduction, the lowest price of the 30 days before it, and the evidence.",
-        tags=["reports"],
-        produces=list(MEDIA_TYPES.values()),
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
-        },
-    )
-    @match_info_schema(IidPath())
-    @querystring_schema(PriorPriceQuery())
-    @response_schema(PriorPriceReply(), 200, description="The reductions, or with `dry_run` their cost")
-    async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one row for each channel and currency."""
-        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
-        return await charge.settle(self._respond(request))
+    def declared(self) -> LightRead:
+        """Return the read of one row for each channel and currency."""
+        return LightRead(
+            kind="prior-price",
+            path="pricing/{iid}/reference",
+            operation="getPriorPrice",
+            summary="Prior price of one item's reductions",
+            description="Per channel, the running reduction, the lowest price of the 30 days before it, and the "
+            "evidence.",
+            query=PriorPriceQuery,
+            reply=PriorPriceReport,
+            answer="The reductions, or with `dry_run` their cost",
+            find=self._find,
+        )
 
-    async def _respond(self, request: web.Request) -> web.StreamResponse:
-        query = request[QUERY]
+    async def _find(self, request: web.Request) -> Found:
         row = await self._listings(request)
-        if query["dry_run"]:
-            return envelope.estimate(request, "prior-price", row["version"])
-        listed, meta = await asyncio.to_thread(_judged, row, query)
-        if query["convert"] is None:
-            return await envelope.light_answer(request, listed, SCHEMA, meta)
-        converter, version = await self._converter(listed, query["convert"], query["rates"], meta["to"])
-        while version != meta["data_version"]:  # a load has committed between the two statements
-            listed, meta = await asyncio.to_thread(_judged, await self._listings(request), query)
-            converter, version = await self._converter(listed, query["convert"], query["rates"], meta["to"])
-        listed = [_converted(one, converter) for one in listed]
-        meta |= {"rounding": {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}, "conversion": converter.meta()}
-        return await envelope.light_answer(request, listed, with_original(SCHEMA), meta)
+        listed, meta = await asyncio.to_thread(_judged, row, request[QUERY])
+        return Found(listed, SCHEMA, meta, _amounts(listed, meta))
 
     async def _listings(self, request: web.Request) -> Any:
         query, iid = request[QUERY], request[PATH]["iid"]
@@ -107,10 +82,15 @@ class PriorPrice:
         query_string = request.rel_url.raw_query_string
         return require_active_item(row, f"{self._base_url}/index/pricing", query["channel"], "/reference", query_string)
 
-    async def _converter(self, listed: list[dict[str, Any]], to: str, name: str, last: date) -> tuple[Converter, int]:
-        days = [one["as_of"] for one in listed] or [last]
-        currencies = {one["currency"] for one in listed}
-        return await read_converter(self._database, to, name, currencies, min(days), max(days))
+
+def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> Amounts:
+    days = [one["as_of"] for one in listed] or [meta["to"]]
+
+    def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        rounding = {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}
+        return [_converted(one, converter) for one in listed], {**meta, "rounding": rounding}
+
+    return Amounts({one["currency"] for one in listed}, min(days), max(days), convert)
 
 
 def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
@@ -126,7 +106,7 @@ def _judged(row: Any, query: dict[str, Any]) -> tuple[list[dict[str, Any]], dict
     options = Options(
         query["progressive"], query["progressive_days"], bool(query["first_offered"]), query["first_offered"]
     )
-    first, last = range_of(min((price.day for price in prices), default=None), row["last_day"])
+    first, last = range_of(min((price.day for price in prices), default=None), None, row["last_day"])
     meta = {
         "data_version": row["version"],
         "from": first,

@@ -1,19 +1,142 @@
-"""Parameters and answers of the light reads, declared once."""
+"""The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta."""
 
-from marshmallow import Schema, fields, validate
+from collections.abc import Mapping
+from typing import Any
 
-from edge.analytics.amount_fields import original_currency
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
 from edge.analytics.conversion import ConvertQuery, conversion_meta
-from edge.analytics.displacement import DisplacementMeta, DisplacementQuery
-from edge.analytics.envelope import Estimate, LightQuery, Meta, OutlierMeta, outliers_field
-from edge.analytics.prior_price_schemas import ReductionSummary
-from edge.analytics.unit_prices import UnitPrice
-from edge.http.parameters import CurrencyCode
-from shared.footprint import BASES
-from shared.indicators import CODES
+from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
+from edge.analytics.unit_prices import UnitPrice, original_currency
+from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, Utf8, WholeNumber
+from shared.analytics.footprint import BASES, CODES
+from shared.prior_price.model import Reason
+from shared.uncertainty.displacement import RATES
 from shared.uncertainty.stated import ORIGINS
 
-_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+
+class DisplacementQuery(Parameters):
+    """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
+
+    displacement = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(RATES)),
+        metadata={"description": "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"},
+    )
+    displacement_rate = DecimalNumber(
+        load_default=None,
+        validate=validate.Range(0, 1),
+        metadata={"description": "New items displaced by each unit sold; in place of `displacement`", "example": 0.5},
+    )
+
+    @validates_schema
+    def one_rate(self, data: Mapping[str, Any], **options: Any) -> None:
+        """A scenario is a rate, so that a second one beside it would contradict it."""
+        if data.get("displacement") is not None and data.get("displacement_rate") is not None:
+            raise ValidationError("cannot be combined with `displacement`", "displacement_rate")
+
+
+class DisplacementMeta(Schema):
+    """New items that each unit displaces; with the source of the number, and which units are counted."""
+
+    rate = fields.Float(required=True, metadata={"example": 0.646})
+    citation = fields.Str(required=True)
+    counted = fields.Str(required=True, metadata={"description": "Units that are multiplied by the rate"})
+
+
+# Parameters and answer of the prior price.
+
+
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
+
+
+class PriorPriceQuery(ConvertQuery, LightFormat):
+    """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
+
+    asked_on = Day(
+        load_default=None, metadata={"description": "Day to judge; default: each channel's last observed day"}
+    )
+    channel = fields.List(
+        Utf8(1, 200),
+        load_default=list,
+        validate=validate.Length(0, 100),
+        metadata={"description": "Only this channel; repeat for more", "explode": True},
+    )
+    currency = CurrencyCode()
+    outliers = outliers_field()
+    progressive = Flag(
+        load_default=None,
+        metadata={
+            "description": "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before "
+            "the first one; without it such a reduction is not judged"
+        },
+    )
+    progressive_days = WholeNumber(
+        1, 366, load_default=None, metadata={"description": "Steps count that begin within so many days of the first"}
+    )
+    first_offered = Day(
+        load_default=None,
+        metadata={
+            "description": "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days "
+            "may then suffice"
+        },
+    )
+
+
+class ReductionSummary(Schema):
+    """The running reduction of one channel; as the observations show it."""
+
+    channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
+    currency = fields.Str(required=True, metadata={"example": "HKD"})
+    original_currency = original_currency()
+    as_of = fields.Date(required=True)
+    price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    reduction_began_on = fields.Date(required=True, allow_none=True)
+    prior_price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
+    percent = fields.Str(required=True, allow_none=True, metadata={"format": "decimal", "example": "20.00"})
+    applicable = fields.Bool(
+        required=True, metadata={"description": "Whether the price is below a prior price that is known"}
+    )
+    reason = fields.Str(required=True, allow_none=True, validate=validate.OneOf([reason.value for reason in Reason]))
+    known = fields.Bool(required=True, metadata={"description": "Whether the observations suffice to judge"})
+    at_most = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={
+            "format": "decimal",
+            "description": "Lowest price observed in its days; if the prior price is unknown",
+        },
+    )
+
+
+class EvidenceDay(Schema):
+    """The lowest price of a day."""
+
+    day = fields.Date(required=True)
+    price = fields.Str(required=True, metadata=_MONEY)
+
+
+class PriorPriceRow(ReductionSummary):
+    """A reduction with the days that it is judged by."""
+
+    lowest_on = fields.List(fields.Date(), required=True)
+    evidence = fields.List(fields.Nested(EvidenceDay()), required=True)
+
+
+class PriorPriceMeta(Meta):
+    """The meta of prior prices."""
+
+    conversion = conversion_meta()
+
+
+class PriorPriceReport(Analysis):
+    """The reductions of an item."""
+
+    data = fields.List(fields.Nested(PriorPriceRow()), required=True)
+    meta = fields.Nested(PriorPriceMeta(), required=True)
+
+
+# Parameters and answers of the light reads, declared once.
 
 
 class PricingQuery(ConvertQuery, LightQuery):
@@ -86,11 +209,11 @@ class PricingMeta(Meta):
     )
 
 
-class PricingReply(Estimate):
-    """A pricing history, or with `dry_run` its cost."""
+class PricingReport(Analysis):
+    """A pricing history."""
 
-    data = fields.List(fields.Nested(PricingRow()))
-    meta = fields.Nested(PricingMeta())
+    data = fields.List(fields.Nested(PricingRow()), required=True)
+    meta = fields.Nested(PricingMeta(), required=True)
 
 
 class StageFigure(Schema):
@@ -166,8 +289,8 @@ class SustainabilityMeta(Meta):
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 
 
-class SustainabilityReply(Estimate):
-    """The figures of an item, or with `dry_run` their cost."""
+class SustainabilityReport(Analysis):
+    """The figures of an item."""
 
-    data = fields.List(fields.Nested(SustainabilityRow()))
-    meta = fields.Nested(SustainabilityMeta())
+    data = fields.List(fields.Nested(SustainabilityRow()), required=True)
+    meta = fields.Nested(SustainabilityMeta(), required=True)

@@ -8,20 +8,14 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.analytics import envelope, schemas
-from edge.analytics.items import range_of, require_active_item
-from edge.http.context import CONTEXT
+from edge.analytics.light_reads import Found, LightRead, range_of, require_active_item
+from edge.analytics.schemas import SustainabilityQuery, SustainabilityReport
 from edge.http.parameters import PATH, QUERY
-from edge.index.schemas import IidPath
-from edge.quota.billing import Billing
 from edge.storage.database import Database
+from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
+from shared.analytics.results import DOUBLE, NINE_DIGITS
 from shared.db.queries import beside
-from shared.footprint import Figure, as_double, nearest
-from shared.indicators import INDICATORS, Indicator
-from shared.results.layout import MEDIA_TYPES
-from shared.results.rounding import DOUBLE, NINE_DIGITS
 from shared.uncertainty.displacement import Displacement, requested_displacement
 
 SQL = beside(__file__, "sustainability.sql")
@@ -32,8 +26,9 @@ METHOD = (
     "nearest category; cumulative is per_unit times the units sold where sales are known, else per_unit once (basis); "
     "null where no source has a figure; stages are those that sources list, which need not add up to the figure; low "
     "to high are the middle 95 % of a log-normal, central its median, as wide as the source states (interval_from: "
-    "source), as a category's samples lie apart (samples), or by basis and the empirical pedigree matrix (pedigree); "
-    "avoided is the displacement rate times the units sold in the channels chosen, which should be second-hand ones"
+    "source), as samples within categories lie apart (samples), or by the pedigree matrix (pedigree) with assumed "
+    "scores: measured ×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times all units sold in the "
+    "channels chosen, also those sold new"
 )
 ROUNDING = {
     **dict.fromkeys(("per_unit", "cumulative", "per_kg", "weight_kg", "stages.per_unit"), DOUBLE),
@@ -79,33 +74,28 @@ _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class Sustainability:
-    """The handler."""
+    """Reads the footprint of an item."""
 
-    def __init__(self, database: Database, base_url: str, billing: Billing) -> None:
+    def __init__(self, database: Database, base_url: str) -> None:
         self._database = database
         self._base_url = base_url
-        self._billing = billing
 
-    @docs(
-        operationId="getSustainability",
-        summary="Sustainability of one item",
-        description="Each indicator per unit and cumulative, with its stages where sources list them, and its source.",
-        tags=["reports"],
-        produces=list(MEDIA_TYPES.values()),
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
-        },
-    )
-    @match_info_schema(IidPath())
-    @querystring_schema(schemas.SustainabilityQuery())
-    @response_schema(schemas.SustainabilityReply(), 200, description="The figures, or their cost")
-    async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one row for each indicator."""
-        charge = await self._billing.charge(request[CONTEXT], envelope.light_units(request))
-        return await charge.settle(self._respond(request))
+    def declared(self) -> LightRead:
+        """Return the read of one row for each indicator."""
+        return LightRead(
+            kind="sustainability",
+            path="sustainability/{iid}",
+            operation="getSustainability",
+            summary="Sustainability of one item",
+            description="Each indicator per unit and cumulative, with its stages where sources list them, and its "
+            "source.",
+            query=SustainabilityQuery,
+            reply=SustainabilityReport,
+            answer="The figures, or their cost",
+            find=self._find,
+        )
 
-    async def _respond(self, request: web.Request) -> web.StreamResponse:
+    async def _find(self, request: web.Request) -> Found:
         query = request[QUERY]
         displacement = requested_displacement(query["displacement"], query["displacement_rate"])
         rows, meta = await self.figures(
@@ -116,9 +106,7 @@ class Sustainability:
             displacement,
             query_string=request.rel_url.raw_query_string,
         )
-        if query["dry_run"]:
-            return envelope.estimate(request, "sustainability", meta["data_version"])
-        return await envelope.light_answer(request, rows.to_pylist(), rows.schema, meta)
+        return Found(rows.to_pylist(), rows.schema, meta)
 
     async def figures(
         self,
@@ -136,7 +124,7 @@ class Sustainability:
         """
         row = await self._database.fetch_row(SQL.figures, iid, first, to, channels)
         row = require_active_item(row, f"{self._base_url}/index/sustainability", channels, query_string=query_string)
-        first, last = range_of(first, row["last_day"])
+        first, last = range_of(first, to, row["last_day"])
         days = (last - first).days + 1
         coverage = {
             "days": days,

@@ -7,6 +7,11 @@ WITH item AS (
 seen AS (
     SELECT o.day, sum(o.units) FILTER (WHERE o.kind = 's') AS units FROM observations o JOIN channels h ON h.id = o.channel_id
     WHERE o.item_id = ANY((SELECT ids FROM item)::bigint[]) AND (cardinality($4::text[]) = 0 OR h.code = ANY($4)) GROUP BY o.day),
+pooled AS (
+    -- One food group may stand for several categories: its samples count once.
+    SELECT scope, indicator, sum((samples - 1) * log_deviation ^ 2) AS squares, sum(samples - 1) AS degrees
+    FROM (SELECT DISTINCT scope, indicator, samples, log_mean, log_deviation FROM impact_factors WHERE samples > 1 AND log_deviation IS NOT NULL) one
+    GROUP BY scope, indicator),
 span AS (SELECT coalesce($3::date, (SELECT max(day) FROM seen)) AS last_day)
 SELECT i.status, i.survivor_iid, i.weight, span.last_day, (SELECT coalesce(max(version), 0) FROM data_versions) AS version,
        ARRAY(SELECT unnest($4::text[]) EXCEPT SELECT code FROM channels) AS unknown_channels, total.units, total.days, total.first,
@@ -25,8 +30,9 @@ LEFT JOIN LATERAL (
     FROM impacts p JOIN sources s ON s.id = p.source_id WHERE p.item_id = i.id) own ON true
 LEFT JOIN LATERAL (
     SELECT json_agg(json_build_object('scope', f.scope, 'code', f.code, 'indicator', f.indicator, 'per_kg', f.per_kg,
-        'samples', f.samples, 'log_mean', f.log_mean, 'log_deviation', f.log_deviation, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
+        'samples', f.samples, 'log_mean', f.log_mean, 'log_deviation', f.log_deviation,
+        'squares', pooled.squares, 'degrees', pooled.degrees, 'method', f.method, 'source', json_build_object('source', s.name, 'license', s.license))
         ORDER BY f.scope DESC, length(f.code) DESC) AS factors
-    FROM impact_factors f JOIN sources s ON s.id = f.source_id
+    FROM impact_factors f JOIN sources s ON s.id = f.source_id LEFT JOIN pooled USING (scope, indicator)
     WHERE (f.scope = 'product_type' AND f.code = i.product_type)
        OR (f.scope = 'category' AND (i.category = f.code OR starts_with(i.category, f.code || '.')))) factor ON true;

@@ -1,4 +1,4 @@
-"""Prices per kilogram, litre and piece, of what an item's name or attributes say that it holds. Pure."""
+"""Fields that rows with amounts share. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -6,15 +6,23 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.analytics.amount_fields import original_currency
-from shared.results.rounding import SIX_DECIMALS
+from shared.analytics.results import SIX_DECIMALS
 from shared.units.content import PER, Content
 from shared.units.quantity import decimal_text
+
+
+def original_currency() -> fields.Str:
+    """Declare the currency of a converted row's prices."""
+    return fields.Str(metadata={"description": "Only with `convert`: the currency of the prices", "example": "HKD"})
+
+
+# Prices per kilogram, litre and piece, of what an item's name or attributes say that it holds. Pure.
+
 
 ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}
 _MILLION = 10**6
 _FIGURES = ("low", "median", "high")
-_MONEY = {"description": "Decimal amount in `currency`", "example": "18.900000"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "18.900000"}
 
 
 class UnitPrice(Schema):

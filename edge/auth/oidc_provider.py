@@ -14,8 +14,8 @@ import msgspec
 
 from edge.auth import id_token
 from edge.auth.id_token import VerificationKey
-from shared.config import Settings
 from shared.errors import StoreUnavailable
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 _ANSWER_BYTES_MAX = 256 * 1024

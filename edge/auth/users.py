@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import asyncpg
 
-from edge.auth import id_token, logout_token
-from edge.auth.id_token import Identity, InvalidToken
-from edge.auth.logout_token import LogoutNotice
+from edge.auth import id_token
+from edge.auth import id_token as logout_token
+from edge.auth.id_token import Identity, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
 from edge.storage.database import Database, Scope
-from shared.accounts import Membership, Person
-from shared.config import Settings
-from shared.organizations.contract import SQL
+from shared.organizations.accounts import Membership, Person
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 
 _REMEMBERED_SECONDS = 5.0
 _REMEMBERED_MAX = 10_000

@@ -1,11 +1,14 @@
 """For which organization a page acts on watches and webhooks, and whether the visitor may."""
 
+from aiohttp import web
+
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import PageError, SignedIn
-from edge.watches.service import Acting
-from shared.accounts import Membership
+from edge.events.watch_service import Acting
+from edge.http.context import CONTEXT
+from edge.quota.billing import Billing, Charge
+from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of
 from shared.organizations.roles import may
-from shared.plans import BRAND, Plan
 
 
 def acting_of(visitor: SignedIn) -> Acting:
@@ -19,9 +22,9 @@ def refusal(membership: Membership, plan: Plan, right: str) -> str | None:
     if membership.state != "active":
         return "This organization is suspended."
     if plan.rank < BRAND:
-        return f"The plan {plan.title} does not include this. A higher plan of the organization does."
+        return f"The {plan.title} plan does not include this. Upgrade the organization's plan."
     if not may(membership.role, right):
-        return f"A {membership.role} may read this; ask an owner or admin to change it."
+        return f"Your role ({membership.role}) has read-only access here. Ask an owner or admin to make changes."
     return None
 
 
@@ -41,3 +44,34 @@ class PlanRights:
         text = await self.refusal(visitor, right)
         if text is not None:
             raise PageError(403, text)
+
+
+# Charges of dashboard pages: to the organization that a person works in, else to the person's address.
+
+
+class PageBilling:
+    """Charges as the API does. Forms have limits of their own, so a page that costs no unit is not counted here."""
+
+    def __init__(self, credentials: CredentialStore, billing: Billing) -> None:
+        self._credentials = credentials
+        self._billing = billing
+
+    async def plan(self, visitor: SignedIn) -> Plan:
+        """Return the plan that counts for a person: the organization's if their role may call the API, else `free`."""
+        if visitor.actor and visitor.actor.membership.state == "active" and may(visitor.actor.membership.role, "call"):
+            return await self._credentials.plan(visitor.actor.membership.plan)
+        return await self._credentials.plan("free")
+
+    async def principal(self, visitor: SignedIn, rank_min: int = 0) -> Principal:
+        """Return the person as a caller. Raises PageError where the plan's rank is below `rank_min`."""
+        plan, actor = await self.plan(visitor), visitor.actor
+        if plan.rank < rank_min:
+            raise PageError(403, f"The {plan.title} plan does not include this. Use an organization on a higher plan.")
+        return Principal("bearer", visitor.person.id, plan, actor.membership.organization_id if actor else None)
+
+    async def charge(self, request: web.Request, principal: Principal, units: int) -> Charge:
+        """Charge units. Raises the problem `rate-limited` where the limits are used up."""
+        context = request[CONTEXT]
+        context.principal = principal
+        context.account = account_of(principal, context.network)
+        return await self._billing.charge(context, units) if units else self._billing.free(context)

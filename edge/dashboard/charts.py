@@ -1,38 +1,85 @@
-"""From the rows of a report to pictures: lines over periods, bars of shares and distributions."""
+"""Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one."""
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
 
-from edge.dashboard.bars import Bar, barred, number
-from edge.reports.report import Picture
+from edge.analytics.price_history import KINDS, Price, median
+from edge.analytics.report import Picture
+from edge.dashboard.periods import days_text
+from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
+from shared.money import minor_digits
+
+
+class Bar(NamedTuple):
+    """A figure as a number or its text, and the bounds of its interval, None where it has none."""
+
+    label: str
+    value: Any
+    low: Any = None
+    high: Any = None
+
+
+def barred(title: str, bars: Sequence[Bar], *, percent: bool = False) -> dict[str, Any]:
+    """Return one picture: shares fill the bar at 100 %, other figures at the highest of them or of their bounds."""
+    ends = [abs(end) for bar in bars for end in (number(bar.value), number(bar.high)) if end is not None]
+    full = 1.0 if percent else max(ends, default=1.0) or 1.0
+    return {"title": title, "entries": [entry(bar, full, percent=percent) for bar in bars]}
+
+
+def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
+    """Return one bar of a picture: lengths in per cent of `full`, `whisker` as the places of both bounds or None."""
+    value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
+    text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
+    if low is not None and high is not None:
+        text, whisker = f"{text} ({figure(bar.low)} to {figure(bar.high)})", (_part(low, full), _part(high, full))
+    return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
+
+
+def _part(value: float, full: float) -> float:
+    return round(100 * min(1.0, abs(value) / full), 1)
+
+
+# From the rows of a report to pictures: lines over periods, bars of shares, boxes of distributions.
+
 
 ROWS_MAX = 200
 SERIES_MAX = 6
 _BARS_MAX = 20
-_GROUPS = ("brand", "category", "channel")
+# The percentiles of a box, from the end of its whisker inwards to its median and out again.
+_BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
 
-def plots(picture: Picture, rows: Rows) -> list[Plot]:
+def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     """Return the line plots of a report, each with its title; none where fewer than two periods could be joined."""
     if len({row.get("period") for row in rows}) < 2:
         return []
-    alone = len({_label(row, period=False) for row in rows}) == 1
-    made = _spread(picture, rows) if picture.spread else []
+    alone = len({_label(row, rows, reading) for row in rows}) == 1
+    made = _spread(picture, rows, reading) if picture.spread else []
     for name in (*picture.lines, *picture.changes):
-        if alone and f"{name}_low" in picture.spread:
+        drawn = _drawn_name(name, rows)
+        if drawn == picture.compared or (alone and f"{name}_low" in picture.spread):
             continue  # it is drawn already
-        if any(row.get(name) is not None for row in rows):
-            drawn = _interval if alone and f"{name}_low" in rows[0] else _lines
-            made.append(drawn(f"{_words(name)} per period", rows, name))
+        # One point is no line: it is a bar, with its unit.
+        if len({row["period"] for row in rows if row.get(drawn) is not None}) > 1:
+            interval = alone and f"{name}_low" in rows[0]
+            made.append(
+                _interval(name, rows, reading)
+                if interval
+                else _lines(_title(drawn, rows, reading), rows, drawn, reading)
+            )
     return made
 
 
-def bars(picture: Picture, rows: Rows) -> list[Plot]:
+def bars(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     """Return bar pictures of the newest period: `entries` with label, length (0 to 100) and the figure as text.
 
-    Rows of one group are drawn as their distribution and their shares. Several groups are compared, a bar each.
+    Rows of one group are drawn as their distribution and their shares. Several groups are compared, a bar each. A
+    distribution is a box: `ends` are those of its scale, which need not begin at zero.
     """
     if not rows:
         return []
@@ -41,79 +88,186 @@ def bars(picture: Picture, rows: Rows) -> list[Plot]:
     by_currency: dict[str, Rows] = defaultdict(list)
     for row in shown:
         by_currency[str(row.get("currency") or "")].append(row)
-    one_period = len({row.get("period") for row in rows}) == 1
     made: list[Plot] = []
     for alike in by_currency.values():
-        made += _compared(picture, alike, one_period) if len(alike) > 1 else _alone(picture, alike[0], one_period)
+        made += _compared(picture, alike, rows, reading) if len(alike) > 1 else _alone(picture, alike[0], rows, reading)
     return made
 
 
-def _alone(picture: Picture, row: dict[str, Any], one_period: bool) -> list[Plot]:
+def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    if picture.bars:
-        made.append(barred(f"Distribution, {_moment(row)}", [Bar(_words(name), row[name]) for name in picture.bars]))
+    if picture.boxes:
+        made.append(boxed(f"Distribution of prices, {_moment(row, reading)}", [("", row)]))
     channels = row.get("channels") or []
     # A group that is one channel has all of it by construction.
     if len(channels) > 1 and "share" in channels[0]:
         listed = [Bar(str(c["channel"]), c["share"]) for c in channels]
-        made.append(barred(f"Share by channel, {_label(row)}", listed, percent=True))
-    if one_period:
-        drawn = [_bar(_words(name), row, name) for name in picture.lines if row.get(name) is not None]
-        made += [barred(f"{bar.label}, {_label(row)}", [bar]) for bar in drawn]
-    return made
+        made.append(barred(f"Share of observations by channel, {_moment(row, reading)}", listed, percent=True))
+    single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
+    indicators = [
+        {
+            "indicator": name,
+            "unit": BY_CODE[name].unit,
+            "per_unit": row[_drawn_name(name, rows)],
+            "low": row.get(f"{name}_low"),
+            "high": row.get(f"{name}_high"),
+        }
+        for name in single
+    ]
+    drawn = footprint(
+        indicators,
+        {name: BY_CODE[name].title for name in single},
+        f"Footprint, {_moment(row, reading)}, with its 95 % interval",
+    )
+    return [*made, *([drawn] if drawn else [])]
 
 
-def _compared(picture: Picture, rows: Rows, one_period: bool) -> list[Plot]:
+def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    for name in (picture.compared, *(picture.lines if one_period else ())):
-        listed = [
-            _bar(_group(row) or _label(row, period=False) or "all", row, name)
-            for row in rows
-            if name and row.get(name) is not None
-        ]
-        if listed:
-            more = f" (the first {_BARS_MAX} of {len(listed)})" if len(listed) > _BARS_MAX else ""
-            title = picture.compared_title if name == picture.compared else _words(name)
-            made.append(barred(f"{title} by group, {_moment(rows[0])}{more}", listed[:_BARS_MAX]))
+    labels = [_group(row, reading) or _label(row, rows, reading) or "all" for row in alike]
+    if picture.boxes:
+        made.append(
+            boxed(
+                f"Distribution of prices, {_moment(alike[0], reading)}{_first(_BARS_MAX, alike)}",
+                list(zip(labels, alike, strict=True))[:_BARS_MAX],
+            )
+        )
+    elif picture.compared and (listed := _named_bars(labels, alike, picture.compared)):
+        unit = (
+            BY_CODE[picture.compared.removesuffix("_central")].unit
+            if picture.compared.removesuffix("_central") in BY_CODE
+            else ""
+        )
+        title = ", ".join(part for part in (picture.compared_title, unit, _moment(alike[0], reading)) if part)
+        made.append(barred(title + _first(_BARS_MAX, listed), listed[:_BARS_MAX]))
+    for name in picture.lines:
+        drawn = _drawn_name(name, alike)
+        if (
+            drawn != picture.compared
+            and len(_known(drawn, rows)) == 1
+            and (listed := _named_bars(labels, alike, drawn))
+        ):
+            title = f"{heading(drawn, reading.units)}, {_moment(alike[0], reading)}"
+            made.append(
+                barred(title + _first(_BARS_MAX, listed), listed[:_BARS_MAX], percent=name.startswith("share_"))
+            )
     return made
 
 
-def _spread(picture: Picture, rows: Rows) -> list[Plot]:
-    labels = {_label(row, period=False) for row in rows}
-    if len(labels) > 1:
-        return [_lines(f"{picture.compared_title} per period", rows, picture.compared)]
-    series: list[Plot] = [{"label": name, "values": [number(row[name]) for row in rows]} for name in picture.spread]
-    for one in series:
-        if one["label"] == picture.compared:
+def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
+    """Return box plots on one scale: a line from lowest to highest, a band from p10 to p90, a box of the quartiles."""
+    ends = [value for _, row in rows for name in _BOX if (value := number(row.get(name))) is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    width = (high - low) or 1.0
+
+    def place(value: Any) -> float:
+        return round(100 * ((number(value) or low) - low) / width, 1)
+
+    entries = [
+        {
+            "label": label,
+            "box": {name: place(row.get(name)) for name in _BOX},
+            "text": f"{figure(row.get('p50'))} ({figure(row.get('p10'))} to {figure(row.get('p90'))})",
+        }
+        for label, row in rows
+    ]
+    return {"title": title, "entries": entries, "ends": (f"{low:,.2f}", f"{high:,.2f}")}
+
+
+def _named_bars(labels: Sequence[str], rows: Rows, name: str) -> list[Bar]:
+    return [_bar(label, row, name) for label, row in zip(labels, rows, strict=True) if row.get(name) is not None]
+
+
+def _first(most: int, listed: Sequence[Any], what: str = "") -> str:
+    return f" (the first {most} of {len(listed)}{what})" if len(listed) > most else ""
+
+
+def _drawn_name(name: str, rows: Rows) -> str:
+    """Return the column that is drawn of an indicator: the median of its sum, which the interval is around."""
+    return f"{name}_central" if rows and f"{name}_central" in rows[0] else name
+
+
+def _known(name: str, rows: Rows) -> set[Any]:
+    return {row.get("period") for row in rows if row.get(name) is not None}
+
+
+def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
+    """Return a plot's title: what it shows in which unit, by which period, and the days that have data."""
+    currencies = {str(row["currency"]) for row in rows if row.get("currency")}
+    groups = {_group(row, reading) for row in rows}
+    parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}"]
+    parts += [only.pop() for only in (groups, currencies) if len(only) == 1]
+    known = {row["period"] for row in rows if row.get(name) is not None}
+    return ", ".join(part for part in (*parts, reading.periods.spanning(known)) if part)
+
+
+def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
+    if len({_label(row, rows, reading) for row in rows}) > 1:
+        return [
+            _lines(_title(picture.compared, rows, reading, picture.compared_title), rows, picture.compared, reading)
+        ]
+    series: list[Plot] = [
+        {"label": _series_name(name), "values": [number(row[name]) for row in rows]} for name in picture.spread
+    ]
+    for name, one in zip(picture.spread, series, strict=True):
+        if name == picture.compared:
             one["hollow"] = _flagged(rows)
-    title = ", ".join(part for part in (f"{picture.spread_title} per period", labels.pop()) if part)
-    plot: Plot = {"title": title, "x": [row["period"] for row in rows], "series": series, "kind": "lines"}
+    plot = _plot(
+        _title(picture.compared, rows, reading, picture.spread_title), [row["period"] for row in rows], series, reading
+    )
     if picture.band:
-        plot["band"] = list(picture.band)
+        plot["band"] = [_series_name(name) for name in picture.band]
     return [plot]
 
 
-def _lines(title: str, rows: Rows, name: str) -> Plot:
+def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
     periods = sorted({row["period"] for row in rows})
     by_group: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
-        by_group[_label(row, period=False)][row["period"]] = row
+        by_group[_label(row, rows, reading)][row["period"]] = row
     series = []
+    scale = 100 if name.startswith("share_") else 1
     for label in list(by_group)[:SERIES_MAX]:
         points = [by_group[label].get(period, {}) for period in periods]
-        values = [number(row.get(name)) for row in points]
-        series.append({"label": label or _words(name), "values": values, "hollow": _flagged(points)})
-    more = f" (the first {SERIES_MAX} of {len(by_group)})" if len(by_group) > SERIES_MAX else ""
-    return {"title": title + more, "x": periods, "series": series, "kind": "lines"}
+        values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
+        series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
+    plot = _plot(title + _first(SERIES_MAX, list(by_group)), periods, series, reading)
+    return {**plot, "scale": "share"} if scale == 100 else plot
 
 
-def _interval(title: str, rows: Rows, name: str) -> Plot:
+def _interval(name: str, rows: Rows, reading: Reading) -> Plot:
     """Return the plot of a figure of one group between its bounds."""
-    central = f"{name}_central" if f"{name}_central" in rows[0] else name
+    central = _drawn_name(name, rows)
     names = (f"{name}_low", central, f"{name}_high")
-    series = [{"label": one, "values": [number(row.get(one)) for row in rows]} for one in names]
-    band = [names[0], names[2]]
-    return {"title": title, "x": [row["period"] for row in rows], "series": series, "band": band, "kind": "lines"}
+    scale = 1 if name in BY_CODE else 100
+    series = [
+        {
+            "label": _series_name(one),
+            "values": [None if (value := number(row.get(one))) is None else scale * value for row in rows],
+        }
+        for one in names
+    ]
+    indicator = BY_CODE.get(name)
+    words = f"{indicator.title}, {indicator.unit}" if indicator else ""
+    plot = _plot(_title(central, rows, reading, words), [row["period"] for row in rows], series, reading)
+    return {**plot, "band": [series[0]["label"], series[2]["label"]]}
+
+
+def _plot(title: str, periods: Sequence[str], series: Rows, reading: Reading) -> Plot:
+    """Return the data of a plot. `partial` are the places of periods whose days do not all have data yet."""
+    partial = [place for place, period in enumerate(periods) if reading.periods.is_partial(period)]
+    labels = [reading.periods.text(period) for period in periods]
+    return {"title": title, "x": list(periods), "labels": labels, "series": series, "kind": "lines", "partial": partial}
+
+
+def _series_name(name: str) -> str:
+    """Return what a line is called in its legend: its place in the distribution or interval, not its column."""
+    stem, _, bound = name.rpartition("_")
+    if stem in BY_CODE or (stem and f"{stem}_{bound}" in ("index_change_low", "index_change_high")):
+        return {"low": "95 % interval, low", "central": "Median", "high": "95 % interval, high"}[bound]
+    return {"low": "95 % interval, low", "high": "95 % interval, high", "median_index": "Median price"}.get(
+        name
+    ) or heading(name)
 
 
 def _bar(label: str, row: dict[str, Any], name: str) -> Bar:
@@ -126,20 +280,93 @@ def _flagged(rows: Rows) -> list[int]:
     return [position for position, row in enumerate(rows) if row.get("set_aside")]
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _group(row: dict[str, Any], reading: Reading) -> str:
+    return group_name(row, reading.names)
 
 
-def _group(row: dict[str, Any]) -> str:
-    return ", ".join(f"no {name}" if row[name] is None else str(row[name]) for name in _GROUPS if name in row)
-
-
-def _label(row: dict[str, Any], *, period: bool = True) -> str:
+def _label(row: dict[str, Any], rows: Rows, reading: Reading) -> str:
+    """Return what tells a row's line from the others: its group, and its currency where there are several."""
     currency, original = row.get("currency") or "", row.get("original_currency")
     converted = f"{currency} from {original}" if original and original != currency else str(currency)
-    parts = [_group(row), converted, str(row.get("period") or "") if period else ""]
-    return ", ".join(part for part in parts if part)
+    several = len({(one.get("currency"), one.get("original_currency")) for one in rows}) > 1
+    return ", ".join(part for part in (_group(row, reading), converted if several else "") if part)
 
 
-def _moment(row: dict[str, Any]) -> str:
-    return ", ".join(str(row[name]) for name in ("period", "currency") if row.get(name))
+def _moment(row: dict[str, Any], reading: Reading) -> str:
+    period = reading.periods.text(row["period"]) if row.get("period") else ""
+    return ", ".join(part for part in (period, str(row.get("currency") or "")) if part)
+
+
+# Pictures of one item: its prices by day with outliers apart, its footprint with intervals.
+
+
+# From this ratio of the highest price to the lowest on, a linear axis would flatten the line below its outliers.
+_LOG_RATIO_MIN = 5.0
+
+
+def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dict[str, Any]]:
+    """Return an item's median price per day and channel, a plot for each currency and kind; no data is a gap.
+
+    Outliers have no part in the lines: they are series of hollow points, the median where a channel has several a day.
+    """
+    everything = (*prices, *outliers)
+    made = []
+    for currency, kind in sorted({(price.currency, price.kind) for price in everything}):
+        chosen = [price for price in everything if (price.currency, price.kind) == (currency, kind)]
+        first, last = min(p.day for p in chosen), max(p.day for p in chosen)
+        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+        series: list[dict[str, Any]] = []
+        channels = sorted({price.channel for price in chosen})
+        for colour, channel in enumerate(channels[:SERIES_MAX]):
+            here = [price for price in chosen if price.channel == channel]
+            values = _by_day([price for price in here if price.outlier is None], days, currency)
+            series.append({"label": channel, "values": values, "colour": colour})
+            values = _by_day([price for price in here if price.outlier is not None], days, currency)
+            hollow = [position for position, value in enumerate(values) if value is not None]
+            if hollow:
+                label = f"{channel}, outliers"
+                series.append({"label": label, "values": values, "colour": colour, "hollow": hollow, "line": False})
+        scale = _scale(series)
+        logarithmic = ", logarithmic scale" if scale == "log" else ""
+        title = f"Median price per day, {KINDS[kind]}s, {currency}, {days_text(first, last)}{logarithmic}"
+        title += _first(SERIES_MAX, channels, " channels")
+        listed = [day.isoformat() for day in days]
+        made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})
+    return made
+
+
+def footprint(
+    figures: Iterable[Mapping[str, Any]],
+    titles: Mapping[str, str],
+    title: str = "Footprint of one item with its 95 % interval",
+) -> dict[str, Any] | None:
+    """Return bars of an item's figures with whiskers, each indicator on a scale of its own; None without figures."""
+    entries = []
+    for row in figures:
+        if row["per_unit"] is None:
+            continue
+        bar = Bar(titles.get(row["indicator"], row["indicator"]), row["per_unit"], row["low"], row["high"])
+        drawn = entry(bar, max(row["per_unit"], row["high"] or 0.0) or 1.0)
+        entries.append({**drawn, "text": f"{drawn['text']} {row['unit']}"})
+    return {"title": f"{title}, each indicator on a scale of its own", "entries": entries} if entries else None
+
+
+def scaled(minor: Decimal, currency: str) -> Decimal:
+    """Turn minor units into an amount."""
+    return minor.scaleb(-minor_digits(currency))
+
+
+def _by_day(prices: Iterable[Price], days: Iterable[date], currency: str) -> list[float | None]:
+    by_day: dict[date, list[int]] = defaultdict(list)
+    for price in prices:
+        by_day[price.day].append(price.minor)
+    return [float(scaled(median(sorted(by_day[day])), currency)) if day in by_day else None for day in days]
+
+
+def _scale(series: Iterable[Mapping[str, Any]]) -> str:
+    """Return `log` where outliers are so far from the other prices that the lines would be flat, else `linear`."""
+    if all("hollow" not in one for one in series):
+        return "linear"
+    values = [value for one in series for value in one["values"] if value is not None]
+    low, high = min(values), max(values)
+    return "log" if low > 0 and high >= _LOG_RATIO_MIN * low else "linear"

@@ -5,13 +5,13 @@ import hmac
 from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
-from edge.dashboard.billing import PageBilling
+from edge.bulk.delta_sharing import profile_of
+from edge.bulk.downloads import FileResponder
+from edge.bulk.release_repository import LATEST, ReleaseRepository, dataset_of
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
-from edge.delta_sharing.handlers import profile_of
-from edge.downloads.files import FileResponder
-from edge.releases.repository import LATEST, ReleaseRepository, dataset_of
-from shared.datasets.schema import DATASETS
-from shared.plans import INSTITUTIONAL
+from shared.bulk.schema import DATASETS
+from shared.organizations.accounts import INSTITUTIONAL
 
 _LISTED = 50
 _KEY_CHARACTERS_MAX = 200
@@ -79,5 +79,5 @@ class DatasetPages:
         key = (await form_of(request)).get("key", "").strip()
         holder = await self._credentials.resolve("api-key", key) if len(key) <= _KEY_CHARACTERS_MAX else None
         if holder is None or not hmac.compare_digest(holder.organization_id or "", principal.organization_id or "-"):
-            raise PageError(400, "That is no key of your organization that works. Copy it from where you keep it.")
+            raise PageError(400, "This is not an active key of your organization. Paste the key that you stored.")
         return profile_of(key, self._base_url)

@@ -1,30 +1,83 @@
-"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl.
+"""Completions of a field of a form: brands, categories and channels of the index by the beginning of their names."""
 
-A search that is entered and a record that is opened count like a call of the API: for the organization that the person
-works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own limits.
-"""
+from typing import NamedTuple
 
 import msgspec
 from aiohttp import web
 
-from edge.analytics.aside import aside
-from edge.analytics.envelope import LIGHT_UNITS
-from edge.analytics.items import MovedToSurvivor
+from edge.analytics.envelope import aside
+from edge.analytics.light_reads import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
-from edge.dashboard import item_charts
-from edge.dashboard.billing import PageBilling
+from edge.dashboard import charts as item_charts
+from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
-from edge.http.cursors import CursorSigner
-from edge.index.records import RecordCache
-from edge.quota.people import PersonLimits
-from edge.search.identifiers import ItemSearch
+from edge.http.lists import CursorSigner
+from edge.index import lists
+from edge.index.lookup import RecordCache
+from edge.quota.middleware import PersonLimits
+from edge.rules import LIGHT_UNITS
+from edge.search.engine import ItemSearch
+from edge.storage.database import Database
+from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
-from shared.ids import canonical_iid
-from shared.indicators import INDICATORS
-from shared.plans import BRAND
+from shared.index.iid import canonical_iid
+from shared.index.slugs import beginning_of_slug
+from shared.organizations.accounts import BRAND
 from shared.search.model import Page, Position, SearchQuery
+
+_OPTIONS = 12
+_TEXT_MAX = 400
+_OTHER_FIELDS = ("kind", "format", "target")
+
+
+class Option(NamedTuple):
+    """A value and its name."""
+
+    value: str
+    name: str
+
+
+class CompletionPages:
+    """The handler. Lists of the index are free for signed-in visitors."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def show(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The options for what is typed: the last of several values is completed, those before it are kept."""
+        field = request.match_info["list"]
+        if field == "watched":
+            field = request.query.get("target", "")
+        typed = next((value for name, value in request.query.items() if name not in _OTHER_FIELDS), "")[:_TEXT_MAX]
+        before, comma, last = typed.rpartition(",")
+        options = await self._options(field, last.strip())
+        kept = f"{before}{comma} " if comma else ""
+        return render(request, "completions.html", visitor, options=options, kept=kept)
+
+    async def _options(self, field: str, prefix: str) -> list[Option]:
+        if field == "brand":
+            like = lists.beginning_of_name(prefix) or None
+            rows = await self._database.fetch(lists.SQL.brands_by_items, like, None, None, None, _OPTIONS)
+            return [Option(row["slug"], row["name"]) for row in rows]
+        if field == "category":
+            slug = beginning_of_slug(prefix) or None
+            rows = await self._database.fetch(lists.SQL.categories, None, None, slug, None, _OPTIONS)
+            return [Option(row["code"], " › ".join(row["path"])) for row in rows]
+        if field == "channel":
+            rows = await self._database.fetch(lists.SQL.channels, prefix or None, None, _OPTIONS)
+            return [Option(row["code"], row["code"]) for row in rows]
+        if field == "article":
+            return []
+        raise PageError(404, "There is no such list.")
+
+
+# The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl. A
+# search that is entered and a record that is opened count like a call of the API: for the organization that the
+# person works in, else for the person's address, as after a free sign-up. Suggestions count against the person's own
+# limits.
+
 
 _HITS = 20
 _SUGGESTIONS = 8
@@ -78,7 +131,7 @@ class ExplorerPages:
         """A record as a page."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         charge = await self._billing.charge(request, await self._billing.principal(visitor), 1)
         return await charge.settle(self._record(request, visitor, iid))
 
@@ -103,7 +156,7 @@ class ExplorerPages:
         """An item's prices and footprint as pictures, for plans that include them; costs what the API's calls do."""
         iid = canonical_iid(request.match_info["iid"])
         if iid is None:
-            raise PageError(404, "This is no IID.")
+            raise PageError(404, "This is not an IID. Search for the item in the explorer.")
         principal = await self._billing.principal(visitor, BRAND)
         charge = await self._billing.charge(request, principal, _HISTORY_UNITS)
         return await charge.settle(self._history(request, visitor, iid))
@@ -153,7 +206,7 @@ class ExplorerPages:
         try:
             return msgspec.convert(self._cursors.open(_CURSOR, {"q": q}, cursor), Position)
         except (InvalidCursor, msgspec.ValidationError):
-            raise PageError(400, "This address names no page of the results. Search again.") from None
+            raise PageError(400, "This page of results does not exist. Search again.") from None
 
 
 def _words(request: web.Request) -> str:

@@ -10,24 +10,20 @@ from uuid import uuid4
 from aiohttp import web
 from marshmallow import ValidationError
 
-from edge.dashboard.billing import PageBilling
-from edge.dashboard.form_faults import FormFaults
+from edge.bulk import schemas
+from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService
+from edge.dashboard.acting import PageBilling
+from edge.dashboard.forms import FormFaults
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import export_question
-from edge.exports import schemas
-from edge.exports.repository import ExportRepository
-from edge.exports.serializers import ExportSerializer
-from edge.exports.service import ExportRequest, ExportService
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
-from edge.jobs.serializers import failure
-from edge.jobs.service import Order
+from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
-from shared.accounts import Principal
-from shared.datasets.schema import DATASETS
-from shared.exports.contract import FORMATS, SHAPES
+from shared.bulk.request import FORMATS, SHAPES
+from shared.bulk.schema import DATASETS
 from shared.jobs.contract import EXPORT
-from shared.plans import INSTITUTIONAL
+from shared.organizations.accounts import INSTITUTIONAL, Principal
 
 _LISTED = 50
 _LISTS = ("brand", "category", "channel")
@@ -67,7 +63,7 @@ class ExportPages:
         _organization(visitor)
         given = {"dataset": "observations", **request.query}
         if given["dataset"] not in DATASETS:
-            raise PageError(404, "There is no such dataset. Choose one of those on the page of exports.")
+            raise PageError(404, "There is no such dataset. Choose one from the exports page.")
         return await self._form(request, visitor, given, None, {})
 
     async def _form(

@@ -1,15 +1,65 @@
-"""Pairs of items that wait for an operator: two records side by side, accept, reject, undo."""
+"""Two items side by side: the values that agree, that differ, and that only one of them has."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from aiohttp import web
 
-from edge.dashboard.comparison import compare
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.storage.database import Database, Scope
-from shared.ids import canonical_iid
-from shared.matches.pairs import SQL
+from shared.articles.pairs import SQL
+from shared.index.iid import canonical_iid
+from shared.text import fold
+
+State = Literal["agree", "differ", "alone"]
+
+
+class Word(NamedTuple):
+    """One word of a text; `shared` where the other text has it too."""
+
+    text: str
+    shared: bool
+
+
+class Line(NamedTuple):
+    """One field of both items."""
+
+    field: str
+    left: tuple[Word, ...]
+    right: tuple[Word, ...]
+    state: State
+
+
+def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Line]:
+    """Return the fields of two items, each with its words: name, brand, category, identifiers, attributes."""
+    ours, theirs = _fields(left), _fields(right)
+    return [_line(key[1], ours.get(key, ""), theirs.get(key, "")) for key in dict.fromkeys([*ours, *theirs])]
+
+
+def _fields(item: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return the text of each field by its kind and name: an attribute may be called as a field of its own is."""
+    plain = {("field", name): item[name] or "" for name in ("name", "brand", "category")}
+    identifiers = {("identifier", one["scheme"]): one["value"] for one in item["identifiers"]}
+    attributes = {("attribute", name): str(value) for name, value in sorted(item["attributes"].items())}
+    return {**plain, **identifiers, **attributes}
+
+
+def _line(field: str, left: str, right: str) -> Line:
+    ours, theirs = {fold(word) for word in left.split()}, {fold(word) for word in right.split()}
+    if not left or not right:
+        state: State = "alone"
+    else:
+        state = "agree" if fold(left) == fold(right) else "differ"
+    return Line(field, _words(left, theirs), _words(right, ours), state)
+
+
+def _words(text: str, other: set[str]) -> tuple[Word, ...]:
+    return tuple(Word(word, fold(word) in other) for word in text.split())
+
+
+# Pairs of items that wait for an operator: two records side by side, accept, reject, undo.
+
 
 PAGE = "/dashboard/matches"
 _DECISIONS = {"accept": "accepted", "reject": "rejected", "undo": "taken back"}
@@ -52,19 +102,19 @@ class MatchPages:
         decision = form.get("decision", "")
         iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
         if decision not in _DECISIONS or None in iids:
-            raise PageError(400, "Choose a pair, and whether its items are one article.")
+            raise PageError(400, "Choose a pair and a decision.")
         name = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
         scope = Scope(person=visitor.person.id)
         noted = await self._database.fetch(SQL.decide, *iids, decision, visitor.person.id, name, scope=scope)
         if not noted:
-            raise PageError(404, "There is no such pair any more. Reload the page.")
+            raise PageError(404, "This pair no longer exists. Reload the page.")
         return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
 
     async def _sides(self, *iids: str) -> dict[str, Any]:
         """Return both records. Raises PageError where one was removed since the pair was read."""
         rows = {row["iid"]: dict(row) for row in await self._database.fetch(SQL.sides, list(iids))}
         if not rows.keys() >= set(iids):
-            raise PageError(404, "An item of this pair was removed meanwhile. Reload the page.")
+            raise PageError(404, "An item of this pair has been removed. Reload the page.")
         items = [
             {**rows[iid], **{name: msgspec.json.decode(rows[iid][name]) for name in ("identifiers", "attributes")}}
             for iid in iids
@@ -74,7 +124,7 @@ class MatchPages:
 
 def _operator(visitor: SignedIn) -> None:
     if not visitor.staff:
-        raise PageError(403, "This page is for the operators of the service.")
+        raise PageError(403, "This page is for operators of the service only.")
 
 
 def _skipped(text: str) -> int:

@@ -8,11 +8,10 @@ from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, see
 from edge.dashboard.sessions import Sessions
-from edge.http.outcome import Outcome
 from edge.http.problems import Problem
 from edge.organizations.service import OrganizationService
 from edge.storage.database import Scope, Transaction
-from edge.storage.idempotency import IdempotentActs, IdempotentRequest
+from edge.storage.idempotency import IdempotentActs, Outcome
 
 Make = Callable[[OrganizationService], Awaitable[str]]
 MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
@@ -43,7 +42,7 @@ class OneTimeSecrets:
         form = await form_of(request)
         form_id = form.get("once", "")
         if not _FORM_ID.fullmatch(form_id):
-            raise PageError(400, "This form is from an older page. Reload the page and try again.")
+            raise PageError(400, "This form has expired. Reload the page and try again.")
 
         async def act(transaction: Transaction) -> Outcome:
             text = await make(transaction)
@@ -55,11 +54,11 @@ class OneTimeSecrets:
         sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
         digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
         try:
-            sending = IdempotentRequest(Scope(person=visitor.person.id), f"form {form_id}", digest)
-            await self._idempotent.run(sending, act, wait=True)
+            owner = Scope(person=visitor.person.id)
+            await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
         except Problem as problem:
             if problem.type.slug == "idempotency-key-reused":
-                raise PageError(409, "This form was sent before. Reload the page to do more.") from None
+                raise PageError(409, "This form was already submitted. Reload the page to continue.") from None
             raise
         return see(page)
 

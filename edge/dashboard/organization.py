@@ -10,14 +10,13 @@ from edge.auth.credentials import CredentialStore
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.usage import plot_by_day
-from edge.meta.quota import windows_of
-from edge.organizations.member_handlers import invitation_link
-from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts
-from edge.organizations.usage import usage_range
+from edge.organizations.handlers import invitation_link
+from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
 from edge.quota.limiter import RateLimiter
-from shared.credentials import KEY_PREFIX
+from edge.quota.page import windows_of
+from shared.organizations.accounts import INSTITUTIONAL, Plan
+from shared.organizations.credentials import KEY_PREFIX
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES, may
-from shared.plans import INSTITUTIONAL, Plan
 
 _AUDIT_ROWS = 100
 HOME_PAGE, _KEY_PAGE, _MEMBERS_PAGE = "/dashboard", "/dashboard/key", "/dashboard/members"
@@ -144,7 +143,7 @@ class OrganizationPages:
         form = await form_of(request)
         email, role = form.get("email", "").strip(), form.get("role", "")
         if role not in INVITABLE or not 3 <= len(email) <= 254 or "@" not in email or not email.isprintable():
-            fault = "An invitation needs an e-mail address, as name@example.org, and a role."
+            fault = "Enter an email address, such as name@example.org, and choose a role."
             return await self._members(request, visitor, None, form, fault)
 
         async def invite(acts: OrganizationService) -> str:
@@ -195,13 +194,13 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise PageError(400, "A day is written as 2026-07-31.") from None
+        raise PageError(400, "Enter the day as YYYY-MM-DD, such as 2026-07-31.") from None
 
 
 def _first_steps(key: bool, called: bool, alone: bool) -> list[Step]:
     """Return the first steps of a new organization in their order; none once all are done."""
     steps = [
-        Step("Issue an API key", key, "/dashboard/key", "Issue a key"),
+        Step("Issue an API key", key, "/dashboard/key", "Issue key"),
         Step("Make the first call with it", called, "/v1/docs", "First calls"),
         Step("Invite a colleague", not alone, "/dashboard/members", "Invite"),
     ]

@@ -8,9 +8,8 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, s
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import OrganizationService, as_dicts
-from edge.organizations.usage import usage_range
-from shared.config import Settings
+from edge.organizations.service import OrganizationService, as_dicts, usage_range
+from shared.settings.settings import Settings
 
 _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 
@@ -81,7 +80,7 @@ class PersonPages:
         form = await form_of(request)
         name = form.get("name", "").strip()
         if not 1 <= len(name) <= 200 or not name.isprintable():
-            return await self._form(request, visitor, form, "A name has 1 to 200 printable characters.")
+            return await self._form(request, visitor, form, "Enter a name of 1 to 200 printable characters.")
         made = await self._acts.create(visitor.person, name, form.get("plan", ""))
         self._notices.wake()
         await self._sessions.choose(visitor.cookie, visitor.session, made.id)
@@ -91,7 +90,7 @@ class PersonPages:
         """Work in another organization of the visitor's."""
         chosen = (await form_of(request)).get("organization", "")
         if visitor.person.membership(chosen) is None:
-            raise PageError(404, "You are in no such organization.")
+            raise PageError(404, "You are not a member of this organization.")
         await self._sessions.choose(visitor.cookie, visitor.session, chosen)
         return see("/dashboard")
 

@@ -7,28 +7,39 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
-from edge.analytics.aside import aside
+from edge.analytics.envelope import aside
+from edge.analytics.report import Picture, Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.reports import SQL, Quote, ReportService
 from edge.dashboard import charts
-from edge.dashboard.billing import PageBilling
-from edge.dashboard.form_faults import FormFaults
-from edge.dashboard.report_form import Field, ReportForm, defaults_of, fields_of, read_form
+from edge.dashboard.acting import PageBilling
+from edge.dashboard.answers import answer_of
+from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
+from edge.dashboard.periods import Periods
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.tables import export_question, question, table_of
-from edge.downloads import stream
-from edge.downloads.body import ResultBody
+from edge.dashboard.tables import (
+    PLAIN,
+    Names,
+    Reading,
+    cell,
+    export_question,
+    heading,
+    keys_in,
+    question,
+    repeats,
+    table_of,
+)
+from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
-from edge.jobs.serializers import failure
-from edge.jobs.service import JobOrders, Order
+from edge.http.stream import ResultBody
+from edge.jobs.service import JobOrders, Order, failure
 from edge.quota.billing import Charge
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Picture
-from edge.reports.service import Quote, ReportService
-from shared.accounts import Principal
+from edge.storage.database import Database
+from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import ResultStore
-from shared.plans import BRAND
-from shared.results.layout import MEDIA_TYPES
+from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
 _LISTED = 50
@@ -44,7 +55,9 @@ class ReportPages:
         store: ResultStore,
         billing: PageBilling,
         base_url: str,
+        database: Database,
     ) -> None:
+        self._database = database
         self._reports = reports
         self._orders = orders
         self._store = store
@@ -112,7 +125,9 @@ class ReportPages:
         """The organization's jobs, the newest first."""
         organization = visitor.acting.membership.organization_id
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
-        jobs = [(order, _question(order)) for order in listed[:_LISTED]]
+        orders = listed[:_LISTED]
+        names = await self._names([_parameters(order) for order in orders])
+        jobs = [(order, _question(order, names)) for order in orders]
         return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
 
     async def job(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -120,14 +135,54 @@ class ReportPages:
         order = await self._order(request, visitor)
         if order.row["kind"] == EXPORT.name:
             return see(f"/dashboard/exports/{order.id}")
-        return render(request, "job.html", visitor, **await self._shown(order))
+        return render(request, "job.html", visitor, **await self._shown(order, request.query.getall("columns", [])))
+
+    async def row(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """One row of a result with all of its fields and lists; rows are numbered from 1."""
+        order = await self._order(request, visitor)
+        rows, meta = await self._rows(order)
+        text = request.match_info["row"]
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+        if not 1 <= number <= len(rows):
+            raise PageError(404, "This result has no such row.")
+        row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])
+        parameters = _parameters(order)
+        reading = Reading(Periods.of(parameters, meta), meta["units"], await self._names([parameters, row]))
+        sentences = _sentences(report) if report else {}
+        lists = {
+            name: value
+            for name, value in row.items()
+            if value and isinstance(value, list) and isinstance(value[0], dict)
+        }
+        fields = [
+            (heading(name, reading.units, row.get("currency")), cell(name, row, reading).text, sentences.get(name, ""))
+            for name in row
+            if name not in lists and not repeats(name, row)
+        ]
+        tables = {
+            heading(name): table_of(value, reading, chosen=list(value[0]), currency=row.get("currency"))
+            for name, value in lists.items()
+        }
+        return render(
+            request,
+            "row.html",
+            visitor,
+            order=order,
+            report=report,
+            question=_question(order, reading.names),
+            title=table_of([row], reading, report.columns if report else ()).rows[0][0].text,
+            number=number,
+            of=len(rows),
+            fields=fields,
+            tables=tables,
+        )
 
     async def state(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The progress of a job, asked for again and again; once it has ended, its whole part of the page."""
         order = await self._order(request, visitor)
         if not order.ended:
             return render(request, "progress.html", visitor, order=order)
-        response = render(request, "job_state.html", visitor, **await self._shown(order))
+        response = render(request, "job_state.html", visitor, **await self._shown(order, []))
         response.headers.update({"HX-Retarget": "#job", "HX-Reswap": "outerHTML"})
         return response
 
@@ -142,7 +197,7 @@ class ReportPages:
         """The result as a file."""
         manifest = (await self._order(request, visitor)).manifest
         if manifest is None:
-            raise PageError(409, "This job has no result.")
+            raise PageError(409, "This job has no result. Run the report again.")
         return stream.answer(request, manifest, await ResultBody.open(self._store, manifest))
 
     async def _order(self, request: web.Request, visitor: SignedIn) -> Order:
@@ -157,19 +212,34 @@ class ReportPages:
         submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
         return see(f"/dashboard/jobs/{(await charge.pay_for(submitting)).order_id}")
 
-    async def _shown(self, order: Order) -> dict[str, Any]:
+    async def _shown(self, order: Order, columns: list[str]) -> dict[str, Any]:
         rows, meta = await self._rows(order)
-        report = REPORTS_BY_KIND.get(order.row["kind"])
-        picture = report.picture if report else Picture()
+        kind, parameters = order.row["kind"], _parameters(order)
+        report = REPORTS_BY_KIND.get(kind)
+        listed = rows[: charts.ROWS_MAX]
+        names = await self._names([parameters, *listed])
+        reading = Reading(Periods.of(parameters, meta), meta.get("units", {}), names)
         return {
             "order": order,
             "failure": failure(order),
-            "question": _question(order),
-            "table": table_of(rows[: charts.ROWS_MAX]),
+            "question": _question(order, names),
+            "table": table_of(listed, reading, report.columns if report else (), columns),
+            "answer": answer_of(kind, parameters, rows, reading) if meta and report else None,
             "meta": meta,
             "report": report,
-            **await drawn(picture, rows),
+            **await drawn(report.picture if report else Picture(), rows, reading),
         }
+
+    async def _names(self, values: list[Any]) -> Names:
+        """Return the names of all brands, categories and items that parameters or rows hold, by kind and key."""
+        keys = keys_in(values, {})
+        if not keys:
+            return {}
+        names: dict[str, dict[str, str]] = {}
+        arguments = [sorted(keys.get(kind, ())) for kind in ("brand", "category", "iid")]
+        for row in await self._database.fetch(SQL.names, *arguments):
+            names.setdefault(row["kind"], {})[row["key"]] = row["name"]
+        return names
 
     async def _rows(self, order: Order) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         manifest = order.manifest
@@ -186,13 +256,21 @@ class ReportPages:
         return answer["data"], answer["meta"]
 
 
-async def drawn(picture: Picture, rows: charts.Rows) -> dict[str, list[charts.Plot]]:
+async def drawn(picture: Picture, rows: charts.Rows, reading: Reading = PLAIN) -> dict[str, list[charts.Plot]]:
     """Return a report's `plots` and `bars`; those of many rows are made in a thread, beside other calls."""
-    return await aside(len(rows), _drawn, picture, rows)
+    return await aside(len(rows), _drawn, picture, rows, reading)
 
 
-def _drawn(picture: Picture, rows: charts.Rows) -> dict[str, list[charts.Plot]]:
-    return {"plots": charts.plots(picture, rows), "bars": charts.bars(picture, rows)}
+def _drawn(picture: Picture, rows: charts.Rows, reading: Reading) -> dict[str, list[charts.Plot]]:
+    return {"plots": charts.plots(picture, rows, reading), "bars": charts.bars(picture, rows, reading)}
+
+
+def _sentences(report: Report) -> dict[str, str]:
+    """Return what each field of a report's rows is, as the API's document says it."""
+    rows: Any = report.reply().fields["data"]
+    fields = rows.inner.schema.fields
+    said = {field.data_key or name: field.metadata.get("description", "") for name, field in fields.items()}
+    return said | {"period": "Days of the period that have data"} | dict.fromkeys(("brand", "category", "channel"), "")
 
 
 def _links(given: dict[str, str]) -> dict[str, str]:
@@ -201,13 +279,18 @@ def _links(given: dict[str, str]) -> dict[str, str]:
     return {kind: urlencode({"kind": kind, **kept}) for kind in REPORTS_BY_KIND}
 
 
-def _question(order: Order) -> str:
+def _parameters(order: Order) -> dict[str, Any]:
+    parameters: dict[str, Any] = msgspec.json.decode(order.row["parameters"])
+    return parameters
+
+
+def _question(order: Order, names: Names) -> str:
     """Return the question of a job in words, so that two jobs of one report can be distinguished."""
-    parameters = msgspec.json.decode(order.row["parameters"])
+    parameters = _parameters(order)
     if order.row["kind"] == EXPORT.name:
-        return export_question(parameters)
+        return export_question(parameters, names)
     report = REPORTS_BY_KIND.get(order.row["kind"])
-    return question(parameters, defaults_of(report) if report else {})
+    return question(parameters, defaults_of(report) if report else {}, names)
 
 
 def _fields(given: dict[str, str]) -> tuple[Field, ...]:

@@ -1,12 +1,10 @@
 """The dashboard's part of the map: its pages and forms, each open or guarded by the session."""
 
-from edge.container import Services
-from edge.dashboard.acting import PlanRights
-from edge.dashboard.billing import PageBilling
-from edge.dashboard.completions import CompletionPages
+from edge.composition import Services
+from edge.dashboard.acting import PageBilling, PlanRights
 from edge.dashboard.datasets import DatasetPages
 from edge.dashboard.events import EventPages
-from edge.dashboard.explorer import ExplorerPages
+from edge.dashboard.explorer import CompletionPages, ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
 from edge.dashboard.one_time import OneTimeSecrets
@@ -116,7 +114,7 @@ def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> 
 
 def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
     results, base_url = services.resources.results, services.settings.base_url
-    reports = ReportPages(services.reports, services.orders, results, billing, base_url)
+    reports = ReportPages(services.reports, services.orders, results, billing, base_url, services.resources.database)
     return (
         _get("/reports", guard.page(reports.builder)),
         _get("/reports/price", guard.page(reports.price)),
@@ -125,6 +123,7 @@ def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> t
         _get("/jobs", guard.page(reports.jobs)),
         _get("/jobs/{id}", guard.page(reports.job)),
         _get("/jobs/{id}/state", guard.page(reports.state)),
+        _get("/jobs/{id}/rows/{row}", guard.page(reports.row)),
         _get("/jobs/{id}/result", guard.page(reports.result)),
         _post("/jobs/{id}/cancel", guard.form(reports.cancel)),
     )

@@ -1,6 +1,7 @@
-"""The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
+"""Sentences of ours as markup."""
 
 import hmac
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,25 +10,37 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
+from markupsafe import Markup, escape
 
 from edge.auth.users import UserService
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import figure
-from edge.dashboard.text import code_spans
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
 from edge.organizations.service import Actor
-from edge.quota.people import PersonLimits
-from shared.accounts import Person
-from shared.errors import ItemIndexError
-from shared.ids import require_uuid
-from shared.sessions import Session
+from edge.quota.middleware import PersonLimits
+from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
+from shared.index.iid import require_uuid
+from shared.organizations.accounts import Person
+from shared.organizations.sessions import Session
+
+_SPAN = re.compile(r"`([^`]+)`")
+
+
+def code_spans(text: str) -> Markup:
+    """Return a sentence with the text between backticks as code; everything in it is escaped."""
+    return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
+
+
+# The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures.
+
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
 _FIELDS = {**PAGE_FIELDS, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
 _FORM_FIELDS_MAX = 30
 _TITLES = {403: "Not allowed", 404: "Not found", 409: "This changed in the meantime", 410: "Withdrawn"}
+_STORES = {"state": "session store", "results": "result store", "search": "search index", "database": "database"}
 
 
 class PageError(Exception):
@@ -53,7 +66,7 @@ class SignedIn:
     def acting(self) -> Actor:
         """The visitor as a member of an organization. Raises PageError if there is none."""
         if self.actor is None:
-            raise PageError(404, "You are in no organization yet. Create one, or ask for an invitation.")
+            raise PageError(404, "You are not a member of an organization yet. Create one, or ask for an invitation.")
         return self.actor
 
 
@@ -104,7 +117,7 @@ class SessionGuard:
                     raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
                 return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor)
+                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
 
         return handler
 
@@ -116,13 +129,13 @@ class SessionGuard:
             try:
                 visitor = await self.visitor(request)
                 if visitor is None:
-                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
+                    raise PageError(403, "Your session has ended. Sign in and try again.")
                 await self._guard(request, visitor)
                 context = request[CONTEXT]
                 await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
                 return await page(request, visitor)
             except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor)
+                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
 
         return handler
 
@@ -144,28 +157,34 @@ class SessionGuard:
         if (origin is not None and origin != self._origin) or not hmac.compare_digest(
             form.get("csrf", "").encode(), visitor.session.csrf.encode()
         ):
-            raise PageError(403, "This form did not come from a page of yours. Reload the page and try again.")
+            raise PageError(403, "This form could not be verified. Reload the page and try again.")
 
 
 async def form_of(request: web.Request) -> dict[str, str]:
     """Return a form's fields. Raises PageError for anything but a small url-encoded form."""
     if request.content_type != "application/x-www-form-urlencoded":
-        raise PageError(415, "Send the form as a browser does.")
+        raise PageError(415, "Submit this form from a browser.")
     try:
         fields = [(name, str(value)) for name, value in (await request.post()).items()]
         text = "".join(name + value for name, value in fields)
         text.encode()  # some charsets write halves of characters, which neither the database nor an address takes
     except (ValueError, LookupError):
-        raise PageError(400, "The form cannot be read.") from None
+        raise PageError(400, "The form could not be read. Reload the page and try again.") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise PageError(413, "The form is too large (64 kB at most). Shorten its fields and submit it again.") from None
     if len(fields) > _FORM_FIELDS_MAX or "\0" in text:
-        raise PageError(400, "The form cannot be read.")
+        raise PageError(400, "The form could not be read. Reload the page and try again.")
     return dict(fields)
 
 
 def id_in(request: web.Request, name: str) -> str | None:
     """Return the id that the address gives under a name. Raises PageError for what is no id."""
     text = request.query.get(name)
-    return require_uuid(text, PageError(400, "This address names no page of the list.")) if text else None
+    return (
+        require_uuid(text, PageError(400, "This page of the list does not exist. Go back to the first page."))
+        if text
+        else None
+    )
 
 
 def render(request: web.Request, name: str, visitor: SignedIn | None, status: int = 200, **values: Any) -> web.Response:
@@ -222,23 +241,54 @@ def _whole_page(location: str) -> web.Response:
     return web.Response(status=204, headers={"HX-Redirect": location, "Cache-Control": "no-store"})
 
 
-def _shown(request: web.Request, error: Exception, visitor: SignedIn | None) -> web.Response:
+def _shown(
+    request: web.Request, error: Exception, visitor: SignedIn | None, *, signed_in: bool = False
+) -> web.Response:
+    """Show a failure as a page. With `signed_in` it keeps the navigation although nobody could be looked up.
+
+    A page that can be had again in a moment reloads itself; a form is sent again by the person alone.
+    """
     problem = None if isinstance(error, PageError) else problem_of(error)
+    retry = problem.fields.get("Retry-After") if problem is not None else None
     if isinstance(error, PageError):
         status, text = error.status, error.text
+    elif isinstance(error, StoreUnavailable):
+        status, text = 503, _unavailable(error)
     else:
-        status, text = (problem.type.status, problem.detail) if problem else (500, "We made an error.")
-    template = "problem_part.html" if is_part(request) else "problem.html"
-    response = render(request, template, visitor, status=status, title=_title(status), text=text)
-    if problem is not None and "Retry-After" in problem.fields:
-        response.headers["Retry-After"] = problem.fields["Retry-After"]
+        status, text = (
+            (problem.type.status, problem.detail) if problem else (500, "An unexpected error occurred. Try again.")
+        )
+    again = status == 503 and retry is not None and request.method == "GET" and not is_part(request)
+    response = render(
+        request,
+        "problem_part.html" if is_part(request) else "problem.html",
+        visitor,
+        status=status,
+        title=_title(status),
+        text=text,
+        retry=retry if again else None,
+        address=request.path_qs,
+        signed_in=signed_in or visitor is not None,
+    )
+    if retry is not None:
+        response.headers["Retry-After"] = retry
     return response
+
+
+def _unavailable(error: StoreUnavailable) -> str:
+    """Return which part of the service is down, and when to try again."""
+    seconds = error.retry_after_seconds
+    part = _STORES.get(error.store, f"{error.store} store")
+    state = "is being upgraded" if isinstance(error, CellsOutdated) else "isn't responding"
+    return f"The {part} {state}. Try again in {seconds} {'second' if seconds == 1 else 'seconds'}."
 
 
 def _title(status: int) -> str:
     """Return the heading of a failure; the text below it gives the details."""
     if status == 429:
-        return "The limit is reached"
+        return "Limit reached"
+    if status == 503:
+        return "Temporarily unavailable"
     if status >= 500:
-        return "This does not work at the moment"
-    return _TITLES.get(status, "This cannot be done")
+        return "Something went wrong"
+    return _TITLES.get(status, "This request can't be completed")

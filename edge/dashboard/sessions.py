@@ -14,9 +14,9 @@ from aiohttp import web
 
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
+from shared.organizations.sealing import seal, sealing_key, unseal
+from shared.organizations.sessions import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 from shared.redis import keys
-from shared.sealing import seal, sealing_key, unseal
-from shared.sessions import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 
 _SIGN_IN_SECONDS = 600
 _AGENT_CHARACTERS_MAX = 200

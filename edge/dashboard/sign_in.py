@@ -19,8 +19,8 @@ from edge.auth.users import UserService
 from edge.dashboard.session_guard import PageError, see
 from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
 from edge.http.context import CONTEXT
-from edge.quota.people import PersonLimits
-from shared.config import Settings
+from edge.quota.middleware import PersonLimits
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 HOME = "/dashboard"
@@ -30,7 +30,7 @@ _DESTINATION = re.compile(
 _PARAMETER_MAX = 4_096
 # Of one browser at the same time: their cookies must leave room for the others in its requests.
 _SIGN_INS_MAX = 5
-_AGAIN = "Signing in did not work. Begin again."
+_AGAIN = "Sign-in failed. Try again."
 
 
 class SignInPages:
@@ -98,7 +98,7 @@ class SignInPages:
         if query.get("iss", provider.issuer) != provider.issuer:
             raise self._refused("another issuer answered")
         if "error" in query or not code:
-            raise PageError(403, "The provider did not sign you in. Begin again, or ask its operator.")
+            raise PageError(403, "The identity provider did not sign you in. Try again, or contact its administrator.")
         token = await self._redeem(provider, code, sign_in)
         try:
             identity, _ = await self._users.verify_id_token(token, sign_in.nonce)
@@ -145,7 +145,7 @@ class SignInPages:
 
     def _provider(self) -> OidcProvider:
         if self._users.provider is None:
-            raise PageError(503, "Signing in is not possible here: no identity provider is set (OIDC_ISSUER).")
+            raise PageError(503, "Sign-in is not available: no identity provider is configured (OIDC_ISSUER).")
         return self._users.provider
 
 

@@ -1,26 +1,63 @@
-"""Ending sessions: one's own here and at the provider, others of the same person, and those that the provider ends.
-
-Sources: OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
-"""
+"""A browser in words, from the header that it sends."""
 
 import contextlib
+import re
 import secrets
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken
-from edge.auth.logout_token import LIFETIME_SECONDS_MAX, LogoutNotice
+from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX as LIFETIME_SECONDS_MAX
+from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
 from edge.auth.users import UserService
-from edge.dashboard.agents import browser_of
 from edge.dashboard.session_guard import SignedIn, form_of, render, see
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.http.problems import Problem
 from shared.clock import utc_now
-from shared.config import Settings
 from shared.errors import StoreUnavailable
-from shared.sessions import ListedSession
+from shared.organizations.sessions import ListedSession
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+
+# The first that is named counts: most browsers also name those that they descend from.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("HeadlessChrome", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Version", "Safari"),
+)
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Macintosh", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+_SHOWN_MAX = 60
+
+
+def browser_of(agent: str) -> str:
+    """Return the browser and its system, as `Firefox 128 on Linux`; of other programs the beginning of the header."""
+    browser = next(
+        (f"{name} {version[1]}" for token, name in _BROWSERS if (version := re.search(rf"\b{token}/(\d+)", agent))),
+        None,
+    )
+    if browser is None:
+        return agent[:_SHOWN_MAX] or "unknown"
+    system = next((name for token, name in _SYSTEMS if token in agent), None)
+    return f"{browser} on {system}" if system else browser
+
+
+# Ending sessions: one's own here and at the provider, others of the same person, and those that the provider ends.
+# Sources: OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
+
 
 _LAST_PAGE = "/dashboard/signed-out"
 _SESSIONS_PAGE = "/dashboard/sessions"

@@ -3,33 +3,198 @@
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-_SHARE = re.compile(r"^share_|_share$|_change(_low|_high)?$|^discount_|_covered$")
+from edge.dashboard.periods import Periods
+from shared.analytics.footprint import INDICATORS
+
+BY_CODE = {one.code: one for one in INDICATORS}
+
+_SHARE = re.compile(r"^share_|_share$|^share$|_change(_low|_high)?$|^discount_|_covered$|_measured$")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LONG = re.compile(r"-?[0-9]+\.[0-9]{5,}")
 _SUBJECTS = ("dataset", "slug", "code", "brand", "category")
+COLUMNS_SHOWN = 8
+_LISTED_MAX = 3
+_GROUPS = ("brand", "category", "channel")
+# The kind of name that the values of a field have; channels are known by their codes.
+NAMED = {
+    "brand": "brand",
+    "slug": "brand",
+    "category": "category",
+    "code": "category",
+    "parent": "category",
+    "iid": "iid",
+}
+Names = Mapping[str, Mapping[str, str]]
+NO_NAMES: Names = MappingProxyType({})
+NO_UNITS: Mapping[str, str] = MappingProxyType({})
+_HEADINGS = {
+    "p50": "Median",
+    "stddev": "Standard deviation",
+    "min": "Lowest",
+    "max": "Highest",
+    "items": "Items",
+    "price_n": "Prices",
+    "list_price_n": "With a list price",
+    "set_aside": "Outliers set aside",
+    "against_categories": "Against its categories",
+    "against_category": "Against the category",
+    "median_before": "Median before",
+    "category_median": "Median of the category",
+    "kind": "Prices of",
+    "median_change": "Change of the median",
+    "median_disagrees": "Median disagrees",
+    "index_change": "Change of the same items",
+    "index_change_low": "Change, low",
+    "index_change_high": "Change, high",
+    "share_matched": "Matched share",
+    "share_holding": "Holding",
+    "index": "Price index",
+    "low": "Index, low",
+    "high": "Index, high",
+    "median_index": "Index of the median",
+    "items_covered": "Items with a figure",
+    "items_measured": "Items measured",
+} | {f"p{n}": f"{n}th percentile" for n in (10, 25, 75, 90)}
+_TWO_DECIMALS = {"ratio", "first period = 100"}
+_AMOUNTS = {"median", "median_before", "category_median"}
+_BOUNDS = {"low": "low", "central": "median", "high": "high"}
 
 
 class Column(NamedTuple):
-    """A column's heading; its cells are figures, which stand on the right, days, which do not fold, or text."""
+    """A column: its figures stand on the right, days do not fold, and text does."""
 
     name: str
+    heading: str
     style: Literal["number", "day", "text"]
+    shown: bool = True
+
+
+class Cell(NamedTuple):
+    """The text of a cell, and how many members of its list are left out."""
+
+    text: str
+    more: int = 0
 
 
 class Table(NamedTuple):
-    """Columns and rows of text."""
+    """Every column of the rows, those that are shown first, and the cells of the columns that are shown."""
 
     columns: list[Column]
-    rows: list[list[str]]
+    rows: list[list[Cell]]
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns that are shown."""
+        return [column for column in self.columns if column.shown]
 
 
-def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the rows as text: shares in percent, lists in words, unknown values as a dash."""
-    names = list(rows[0]) if rows else []
-    columns = [Column(name.replace("_", " "), _style([row[name] for row in rows])) for name in names]
-    return Table(columns, [[_cell(name, row[name]) for name in names] for row in rows])
+class Reading(NamedTuple):
+    """What the rows of a result are read with: its periods, the units of its fields, and the names of what it is of."""
+
+    periods: Periods = Periods()
+    units: Mapping[str, str] = NO_UNITS
+    names: Names = NO_NAMES
+
+
+PLAIN = Reading()
+
+
+def table_of(
+    rows: Sequence[Mapping[str, Any]],
+    reading: Reading = PLAIN,
+    usual: Sequence[str] = (),
+    chosen: Sequence[str] = (),
+    currency: str | None = None,
+) -> Table:
+    """Return the rows as text: units in the headings, names for slugs, three members of a list, a dash for unknown.
+
+    The columns `chosen` are shown, or the first eight of those that identify a row and of the `usual` ones.
+    """
+    present = [name for name in (rows[0] if rows else ()) if not repeats(name, rows[0])]
+    wanted = [name for name in chosen if name in present] or _default(rows, present, usual)
+    ordered = [*wanted, *(name for name in present if name not in wanted)]
+    currency = _only([row.get("currency") for row in rows]) or currency
+    columns = [
+        Column(name, heading(name, reading.units, currency), _style([row[name] for row in rows]), name in wanted)
+        for name in ordered
+    ]
+    return Table(columns, [[cell(name, row, reading) for name in wanted] for row in rows])
+
+
+def _default(rows: Sequence[Mapping[str, Any]], present: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """Return the columns that are shown without a choice: groups first, then what varies, then the usual figures."""
+    varying = {name for name in present if len({str(row[name]) for row in rows}) > 1}
+    known = {name for name in present if any(row[name] not in (None, []) for row in rows)}
+    first = [name for name in _GROUPS if name in known]
+    first += [
+        name
+        for name in ("period", "original_currency", "currency")
+        if name in varying or (name == "period" and not first)
+    ]
+    if rows and "period" in varying and not set(first) & set(_GROUPS) & varying:
+        first.sort(key=lambda name: name != "period")  # rows of one group are told apart by their periods
+    rest = [name for name in (usual or present) if name in known and name not in first]
+    return [name for name in (*first, *rest) if name in present][:COLUMNS_SHOWN]
+
+
+def repeats(name: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a column says what the name in another one does."""
+    return (name == "name" and "brand" in row) or (name == "path" and "category" in row)
+
+
+def _only(values: Sequence[Any]) -> str | None:
+    return str(values[0]) if values and values[0] and len(set(values)) == 1 else None
+
+
+def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None = None) -> str:
+    """Return a field's heading in words, with the unit of its figures."""
+    stem, _, bound = name.rpartition("_")
+    indicator = BY_CODE.get(name) or (BY_CODE.get(stem) if bound in _BOUNDS else None)
+    if indicator is not None:
+        return f"{indicator.title}{f', {_BOUNDS[bound]}' if bound in _BOUNDS else ', sum'}, {indicator.unit}"
+    words = _HEADINGS.get(name) or name.replace("_", " ").capitalize()
+    if _SHARE.search(name):
+        return f"{words}, %"
+    unit = "currency" if name in _AMOUNTS else units.get(name)
+    if unit == "currency":
+        return f"{words}, {currency}" if currency else words
+    return f"{words} (first period = 100)" if name == "index" and unit else words
+
+
+def named(names: Names, field: str, value: Any) -> str:
+    """Return the name of what a field's slug, code or id stands for; itself where it has none."""
+    return names.get(NAMED.get(field, ""), {}).get(str(value), str(value))
+
+
+def keys_in(value: Any, found: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Add the slugs, codes and ids in rows or parameters to `found`, by the kind of their names."""
+    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        keys_in(one, found)
+    if isinstance(value, Mapping):
+        for field in NAMED.keys() & value.keys():
+            listed = value[field] if isinstance(value[field], list) else [value[field]]
+            found.setdefault(NAMED[field], set()).update(one for one in listed if isinstance(one, str))
+    return found
+
+
+def group_name(row: Mapping[str, Any], names: Names) -> str:
+    """Return the group that a row is of in words: its brand, category and channel."""
+    listed = []
+    for field in _GROUPS:
+        if field not in row:
+            continue
+        own = (
+            row.get("name")
+            if field == "brand"
+            else " › ".join((row.get("path") or [])[-2:])
+            if field == "category"
+            else None
+        )
+        listed.append(f"no {field}" if row[field] is None else own or named(names, field, row[field]))
+    return ", ".join(listed)
 
 
 def figure(value: Any) -> str:
@@ -39,14 +204,22 @@ def figure(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if abs(value) < 999_999.5 else f"{value:,.0f}"
 
 
-def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+def number(value: Any) -> float | None:
+    """Return the number that a figure or its text is, None for anything else."""
+    try:
+        return float(value) if value is not None else None
+    except (TypeError, ValueError):
+        return None
+
+
+def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any], names: Names = NO_NAMES) -> str:
     """Return a question's parameters in words: its subject first; a parameter that equals its default is left out."""
     requested = {
         name: value
         for name, value in parameters.items()
         if value not in (None, "", [], {}) and value is not False and value != defaults.get(name)
     }
-    subject = ", ".join(_listed(requested.pop(name)) for name in _SUBJECTS if name in requested)
+    subject = ", ".join(_called(name, requested.pop(name), names) for name in _SUBJECTS if name in requested)
     first, last = requested.pop("from", None), requested.pop("to", None)
     parts = [subject or "all"]
     if first or last:
@@ -59,9 +232,15 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def export_question(request: Mapping[str, Any]) -> str:
+def export_question(request: Mapping[str, Any], names: Names = NO_NAMES) -> str:
     """Return an export in words: its dataset, its filters, since when; not its columns and format."""
-    return question({"dataset": request["dataset"], **(request.get("filter") or {}), "since": request.get("since")}, {})
+    return question(
+        {"dataset": request["dataset"], **(request.get("filter") or {}), "since": request.get("since")}, {}, names
+    )
+
+
+def _called(field: str, value: Any, names: Names) -> str:
+    return ", ".join(named(names, field, one) for one in (value if isinstance(value, list) else [value]))
 
 
 def _listed(value: Any, joint: str = ", ") -> str:
@@ -86,25 +265,44 @@ def _style(values: Sequence[Any]) -> Literal["number", "day", "text"]:
     return "day" if known and all(isinstance(value, str) and _DAY.fullmatch(value) for value in known) else "text"
 
 
-def _cell(name: str, value: Any) -> str:
+def cell(name: str, row: Mapping[str, Any], reading: Reading = PLAIN) -> Cell:
+    """Return a field of a row as text; of a list its first three members."""
+    value = row[name]
+    if isinstance(value, list):
+        told = value if name == "path" else value[:_LISTED_MAX]
+        joint = " › " if name == "path" else ", "
+        return Cell(joint.join(_member(one, reading.names) for one in told) or "–", len(value) - len(told))
+    return Cell(_text(name, row, reading))
+
+
+def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
+    value = row[name]
     if value is None:
         return "–"
+    if name == "period":
+        return reading.periods.text(value)
+    if name in _GROUPS:
+        return group_name({key: row[key] for key in (name, "name", "path") if key in row}, reading.names)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and _SHARE.search(name):
-        return f"{100 * value:.1f} %"
-    if isinstance(value, list):
-        joint = " › " if name == "path" else ", "
-        return joint.join(_member(one) for one in value) or "–"
+        return f"{100 * value:.1f}"
+    if isinstance(value, float) and reading.units.get(name) in _TWO_DECIMALS:
+        return f"{value:,.2f}"
     if isinstance(value, str) and _LONG.fullmatch(value):
         return f"{Decimal(value):.4f}"  # the file has all of its digits
-    return _member(value) if isinstance(value, Mapping) else figure(value)
+    if isinstance(value, str):
+        return named(reading.names, name, value)
+    return _member(value, reading.names) if isinstance(value, Mapping) else figure(value)
 
 
-def _member(value: Any) -> str:
-    """Return one member of a list: its name, and its share where it has one."""
+def _member(value: Any, names: Names) -> str:
+    """Return one member of a list: its name, and its share where it has one; of a category only its own part."""
     if not isinstance(value, Mapping):
         return str(value)
-    words = [str(one) for name, one in value.items() if isinstance(one, str) and not _is_figure(one)]
+    fields = [field for field in ("brand", "category", "iid", "channel") if value.get(field)]
+    known = [named(names, field, value[field]).rpartition(" › ")[2] for field in fields]
+    words = [str(one) for one in value.values() if isinstance(one, str) and not _is_figure(one)]
     share = value.get("share")
-    return " ".join(words[:1]) + (f" {100 * share:.1f} %" if isinstance(share, float) else "")
+    name = next(iter([*([value["name"]] if value.get("name") else []), *known, *words]), "")
+    return f"{name} {100 * share:.1f}\u202f%" if isinstance(share, float) else str(name)

@@ -1,21 +1,23 @@
 """Pages of an organization's use: calls by day, endpoint and caller, and the last calls one by one."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from aiohttp import web
 
 from edge.dashboard.session_guard import SignedIn, render
-from edge.organizations.service import Actor, OrganizationService, as_dicts
-from edge.organizations.usage import usage_csv, usage_range
-from edge.quota.request_log import KEPT_DAYS, LoggedCall, RequestLog
+from edge.organizations.service import Actor, OrganizationService, as_dicts, usage_csv, usage_range
+from edge.quota.usage import KEPT_DAYS, LoggedCall, RequestLog
 from shared.clock import utc_now
 from shared.errors import InvalidParameter, StoreUnavailable
 
 OUTCOMES = ("served", "not-found", "not-modified", "refused", "rejected", "failed")
 _DAYS = (7, 30, 90)
 _ROWS_SHOWN = 500
+FILTERS = ("status", "caller", "endpoint", "request_id")
+_FILTER_MAX = 100
 
 
 class UsagePages:
@@ -53,7 +55,8 @@ class UsagePages:
         return usage_csv(as_dicts(await self._acts.usage(visitor.acting, first, last)))
 
     async def requests(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """The last calls of the organization, the newest first."""
+        """The last calls of the organization, the newest first: those of the status, caller, endpoint and id given."""
+        given = {name: request.query.get(name, "").strip()[:_FILTER_MAX] for name in FILTERS}
         entries: list[dict[str, Any]] | None = None
         try:
             names = await self._names(visitor.acting)
@@ -61,7 +64,23 @@ class UsagePages:
             entries = [_entry(call, names) for call in calls]
         except StoreUnavailable:  # the page says so: an empty list would be wrong
             pass
-        return render(request, "requests.html", visitor, entries=entries, kept=self._log.calls_max, days=KEPT_DAYS)
+        everything = entries or []
+        choices = {
+            name: sorted({entry[name] for entry in everything} | ({given[name]} - {""})) for name in FILTERS[1:3]
+        }
+        choices["status"] = [*(f"{n}xx" for n in range(2, 6)), *sorted({str(entry["status"]) for entry in everything})]
+        return render(
+            request,
+            "requests.html",
+            visitor,
+            entries=[entry for entry in everything if matches(entry, given)],
+            readable=entries is not None,
+            total=len(everything),
+            given=given,
+            choices=choices,
+            kept=self._log.calls_max,
+            days=KEPT_DAYS,
+        )
 
     async def _names(self, actor: Actor) -> dict[str, str]:
         return {row["id"]: row["name"] for row in await self._acts.members(actor)}
@@ -73,8 +92,8 @@ def caller_name(credential: str, names: dict[str, str]) -> str:
     if kind == "api-key":
         return f"Key {identifier}"
     if kind == "refund":
-        return "Refunds of jobs"
-    return names.get(identifier, "A former member") if kind == "bearer" else "Public token"
+        return "Job refunds"
+    return names.get(identifier, "Former member") if kind == "bearer" else "Public token"
 
 
 def endpoint_name(route: str) -> str:
@@ -103,7 +122,20 @@ def _entry(call: LoggedCall, names: dict[str, str]) -> dict[str, Any]:
         "milliseconds": 1_000 * call.seconds,
         "caller": caller_name(call.credential, names),
         "request_id": call.request_id,
+        "method": call.method,
+        "path": call.path,
+        "problem": call.problem,
     }
+
+
+def matches(entry: Mapping[str, Any], given: Mapping[str, str]) -> bool:
+    """Return whether a call has the status (or its class, as `4xx`), caller, endpoint and beginning of an id."""
+    status = str(entry["status"])
+    return (
+        given["status"] in ("", status, f"{status[0]}xx")
+        and all(given[name] in ("", entry[name]) for name in ("caller", "endpoint"))
+        and str(entry["request_id"]).startswith(given["request_id"])
+    )
 
 
 def _days(request: web.Request) -> tuple[int, tuple[date, date]]:

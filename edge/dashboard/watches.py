@@ -1,18 +1,105 @@
-"""Pages of the watches: the list, the form of a new one; pause, resume, delete."""
+"""The form of a new watch: the fields of the chosen condition, and the watch that a filled-in form describes."""
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from marshmallow import ValidationError
 
 from edge.dashboard.acting import PlanRights, acting_of
-from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.forms import Control, FormFaults
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import SignedIn, form_of, id_in, render, see
-from edge.dashboard.watch_form import TITLES, condition_of, fields_of, read_form
+from edge.events.schemas import MEMBERS, NewWatch
+from edge.events.watch_service import WatchService, rendered
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
-from edge.watches.service import WatchService, rendered
-from shared.watches import CONDITIONS
+from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS, Condition
+
+CARDS: dict[Condition, tuple[str, str]] = {
+    "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
+    "new-low": ("A new low", "An item's price is lower than on every one of the days before."),
+    "returned": ("Offered again", "An item is back after at least n days without a price."),
+    "index-moved": ("Prices moved", "Prices of the same items changed by more than a percentage within a month."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchField:
+    """A field of the form with the sentence under it; `choices` are values with their texts, for a choice alone."""
+
+    name: str
+    label: str
+    sentence: str
+    control: Control = "text"
+    choices: tuple[tuple[str, str], ...] = ()
+    completes: str | None = None
+
+
+_CODE = WatchField(
+    "code", "Target", "The IID of an item, the slug of a brand, or the code of a category.", completes="watched"
+)
+_MEASURES = {
+    "amount": WatchField("amount", "Amount", "For example `12.50`."),
+    "currency": WatchField("currency", "Currency", "Three letters, for example `HKD`."),
+    "percent": WatchField("percent", "Percent", "How much prices must change from one month to the next."),
+}
+_KIND = WatchField("kind", "Prices of", "", "choice", (("listing", "listings"), ("sale", "sales")))
+_LABEL = WatchField("label", "Label", "Optional. Included in every event.")
+
+
+def condition_of(text: str) -> Condition:
+    """Return the condition that an address names, the first one for any other text."""
+    return next((name for name in CONDITIONS if name == text), "below")
+
+
+def fields_of(condition: Condition) -> tuple[WatchField, ...]:
+    """Return the fields of a condition's form."""
+    needed, optional = MEMBERS[condition]
+    measures = tuple(_measure(name, condition) for name in (*needed, *optional))
+    return (_target(condition), _CODE, *measures, _KIND, _LABEL)
+
+
+def read_form(form: dict[str, str]) -> dict[str, Any]:
+    """Return the watch that a filled-in form orders. Raises FormFaults with a sentence for each field."""
+    condition = condition_of(form.get("condition", ""))
+    given: dict[str, Any] = {"condition": condition}
+    for field in fields_of(condition):
+        text = form.get(field.name, "").strip()
+        if text:
+            given[field.name] = _number(text) if field.name in ("days", "percent") else text
+    try:
+        loaded: dict[str, Any] = NewWatch().load(given)
+    except ValidationError as error:
+        raise FormFaults.of(error, {}) from None
+    return loaded
+
+
+def _number(text: str) -> float | str:
+    """Return the number that a text is; other text as it is, so that the schema refuses it with its sentence."""
+    return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text, re.ASCII) else text
+
+
+def _target(condition: Condition) -> WatchField:
+    # One article has no index.
+    offered = [target for target in TARGETS if condition != "index-moved" or target != "article"]
+    sentence = "For a brand or category, each item is reported separately." if condition != "index-moved" else ""
+    return WatchField("target", "Watch", sentence, "choice", tuple((name, name) for name in offered))
+
+
+def _measure(name: str, condition: Condition) -> WatchField:
+    if name != "days":
+        return _MEASURES[name]
+    if condition == "new-low":
+        choices = tuple((str(days), f"{days} days") for days in NEW_LOW_DAYS)
+        return WatchField("days", "Lowest of", "", "choice", choices)
+    sentence = f"Days without a price; {ABSENT_DAYS_DEFAULT} if empty."
+    return WatchField("days", "Absence", sentence, "number")
+
+
+# Pages of the watches: the list, the form of a new one; pause, resume, delete.
+
 
 _PAGE = "/dashboard/watches"
 _LISTED = 50
@@ -80,8 +167,7 @@ class WatchPages:
     ) -> web.StreamResponse:
         chosen = condition_of(given.get("condition", ""))
         values: dict[str, Any] = {
-            "conditions": CONDITIONS,
-            "titles": TITLES,
+            "conditions": CARDS,
             "chosen": chosen,
             "fields": fields_of(chosen),
         }

@@ -7,17 +7,17 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.dashboard.acting import PlanRights, acting_of
-from edge.dashboard.form_faults import FormFaults
+from edge.dashboard.forms import FormFaults
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.events.feed import EventFeed
+from edge.events.schemas import NewWebhook, Replay
+from edge.events.webhook_service import WebhookService
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
-from edge.webhooks.schemas import NewWebhook, Replay
-from edge.webhooks.service import WebhookService
-from shared.config import Settings
-from shared.events import TYPES
-from shared.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
+from shared.events.types import TYPES
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
+from shared.settings.settings import Settings
 
 _PAGE = "/dashboard/webhooks"
 _ATTEMPTS = 100
@@ -110,7 +110,7 @@ class WebhookPages:
         webhook = await self._webhooks.one(acting, endpoint)
         newest = await self._feed.newest(acting.organization, None, 1, webhook["types"])
         if not newest:
-            raise PageError(409, "No event of its types is kept yet; a replaced API key makes one.")
+            raise PageError(409, "There are no events of its types yet. Rotating the API key creates one.")
         count = await self._webhooks.replay(acting, endpoint, UUID(newest[0]["id"]), None, None)
         return see(f"{_PAGE}/{endpoint}?replayed={count}")
 
@@ -179,7 +179,7 @@ def _replay(form: dict[str, str]) -> tuple[UUID | None, int | None, int | None]:
         text = form.get(name, "").strip()
         given[name] = (int(text) if text.isascii() and text.isdigit() and len(text) < 19 else text) if text else None
     if given["event"] is None and given["after"] is None:
-        raise FormFaults({"after": "Give the cursor after which events are sent again; 0 is all that are kept."})
+        raise FormFaults({"after": "Enter the cursor to redeliver from; 0 redelivers all events in the log."})
     try:
         loaded = Replay().load(given)
     except ValidationError as error:

@@ -6,12 +6,16 @@ from typing import Any
 
 import asyncpg
 from aiohttp import web
+from aiohttp_apispec import docs, querystring_schema, response_schema
 
-from edge.http.envelope import envelope
+from edge.events import schemas
+from edge.http.context import organization_of
+from edge.http.lists import envelope
+from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
-from shared.events import KEPT_DAYS, event_document
+from shared.events.types import KEPT_DAYS, event_document
 
 SQL = beside(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62
@@ -72,3 +76,28 @@ class EventFeed:
 
 def _document(row: asyncpg.Record) -> dict[str, Any]:
     return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))
+
+
+# GET /events.
+
+
+class Events:
+    """The handler."""
+
+    def __init__(self, feed: EventFeed) -> None:
+        self._feed = feed
+
+    @docs(
+        operationId="listEvents",
+        summary="List events after a cursor",
+        description="Events of your organization and of the index in the order in which they happened; kept for "
+        f"{KEPT_DAYS} days. Keep the `cursor` of the last one and ask for those `after` it. Where events after it are "
+        "no longer kept, the answer is a 410 that names the oldest cursor.",
+        tags=["events"],
+    )
+    @querystring_schema(schemas.EventsQuery())
+    @response_schema(schemas.EventList(), 200, description="One page of events")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        query, organization = request[QUERY], organization_of(request)
+        return await self._feed.answer(organization, query["after"], query["limit"], query["type"], dict(query))

@@ -1,12 +1,24 @@
 """Parameters and answers of the feeds of events."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.envelope import ListEnvelope
-from edge.http.parameters import Parameters, WholeNumber
-from shared.events import CURSOR_MAX, KEPT_DAYS, TYPES
+from edge.http.lists import ListEnvelope
+from edge.http.parameters import (
+    CurrencyCode,
+    CursorText,
+    JsonFlag,
+    JsonInteger,
+    JsonNumber,
+    Parameters,
+    Utf8,
+    WholeNumber,
+)
+from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, CURSOR_MAX, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES
+from shared.events.webhooks import REPLAYED_MAX
+from shared.money import to_minor
 
 
 class FeedQuery(Parameters):
@@ -50,3 +62,245 @@ class EventList(ListEnvelope):
     """One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet."""
 
     data = fields.List(fields.Nested(Event()), required=True)
+
+
+# Parameters and answers of /watches.
+
+
+# The required and the optional fields of each condition.
+MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "below": (("amount", "currency"), ()),
+    "new-low": (("days", "currency"), ()),
+    "returned": ((), ("days",)),
+    "index-moved": (("percent", "currency"), ()),
+}
+
+
+class NewWatch(Parameters):
+    """A watch to create."""
+
+    target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
+    code = Utf8(
+        1,
+        400,
+        required=True,
+        metadata={"description": "IID, slug of a brand, or code of a category", "example": "vitasoy"},
+    )
+    condition = fields.Str(
+        required=True,
+        validate=validate.OneOf(list(CONDITIONS)),
+        metadata={
+            "description": "; ".join(
+                ["Condition of the watch", *(f"`{one}`: {text}" for one, text in CONDITIONS.items())]
+            )
+        },
+    )
+    amount = fields.Str(
+        load_default=None,
+        validate=validate.Regexp(r"\A[0-9]{1,12}(\.[0-9]{1,4})?\Z"),
+        metadata={"pattern": r"^(?!0+(\.0+)?$)[0-9]{1,12}(\.[0-9]{1,4})?$", "example": "12.50"},
+    )
+    currency = CurrencyCode(None)
+    days = JsonInteger(
+        1,
+        3_650,
+        load_default=None,
+        metadata={
+            "description": f"For `new-low` one of {', '.join(map(str, NEW_LOW_DAYS))}; for `returned` the length of "
+            f"the absence, {ABSENT_DAYS_DEFAULT} by default"
+        },
+    )
+    percent = JsonNumber(
+        0, 10_000, load_default=None, metadata={"description": "Percentage, for `index-moved`", "example": 5}
+    )
+    kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
+    label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for it"})
+
+    @validates_schema
+    def fits(self, data: Mapping[str, Any], **options: Any) -> None:
+        """Each condition has its own members, and no others."""
+        needed, allowed = MEMBERS[data["condition"]]
+        faults = {name: f"is required with `condition` {data['condition']}" for name in needed if data[name] is None}
+        for name in ("amount", "currency", "days", "percent"):
+            if data[name] is not None and name not in (*needed, *allowed):
+                faults[name] = f"is not allowed with the condition {data['condition']}"
+        if data["condition"] == "new-low" and data["days"] is not None and data["days"] not in NEW_LOW_DAYS:
+            faults["days"] = f"must be one of {', '.join(map(str, NEW_LOW_DAYS))}"
+        if data["condition"] == "index-moved" and data["target"] == "article":
+            faults["target"] = "must be a brand or a category: one article has no index"
+        if not faults and data["amount"] is not None:
+            faults |= _amount_faults(data["amount"], data["currency"])
+        if faults:
+            raise ValidationError(faults)
+
+
+def _amount_faults(amount: str, currency: str) -> dict[str, str]:
+    try:
+        minor = to_minor(amount, currency)
+    except ValueError as error:
+        return {"amount": f"is {error}"}
+    return {} if minor else {"amount": "must be above 0"}
+
+
+class WatchChange(Parameters):
+    """Whether the watch is paused."""
+
+    paused = JsonFlag(required=True)
+
+
+class WatchPath(Parameters):
+    """Path of one watch."""
+
+    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
+
+
+class WatchesQuery(Parameters):
+    """Query of the list of watches."""
+
+    limit = WholeNumber(1, 200, load_default=50)
+    cursor = CursorText()
+
+
+class WatchEventsQuery(FeedQuery):
+    """One page of the events of watches."""
+
+
+class Watch(Schema):
+    """A watch; members that its condition does not use are null."""
+
+    id = fields.Str(required=True)
+    label = fields.Str(required=True, allow_none=True)
+    target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
+    code = fields.Str(required=True)
+    condition = fields.Str(required=True, validate=validate.OneOf(list(CONDITIONS)))
+    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
+    amount = fields.Str(required=True, allow_none=True)
+    currency = fields.Str(required=True, allow_none=True)
+    days = fields.Int(required=True, allow_none=True)
+    percent = fields.Float(required=True, allow_none=True)
+    created_at = fields.DateTime(required=True)
+    paused_at = fields.DateTime(required=True, allow_none=True)
+
+
+class WatchList(ListEnvelope):
+    """One page of watches, the newest first."""
+
+    data = fields.List(fields.Nested(Watch()), required=True)
+
+
+# Parameters and answers of /webhooks.
+
+
+OUTCOMES = (
+    "accepted",
+    "refused",
+    "redirected",
+    "timed-out",
+    "unreachable",
+    "tls-failed",
+    "private-address",
+    "answer-too-large",
+    "secret-unreadable",
+)
+
+
+class NewWebhook(Parameters):
+    """A webhook to create."""
+
+    url = fields.Str(
+        required=True,
+        validate=validate.Length(1, 2_000),
+        metadata={
+            "description": "An https address on the public internet",
+            "pattern": "^https?://[!-~]+$",
+            "example": "https://example.org/hook",
+        },
+    )
+    types = fields.List(
+        fields.Str(validate=validate.OneOf(list(TYPES))),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(1, len(TYPES)),
+        metadata={"description": "Only events of these types; every type if absent"},
+    )
+
+
+class Replay(Parameters):
+    """The events to send again: one by its id, or those after a cursor."""
+
+    event = fields.UUID(load_default=None, allow_none=True, metadata={"description": "Id of one event"})
+    after = JsonInteger(
+        0, 10**15, load_default=None, allow_none=True, metadata={"description": "Later than this cursor"}
+    )
+    to = JsonInteger(
+        0, 10**15, load_default=None, allow_none=True, metadata={"description": "Up to this cursor; all if absent"}
+    )
+
+    @validates_schema
+    def one_way(self, data: Mapping[str, Any], **options: Any) -> None:
+        """Either an event or a range."""
+        if (data["event"] is None) == (data["after"] is None):
+            raise ValidationError("name either `event` or `after`", "event")
+
+
+class WebhookPath(Parameters):
+    """Path of one webhook."""
+
+    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
+
+
+class AttemptsQuery(Parameters):
+    """How many attempts."""
+
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})
+
+
+class Webhook(Schema):
+    """A webhook. `secret` is shown when it is created or rotated, else it is null."""
+
+    id = fields.Str(required=True)
+    url = fields.Str(required=True)
+    types = fields.List(fields.Str(), required=True, allow_none=True)
+    state = fields.Str(required=True, validate=validate.OneOf(["active", "retrying", "disabled"]))
+    disabled_reason = fields.Str(required=True, allow_none=True)
+    failures = fields.Int(required=True, metadata={"description": "Consecutive failures of the next event"})
+    next_attempt_at = fields.DateTime(required=True, allow_none=True)
+    pending = fields.Int(required=True, metadata={"description": "Events not accepted yet; counted up to 1000"})
+    cursor = fields.Str(required=True, metadata={"description": "Events up to this one were accepted"})
+    secret = fields.Str(required=True, allow_none=True, metadata={"example": "whsec_…"})
+    secret_before_ends = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "Until then the previous secret signs as well"}
+    )
+    created_at = fields.DateTime(required=True)
+
+
+class WebhookList(ListEnvelope):
+    """All webhooks of the organization."""
+
+    data = fields.List(fields.Nested(Webhook()), required=True)
+
+
+class DeliveryAttempt(Schema):
+    """One attempt to send one event."""
+
+    event_id = fields.Str(required=True)
+    cursor = fields.Str(required=True)
+    at = fields.DateTime(required=True)
+    status = fields.Int(required=True, allow_none=True)
+    outcome = fields.Str(required=True, validate=validate.OneOf(OUTCOMES))
+    answer = fields.Str(required=True, metadata={"description": "Beginning of the receiver's answer"})
+    milliseconds = fields.Int(required=True)
+
+
+class AttemptList(ListEnvelope):
+    """Attempts of one webhook, the newest first."""
+
+    data = fields.List(fields.Nested(DeliveryAttempt()), required=True)
+
+
+class Replayed(Schema):
+    """The number of events that will be sent again."""
+
+    events = fields.Int(
+        required=True, metadata={"description": f"Number of events, at most {REPLAYED_MAX} in one call"}
+    )

@@ -11,25 +11,27 @@ It uses private parts of aiohttp's protocol: `_waiter`, `_messages`, `_close`, `
 """
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-from edge.fast_path.request import LONGEST, recognized
+from edge.fast_path.call import LONGEST, Call, recognized
 from edge.fast_path.service import FastPath
 
 
 class FastPathProtocol(RequestHandler):
     """aiohttp's protocol of one connection, preceded by the fast path."""
 
-    __slots__ = ("_fast_path", "_held", "_trusted")
+    __slots__ = ("_call", "_fast_path", "_held", "_trusted")
 
     def __init__(
         self, manager: web.Server, loop: asyncio.AbstractEventLoop, fast_path: FastPath, options: dict[str, Any]
     ) -> None:
         super().__init__(manager, loop=loop, **options)
         self._fast_path = fast_path
+        self._call: Call | None = None
         self._held = b""
         self._trusted = False
 
@@ -65,23 +67,32 @@ class FastPathProtocol(RequestHandler):
 
     def _answered(self, data: bytes) -> bool:
         """Start to respond and return True, or return False if anything is unusual or not in memory."""
-        request = recognized(data)
-        call = self._fast_path.call(request) if request is not None else None
-        if call is None:
+        try:
+            request = recognized(data)
+            call = self._fast_path.call(request) if request is not None else None
+            if call is None:
+                return False
+            self._request_in_progress, self._call = True, call
+            self._fast_path.charge(call, partial(self._finish, call), lambda: self._decline(call, data))
+        except Exception as error:  # noqa: BLE001 - an earlier request may be what brought us here: it must not fail
+            self._fast_path.failed(error)
+            self._request_in_progress, self._call = False, None
             return False
-        self._request_in_progress = True
-        self._fast_path.charge(call, self._finish, lambda: self._decline(data))
         return True
 
-    def _decline(self, data: bytes) -> None:
+    def _decline(self, call: Call, data: bytes) -> None:
         """Give a request that was begun here to aiohttp, with what came behind it."""
-        self._request_in_progress = False
+        if self._call is not call:  # it has a response: a second one would be taken for that of the next request
+            return
+        self._request_in_progress, self._call = False, None
         held, self._held = self._held, b""
         if self.transport is not None:
             super().data_received(data + held)
 
-    def _finish(self, answer: bytes) -> None:
-        self._request_in_progress = False
+    def _finish(self, call: Call, answer: bytes) -> None:
+        if self._call is not call:
+            return
+        self._request_in_progress, self._call = False, None
         if self.transport is not None:
             self.transport.write(answer)
             self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout

@@ -1,30 +1,284 @@
-"""The common parts of all connections on the fast path: the sources of answers, and how they are counted."""
+"""Answers to the commonest calls without the framework: from memory, or by one read."""
 
 import asyncio
-from collections.abc import Callable
-from functools import lru_cache
-from time import perf_counter
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from functools import lru_cache, partial
+from time import perf_counter, time
+from typing import Any, NamedTuple
 
 import msgspec
+from aiohttp.helpers import rfc822_formatted_time
 
 from edge import rules
-from edge.container import Services
-from edge.fast_path import answers
-from edge.fast_path.call import LOOKUP, NOT_CHARGED, Call, call_of, caller_of, of_record
-from edge.fast_path.counts import Counts
-from edge.fast_path.request import PlainRequest, is_hexadecimal_id, network_of, representation
-from edge.fast_path.unread import Reader
-from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key
-from edge.http.compression import COMPRESSED_FROM_BYTES
-from edge.http.context import trace_members
-from edge.http.problems import unavailable
+from edge.composition import Services
+from edge.fast_path.call import (
+    LOOKUP,
+    NOT_CHARGED,
+    Call,
+    Done,
+    PlainRequest,
+    Read,
+    call_of,
+    caller_of,
+    is_hexadecimal_id,
+    network_of,
+    of_record,
+    representation,
+)
+from edge.http.answer_cache import JSON_SELECTED, PUBLIC, Answer, Key, Offer, answer_of
+from edge.http.context import instance_of, trace_members
+from edge.http.problems import Problem, unavailable
+from edge.http.representation import COMPRESSED_FROM_BYTES, compress
+from edge.http.request_context import ANY_ORIGIN_FIELDS, COMMON_FIELDS, span_attributes
+from edge.http.routing import Rule
 from edge.index.identifiers import requested_identifier
-from edge.middleware.request_context import span_attributes
-from edge.quota.policy import Decision
-from edge.quota.unmetered import UnmeteredLimits
-from shared.accounts import Principal
+from edge.index.lookup import Record
+from edge.quota.billing import UnmeteredLimits, limit_fields, refusal
+from edge.quota.limiter import may_be_kept
+from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
+from edge.rules import LIGHT_UNITS
+from edge.search.answers import search_parameters
+from edge.storage.database import ACCOUNT
 from shared.errors import InvalidParameter, StoreUnavailable
-from shared.telemetry.trace_context import SpanContext, step_from
+from shared.index.iid import canonical_iid
+from shared.organizations.accounts import Principal
+from shared.telemetry import metrics
+from shared.telemetry.log import trace_of
+from shared.telemetry.spans import SpanContext, step_from
+
+_UUID_MARK = "urn:uuid:00000000-0000-0000-0000-000000000000"
+_COMMON = "".join(f"{name}: {value}\r\n" for name, value in COMMON_FIELDS).encode()
+_ANY_ORIGIN = _COMMON + "".join(f"{name}: {value}\r\n" for name, value in ANY_ORIGIN_FIELDS).encode()
+_OK = b"HTTP/1.1 200 OK\r\n%b%bX-Request-Id: %b\r\n%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
+_UNCHANGED = b"HTTP/1.1 304 Not Modified\r\n%b%bX-Request-Id: %b\r\n%bDate: %b\r\n\r\n"
+_REFUSED = (
+    b"HTTP/1.1 %b\r\nCache-Control: no-store\r\nRetry-After: %d\r\nContent-Type: application/problem+json\r\n"
+    b"%bX-Request-Id: %b\r\n%b%bContent-Length: %d\r\nDate: %b\r\n\r\n%b"
+)
+# Read by nginx alone, which keeps the refusal under a key that has the second in it.
+_REPEATED = b"X-Accel-Expires: 1\r\n"
+
+
+def ok(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
+    """Return the whole response 200."""
+    body = answer.body
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    return _OK % (answer.fields, _limits(answer, decision), request_id, common, len(body), _now(), body)
+
+
+def unchanged(answer: Answer, decision: Decision, request_id: bytes) -> bytes:
+    """Return the whole response 304."""
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    return _UNCHANGED % (answer.unchanged, _limits(answer, decision), request_id, common, _now())
+
+
+def refused(call: Call, decision: Decision, problem_base_url: str) -> tuple[int, bytes, bytes]:
+    """Return the status, the problem's slug as JSON, and the whole response of a call that was not allowed."""
+    before, after = _refusal_body(decision, call.caller.network, problem_base_url)
+    body = before + _instance(call.request_id) + after
+    common = _ANY_ORIGIN if call.answer.rule.any_origin else _COMMON
+    counted = decision.outcome != NOT_COUNTED
+    line = b"429 Too Many Requests" if counted else b"503 Service Unavailable"
+    seconds, limits = decision.retry_after_seconds, _limits(call.answer, decision)
+    again = _REPEATED if _may_be_repeated(decision) else b""
+    whole = _REFUSED % (line, seconds, limits, call.request_id, again, common, len(body), _now(), body)
+    return (429, b'"rate-limited"', whole) if counted else (503, b'"service-unavailable"', whole)
+
+
+def failed(answer: Answer, problem: Problem, decision: Decision, request_id: bytes, problem_base_url: str) -> bytes:
+    """Return the whole response of a problem that says when to retry."""
+    body = problem.document(problem_base_url, request_id.decode())
+    common = _ANY_ORIGIN if answer.rule.any_origin else _COMMON
+    line = f"{problem.type.status} {problem.type.title}".encode()
+    seconds = int(problem.fields["Retry-After"])
+    return _REFUSED % (line, seconds, _limits(answer, decision), request_id, b"", common, len(body), _now(), body)
+
+
+def _may_be_repeated(decision: Decision) -> bool:
+    """Return whether nginx may repeat a refusal for the rest of the second: one by the day, decided in this second."""
+    return decision.verified and decision.plan.counted_by == "ip" and may_be_kept(decision)
+
+
+def _limits(answer: Answer, decision: Decision) -> bytes:
+    # A call that costs no unit says nothing of units, also where there were too many in this second.
+    return limit_fields(decision) if answer.units else b""
+
+
+def _now() -> bytes:
+    return rfc822_formatted_time().encode()
+
+
+def _refusal_body(decision: Decision, network: str, problem_base_url: str) -> tuple[bytes, bytes]:
+    """Return the refusal's document on both sides of its instance; the same for all refusals of one second."""
+    return _cached_refusal_body(
+        decision.account,
+        decision.plan,
+        decision.outcome,
+        decision.used_day,
+        decision.day,
+        decision.ends_in_seconds,
+        network,
+        problem_base_url,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _cached_refusal_body(
+    account: str, plan: Any, outcome: int, used_day: int, day: int, ends_in: int, network: str, problem_base_url: str
+) -> tuple[bytes, bytes]:
+    decision = Decision(account, "", plan, 1, outcome, used_day, 0, day, ends_in)
+    whole = refusal(decision, network).document(problem_base_url, "0" * 32)
+    before, _, after = whole.partition(_UUID_MARK.encode())
+    return before, after
+
+
+def _instance(request_id: bytes) -> bytes:
+    text = request_id.decode()
+    if is_hexadecimal_id(request_id):
+        return f"urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}".encode()
+    return instance_of(text).encode()
+
+
+# Answers of the fast path that memory lacks, made once the call is charged: records, prices of an item, searches.
+
+
+_PRICING, _SEARCH = b"/v1/index/pricing/", b"/v1/index/search?"
+
+
+class Unread(NamedTuple):
+    """An answer still without content, and what reads it."""
+
+    answer: Answer
+    read: Read
+
+
+def _unread(rule: Rule, units: int) -> Answer:
+    return Answer(rule, units, b"", b"", "", b"")
+
+
+_RECORD = _unread(LOOKUP, LOOKUP.units)
+_PRICES = _unread(rules.light("pricing"), LIGHT_UNITS)
+_HITS = _unread(rules.free("search"), rules.free("search").units)
+
+
+class Reader:
+    """Finds what may be read for a request, and reads it."""
+
+    def __init__(self, services: Services) -> None:
+        self._records = services.resources.records
+        self._answers = services.resources.answers
+        self._prices = services.price_history
+        self._search = services.search_answers
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def find(self, request: PlainRequest) -> Unread | None:
+        """Return the answer to a question that memory cannot answer and that may be read."""
+        if request.if_none_match:
+            return None
+        selected = representation(request.accept)
+        if request.iid is not None:
+            iid = canonical_iid(request.iid.decode())
+            if iid and selected.endswith(JSON_SELECTED) and self._records.peek(iid) is None:
+                return Unread(_RECORD, partial(self._read_record, request.iid.decode().upper()))
+        elif request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
+            priced = canonical_iid(request.target[len(_PRICING) :].decode())
+            if priced is not None:
+                return Unread(_PRICES, self._reading(partial(self._prices.offer, priced)))
+        elif request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
+            parameters = search_parameters(request.target[len(_SEARCH) :].decode())
+            if parameters is not None:
+                return Unread(_HITS, self._reading(partial(self._searched, parameters)))
+        return None
+
+    async def _searched(self, parameters: dict[str, Any]) -> Offer:
+        response, until = await self._search.make(parameters)
+        return Offer(response, _HITS.units, for_today=False, organization_id=None, until=until)
+
+    def _read_record(self, iid: str, call: Call, done: Done) -> None:
+        def read(record: Record | Exception) -> None:
+            if isinstance(record, StoreUnavailable):
+                done(record)
+            elif isinstance(record, Exception) or record.state != "+":
+                done(None)
+            else:
+                done(of_record(record, b"", LOOKUP))
+
+        self._records.read_then(iid, read)
+
+    def _reading(self, make: Callable[[], Awaitable[Offer]]) -> Read:
+        """Return what makes an offer in a task of its own."""
+
+        def read(call: Call, done: Done) -> None:
+            task = asyncio.create_task(self._read_offered(make, call, done))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        return read
+
+    async def _read_offered(self, make: Callable[[], Awaitable[Offer]], call: Call, done: Done) -> None:
+        request, generation, began = call.request, self._answers.generation, time()
+        ACCOUNT.set(call.caller.account)
+        try:
+            offered = await make()
+            if request.gzip is not None:
+                compress(offered.response)
+            answer = answer_of(call.answer.rule, offered, began)
+            key = Key(request.target, representation(request.accept), None, request.gzip is not None)
+            self._answers.keep(key, answer, generation)
+        except StoreUnavailable as error:
+            done(error)
+        except Exception:  # noqa: BLE001 - also a fault of ours: the ordinary way meets it again, and reports it
+            done(None)
+        else:
+            done(answer)
+
+
+_FLUSH_SECONDS = 1.0
+_Case = tuple[str, int, str, int | None, bool, str | None]
+"""Route, status, plan, the limiter's outcome (None where it was not asked), whether refunded, what memory gave."""
+
+
+class Counts:
+    """The counts of one process since the last flush."""
+
+    def __init__(self) -> None:
+        self._histograms: defaultdict[_Case, metrics.LocalHistogram] = defaultdict(metrics.LocalHistogram)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(
+        self, route: str, decision: Decision, status: int, seconds: float, *, refunded: bool, source: str | None
+    ) -> None:
+        """Count one response, its charge, and what memory gave for it: `record`, `identifier`, `answer`, or nothing.
+
+        `refunded` counts that too, as the ordinary way does for a 304.
+        """
+        outcome = decision.outcome if decision.verified else None
+        self._histograms[route, status, decision.plan.name, outcome, refunded, source].note(seconds)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Add what was counted to the metrics."""
+        self._timer = None
+        for (route, status, plan, outcome, refunded, source), tally in self._histograms.items():
+            if source == "answer":
+                metrics.answers_reused.inc(tally.count)
+            elif source is not None:
+                metrics.record_reads.labels("memory").inc(tally.count)
+            if source == "identifier":
+                metrics.identifier_reads.labels("memory").inc(tally.count)
+            metrics.requests.labels(route, status).inc(tally.count)
+            if outcome is not None:
+                metrics.quota_decisions.labels(plan, outcome_name(outcome)).inc(tally.count)
+                if refunded:
+                    metrics.quota_decisions.labels(plan, "refunded").inc(tally.count)
+            tally.flush_into(metrics.request_seconds.labels(route))
+        self._histograms.clear()
+
+
+# The common parts of all connections on the fast path: the sources of answers, and how they are counted.
+
 
 _INDEX = b"/v1/index/"
 _RESOLVE = rules.free("resolve")
@@ -44,6 +298,7 @@ class FastPath:
         self._limiter = resources.limiter
         self._reader = Reader(services)
         self._unmetered = UnmeteredLimits(resources.limiter)
+        self._log = resources.log
         self._access_log = resources.access_log
         self._used = resources.usage.note
         self._spans = resources.spans
@@ -85,15 +340,19 @@ class FastPath:
     def charge(self, call: Call, respond: Callable[[bytes], None], decline: Callable[[], None]) -> None:
         """Charge a call and give the bytes of its response to `respond`. A 304 costs nothing, so it is only checked.
 
-        Where the answer had to be read and there is none, `decline` is called instead: the ordinary way responds. It
-        charges the same id, which costs nothing more.
+        Where the answer had to be read and there is none, and where anything fails here, `decline` is called instead:
+        the ordinary way responds. It charges the same id, which costs nothing more.
         """
 
         def decided(decision: Decision) -> None:
-            if decision.allowed and call.read is not None:
-                call.read(call, lambda answer: self._take(answer, call, decision, respond, decline))
-            else:
-                self._respond(call, decision, respond)
+            try:
+                if decision.allowed and call.read is not None:
+                    call.read(call, lambda answer: self._take(answer, call, decision, respond, decline))
+                else:
+                    self._respond(call, decision, respond)
+            except Exception as error:  # noqa: BLE001 - the caller waits for a response, and nothing else knows of it
+                self.failed(error)
+                decline()
 
         account, principal = call.caller.account, call.caller.principal
         if principal is None or account is None:
@@ -123,27 +382,44 @@ class FastPath:
         if answer is None:
             decline()
         elif isinstance(answer, StoreUnavailable):
-            task = asyncio.create_task(self._give_up(call, decision, answer, respond))
+            task = asyncio.create_task(self._give_up(call, decision, answer, respond, decline))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            self._respond(msgspec.structs.replace(call, answer=answer), decision, respond, read=True)
+            try:
+                self._respond(msgspec.structs.replace(call, answer=answer), decision, respond, read=True)
+            except Exception as error:  # noqa: BLE001 - as above
+                self.failed(error)
+                decline()
 
     async def _give_up(
-        self, call: Call, decision: Decision, error: StoreUnavailable, respond: Callable[[bytes], None]
+        self,
+        call: Call,
+        decision: Decision,
+        error: StoreUnavailable,
+        respond: Callable[[bytes], None],
+        decline: Callable[[], None],
     ) -> None:
         """Give the charge back and respond that PostgreSQL, which alone knows the record, does not answer."""
-        decision = await self._limiter.refund(decision)
-        problem = unavailable(error)
-        respond(answers.failed(call.answer, problem, decision, call.request_id, self._problem_base_url))
-        self._count(call, decision, problem.type.status, b'"%b"' % problem.type.slug.encode())
+        try:
+            decision = await self._limiter.refund(decision)
+            problem = unavailable(error)
+            respond(failed(call.answer, problem, decision, call.request_id, self._problem_base_url))
+            self._count(call, decision, problem.type.status, b'"%b"' % problem.type.slug.encode())
+        except Exception as unexpected:  # noqa: BLE001 - as above
+            self.failed(unexpected)
+            decline()
+
+    def failed(self, error: Exception) -> None:
+        """Report a fault of ours; the ordinary way responds instead, and reports its own."""
+        self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
     def _response(self, call: Call, decision: Decision) -> tuple[int, bytes, bytes]:
         if not decision.allowed:
-            return answers.refused(call, decision, self._problem_base_url)
+            return refused(call, decision, self._problem_base_url)
         if call.unchanged:
-            return 304, b"null", answers.unchanged(call.answer, decision, call.request_id)
-        return 200, b"null", answers.ok(call.answer, decision, call.request_id)
+            return 304, b"null", unchanged(call.answer, decision, call.request_id)
+        return 200, b"null", ok(call.answer, decision, call.request_id)
 
     def _count(self, call: Call, decision: Decision, status: int, slug: bytes, source: str | None = None) -> None:
         """Count one response and write its access line, its span and the account's use."""
@@ -152,7 +428,9 @@ class FastPath:
         self._counts.note(route, decision, status, seconds, refunded=refunded, source=source)
         units = call.answer.units if status == 200 else 0
         if caller.principal is not None:
-            self._used(caller.principal, caller.network, route, status, units, seconds, call.request_id.decode())
+            path, problem = call.request.target.partition(b"?")[0].decode(), slug.decode().strip('"')
+            identity = (call.request_id.decode(), "GET", path, "" if problem == "null" else problem)
+            self._used(caller.principal, caller.network, route, status, units, seconds, *identity)
         span = self._span(call.request.traceparent, call.request_id)
         self._access_log.append(
             _LINE

@@ -1,7 +1,7 @@
 """Answers that were given before, each with its bytes, until the data changes. The fast path sends them again.
 
 A handler offers an answer that depends on the question and on the loaded data alone (`offer`); the middleware
-edge/middleware/answer_keeping.py keeps it when the request is over. An answer is found only by the same target, the
+edge/http/representation.py keeps it when the request is over. An answer is found only by the same target, the
 same selection of its representation, and, where it belongs to one organization, by a key of that organization. Whether
 the caller may have it, and what it costs, is decided for each request anew: an answer carries its rule and its units.
 """
@@ -17,7 +17,7 @@ from aiohttp import web
 
 from edge.http.prefer import best_format
 from edge.http.routing import JSON, Rule
-from shared.results.layout import MEDIA_TYPES
+from shared.analytics.results import MEDIA_TYPES
 
 UNTIL_THE_DATA_CHANGES = math.inf
 NOT_AT_ALL = 0.0

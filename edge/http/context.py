@@ -1,5 +1,6 @@
-"""The state of one request while the edge handles it."""
+"""UUID version 7 (RFC 9562, section 5.7), which Python's standard library has only from 3.14 on."""
 
+import os
 import re
 import time
 from dataclasses import dataclass, field
@@ -9,9 +10,20 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from aiohttp import web
 
 from edge.http.answer_cache import Offer
-from edge.http.uuid7 import uuid7
-from shared.accounts import Person, Principal, counted_network
-from shared.telemetry.trace_context import SpanContext
+from shared.organizations.accounts import Person, Principal, counted_network
+from shared.telemetry.spans import SpanContext
+
+
+def uuid7() -> UUID:
+    """Return a time-ordered UUID: 48 bits of milliseconds, the rest random."""
+    milliseconds = time.time_ns() // 1_000_000
+    value = milliseconds << 80 | int.from_bytes(os.urandom(10))
+    value = value & ~(0xF << 76) | 0x7 << 76
+    return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
+
+
+# The state of one request while the edge handles it.
+
 
 _CHARGE_ID_MAX = 64
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)

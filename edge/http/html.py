@@ -39,7 +39,7 @@ class Templates:
         return self._environment.get_template(name).render(**values)
 
 
-PAGES = Templates(Path(__file__).parents[1] / "meta" / "templates")
+PAGES = Templates(Path(__file__).parents[1] / "docs" / "templates")
 
 
 def page_of(text: str) -> web.Response:

@@ -1,13 +1,112 @@
-"""Lists in pages, by key and not by offset: a page costs the same however deep it is, and none overlaps another."""
+"""The one envelope of every list (contract, section 3)."""
 
+import base64
+import binascii
+import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import msgspec
 from aiohttp import web
+from marshmallow import Schema, fields, validate
 
-from edge.http.cursors import CursorSigner
-from edge.http.envelope import envelope
 from shared.errors import InvalidCursor
+
+_ENCODER = msgspec.json.Encoder()
+CACHE_CONTROL = "private, max-age=60"
+
+
+class PageTotal(Schema):
+    """Number of entries; exact (`eq`) or a lower bound (`gte`)."""
+
+    value = fields.Int(required=True)
+    relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte"]))
+
+
+class SelfLink(Schema):
+    """Address of the whole record."""
+
+    self = fields.Url(required=True)
+
+
+class ListEnvelope(Schema):
+    """Base of every list's answer; a list adds its `data`."""
+
+    count = fields.Int(required=True)
+    total = fields.Nested(PageTotal(), required=True)
+    next_cursor = fields.Str(required=True, allow_none=True)
+    query = fields.Dict(required=True)
+    data_version = fields.Int(required=True)
+
+
+def envelope(
+    entries: Sequence[Any],
+    *,
+    total: int,
+    exact: bool,
+    next_cursor: str | None,
+    query: Mapping[str, Any],
+    data_version: int,
+    all_words: int | None = None,
+) -> web.Response:
+    """Make the answer of a list; a search also says how many of its hits have all words."""
+    counted: dict[str, Any] = {"value": total, "relation": "eq" if exact else "gte"}
+    if all_words is not None:
+        counted["all_words"] = all_words
+    body = _ENCODER.encode(
+        {
+            "data": entries,
+            "count": len(entries),
+            "total": counted,
+            "next_cursor": next_cursor,
+            "query": query,
+            "data_version": data_version,
+        }
+    )
+    return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
+
+
+# Cursors: positions in lists. Opaque, URL-safe, signed, bound to their query; they do not expire.
+
+
+_TAG_BYTES = 12
+
+
+class CursorSigner:
+    """Seals cursors under one secret; while it is rotated, opens those of the previous one too."""
+
+    def __init__(self, secret: str, previous: str = "") -> None:
+        self._keyed = hmac.new(secret.encode(), digestmod="sha256")
+        self._accepted = (self._keyed, hmac.new(previous.encode(), digestmod="sha256")) if previous else (self._keyed,)
+
+    def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
+        """Return the cursor of the page after `position` in this query."""
+        packed = msgspec.msgpack.encode(position)
+        return base64.urlsafe_b64encode(self._tag(self._keyed, kind, query, packed) + packed).rstrip(b"=").decode()
+
+    def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
+        """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""
+        try:
+            raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+            tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
+            tags = [self._tag(keyed, kind, query, packed) for keyed in self._accepted]
+            if not any(hmac.compare_digest(tag, one) for one in tags):
+                raise InvalidCursor
+            position: list[Any] = msgspec.msgpack.decode(packed, type=list)
+        except (binascii.Error, ValueError, msgspec.DecodeError):
+            raise InvalidCursor from None
+        return position
+
+    def _tag(self, keyed: hmac.HMAC, kind: str, query: Mapping[str, Any], packed: bytes) -> bytes:
+        bound = msgspec.json.encode([kind, sorted(query.items())])
+        # A copy lets no other thread run for so few bytes, as hmac.digest does: a search would keep the lock for long.
+        tagged = keyed.copy()
+        tagged.update(len(bound).to_bytes(4) + bound + packed)
+        return tagged.digest()[:_TAG_BYTES]
+
+
+# Lists in pages, by key and not by offset: a page costs the same however deep it is, and none overlaps another.
+
 
 Row = TypeVar("Row")
 

@@ -11,16 +11,33 @@ from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
-from edge.http.json_body import decode_json
+from edge.http.faults import Fault, value_in
+from edge.http.json import decode_json
 from edge.http.problems import Problem, invalid_parameters, missing_parameters
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
-from shared.iso4217 import CODES
+from shared.money import CODES
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
 _NAME_SHOWN_MAX = 40
+REQUIRED = "is required"
+# Of a parameter that should not be there, or is not there, the value says nothing.
+_OF_NAMES = (REQUIRED, "cannot be combined", "is only allowed with", "belongs to")
+# A webhook's address may hold a password; a signature opens what it signs.
+_SECRET = frozenset({"url", "signature"})
+_WORDS = {
+    "Missing data for required field": "Required",
+    "Field may not be null": "must not be null",
+    "Not a valid": "is not a valid",
+    "Must be": "must be",
+    "Length must be": "must have a length",
+    "Shorter than minimum length": "must have a length of at least",
+    "Longer than maximum length": "must have a length of at most",
+    "Invalid": "is an invalid",
+    "String does not match expected pattern": "must have the documented form",
+}
 _OF_OBJECT = "_schema"
 """Where marshmallow puts what is wrong with an object as a whole."""
 
@@ -179,7 +196,7 @@ class StrictParser(AIOHTTPParser):
         ]
         twice = [name for name in single if len(req.query.getall(name)) > 1]
         if twice:
-            raise invalid_parameters([(shown_name(name), "comes more than once; send it once") for name in twice])
+            raise invalid_parameters([Fault(shown_name(name), "comes more than once; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
@@ -200,30 +217,46 @@ def _check_currency(text: str) -> None:
     if not _CURRENCY.fullmatch(text):
         raise ValidationError("must be a currency's three letters, like HKD")
     if text not in CODES:
-        raise ValidationError("names no currency of ISO 4217")
+        raise ValidationError("is not a currency of ISO 4217")
 
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
     """Return the problem that names each missing or invalid parameter with the reason."""
-    named = [fault for names in _by_location(error).values() for fault in _faults(names, schema)]
-    faults = [("body" if name == _OF_OBJECT else name, text) for name, text in named]
-    if faults and all(text == "is needed" or text.startswith("is needed with `") for _, text in faults):
+    named = [fault for names in _by_location(error).values() for fault in _faults(names, schema, error.data)]
+    faults = [fault._replace(parameter="body") if fault.parameter == _OF_OBJECT else fault for fault in named]
+    if faults and all(fault.detail == REQUIRED or fault.detail.startswith(f"{REQUIRED} with `") for fault in faults):
         return missing_parameters(faults)
     return invalid_parameters(faults)
 
 
-def _faults(messages: Mapping[str, Any], schema: Schema) -> list[tuple[str, str]]:
-    known = ", ".join(sorted(_named(schema))) or "none"
-    words = {"Missing data for required field.": "is needed", "Unknown field.": f"is unknown; allowed are: {known}"}
-    faults: list[tuple[str, str]] = []
+def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fault]:
+    declared = _named(schema)
+    of_names = {
+        "Missing data for required field.": REQUIRED,
+        "Unknown field.": f"is unknown; allowed are: {', '.join(sorted(declared)) or 'none'}",
+    }
+    faults: list[Fault] = []
     for name, message in messages.items():
-        field = _named(schema).get(str(name))
+        field, text, value = declared.get(str(name)), _first(message), value_in(given, name, message)
         if isinstance(message, Mapping) and isinstance(field, fields.Nested):
-            inner = _faults(message, field.schema)
-            faults += [(f"{name}.{below}" if below != _OF_OBJECT else str(name), text) for below, text in inner]
+            inner = _faults(message, field.schema, value)
+            below = f"{name}.{{}}".format
+            faults += [
+                one._replace(parameter=name if one.parameter == _OF_OBJECT else below(one.parameter)) for one in inner
+            ]
+        elif text in of_names or text.startswith(_OF_NAMES):
+            faults.append(Fault(shown_name(str(name)), of_names.get(text, text)))
         else:
-            faults.append((shown_name(str(name)), words.get(text := _first(message), text)))
+            faults.append(Fault(shown_name(str(name)), in_our_words(text), None if name in _SECRET else value))
     return faults
+
+
+def in_our_words(text: str) -> str:
+    """Return a sentence of marshmallow as one of ours, which continues a parameter's name."""
+    for theirs, ours in _WORDS.items():
+        if text.startswith(theirs):
+            return f"{ours}{text.removeprefix(theirs)}".rstrip(".")
+    return text
 
 
 def _named(schema: Schema) -> dict[str, fields.Field[Any]]:

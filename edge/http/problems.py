@@ -1,15 +1,17 @@
 """From errors to problem documents (RFC 9457), the bodies of all responses that are not successes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from marshmallow import Schema, fields
 
-from edge.http.catalogue import CATALOGUE
 from edge.http.context import CONTEXT, Context, instance_of
+from edge.http.faults import CATALOGUE, Fault, detail_of
 from edge.http.html import PAGES, wants_html
+from edge.http.routing import rule_of
 from shared.errors import (
     IdentifierNotFound,
     InvalidCursor,
@@ -29,19 +31,56 @@ from shared.errors import (
 from shared.telemetry.log import Log, trace_of
 
 CONTENT_TYPE = "application/problem+json"
+_NO_IID = f"is not an IID. {CATALOGUE['invalid-iid'].remedy}"
 _ENCODER = msgspec.json.Encoder()
 
 
+class ParameterFault(Schema):
+    """A refused parameter."""
+
+    parameter = fields.Str(required=True, metadata={"description": "Its name"})
+    detail = fields.Str(required=True, metadata={"description": "What is allowed"})
+    value = fields.Str(metadata={"description": "What came, shortened"})
+
+
+class ProblemDocument(Schema):
+    """A problem document (RFC 9457). A slug may add members."""
+
+    type = fields.Str(
+        required=True,
+        metadata={
+            "format": "uri",
+            "description": "`{problem_base_url}/{slug}`: the page with its meaning and remedy",
+        },
+    )
+    title = fields.Str(required=True, metadata={"description": "Reason phrase of the status"})
+    status = fields.Int(required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the answer"})
+    detail = fields.Str(required=True, metadata={"description": "Cause of this occurrence"})
+    instance = fields.Str(required=True, metadata={"format": "uri", "description": "Request, as a URN"})
+    errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All faults of parameters"})
+
+
 class Problem(Exception):
-    """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers."""
+    """An answer that is not the one asked for. `extra` are the members that the slug adds, `fields` more headers.
+
+    `faults` are the parameters that are wrong; they are listed in `errors`.
+    """
 
     def __init__(
-        self, slug: str, detail: str, *, extra: Mapping[str, Any] | None = None, fields: Mapping[str, str] | None = None
+        self,
+        slug: str,
+        detail: str,
+        *,
+        extra: Mapping[str, Any] | None = None,
+        fields: Mapping[str, str] | None = None,
+        faults: Iterable[Fault] = (),
     ) -> None:
         super().__init__(slug)
         self.type = CATALOGUE[slug]
         self.detail = detail
-        self.extra = dict(extra or {})
+        self.faults = tuple(faults)
+        listed = {"errors": [fault.entry for fault in self.faults]} if self.faults else {}
+        self.extra = {**listed, **(extra or {})}
         self.fields = dict(fields or {})
 
     def document(self, problem_base_url: str, request_id: str) -> bytes:
@@ -65,26 +104,23 @@ def unavailable(error: StoreUnavailable) -> Problem:
     return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
 
 
-def invalid_parameters(errors: list[tuple[str, str]]) -> Problem:
-    """Return the problem that names every invalid parameter and what it allows."""
-    names = ", ".join(dict.fromkeys(f"`{name}`" for name, _ in errors))
-    listed = [{"parameter": name, "detail": detail} for name, detail in errors]
-    return Problem(
-        "invalid-parameter", f"Not allowed: {names}. See `errors` for what each allows.", extra={"errors": listed}
-    )
+def invalid_parameters(faults: Iterable[Fault]) -> Problem:
+    """Return the problem that names every invalid parameter, its value and what is allowed."""
+    listed = list(faults)
+    return Problem("invalid-parameter", detail_of(listed), faults=listed)
 
 
-def missing_parameters(errors: list[tuple[str, str]]) -> Problem:
+def missing_parameters(faults: Iterable[Fault]) -> Problem:
     """Return the problem that names every missing parameter."""
-    listed = [{"parameter": name, "detail": detail} for name, detail in errors]
-    needed = ", ".join(f"`{name}`" for name, _ in errors)
-    return Problem("missing-parameter", f"Needed: {needed}.", extra={"errors": listed})
+    listed = list(faults)
+    return Problem("missing-parameter", detail_of(listed), faults=listed)
 
 
 def _wrong_identifier(error: WrongIdentifier) -> Problem:
     details = {"expected_check_digit": error.expected, "suggestion": error.suggestion}
-    listed = [{"parameter": error.parameter, "detail": error.detail}]
-    return Problem("invalid-identifier", f"`{error.parameter}` {error.detail}.", extra={"errors": listed, **details})
+    meant = f"; did you mean `{error.suggestion}`?" if error.suggestion else ""
+    fault = Fault(error.parameter, f"{error.detail}{meant}", error.value)
+    return Problem("invalid-identifier", detail_of([fault]), faults=[fault], extra=details)
 
 
 def problem_of(error: Exception) -> Problem | None:
@@ -93,15 +129,16 @@ def problem_of(error: Exception) -> Problem | None:
         case Problem():
             return error
         case MissingParameter():
-            return missing_parameters([(error.parameter, error.detail)])
+            return missing_parameters([Fault(error.parameter, error.detail)])
         case WrongIdentifier():
             return _wrong_identifier(error)
         case InvalidParameter():
-            return invalid_parameters([(error.parameter, error.detail)])
+            return invalid_parameters([Fault(error.parameter, error.detail, error.value)])
         case InvalidJson():
             return Problem("invalid-request", error.detail)
         case InvalidIid():
-            return Problem("invalid-iid", CATALOGUE["invalid-iid"].remedy)
+            # The text is not repeated: it stands in the address, which another site may have written (promise C12).
+            return Problem("invalid-iid", detail_of([Fault("iid", _NO_IID)]))
         case InvalidCursor():
             return Problem("invalid-cursor", CATALOGUE["invalid-cursor"].remedy)
         case IdentifierNotFound():
@@ -169,26 +206,31 @@ class ProblemDetails:
                 return await handler(request)
             except (ItemIndexError, Problem, web.HTTPException) as error:
                 known = problem_of(error)
-                if isinstance(error, web.HTTPNotFound) and wants_html(request):
-                    return self._page(known or self._unexpected(error, context), context)
-                return self.answer(known or self._unexpected(error, context), context)
+                problem = known or self._unexpected(error, context)
+                for_person = isinstance(error, web.HTTPNotFound) or rule_of(request).page
+                return (
+                    self._page(problem, context)
+                    if for_person and wants_html(request)
+                    else self.answer(problem, context)
+                )
             except Exception as error:  # noqa: BLE001 - the last line of defence: the caller always gets a document
                 return self.answer(self._unexpected(error, context), context)
 
         return problems
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
-        """Make the answer to a person whose browser has followed a wrong link."""
+        """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""
         context.problem_slug = problem.type.slug
+        not_found = problem.type.slug == "not-found"
         answer = PAGES.page(
             "problem.html",
             title=problem.type.title,
-            detail="There is nothing at this address.",
+            detail="There is nothing at this address." if not_found else problem.detail,
             slug=problem.type.slug,
             instance=instance_of(context.request_id),
         )
         answer.set_status(problem.type.status, problem.type.title)
-        answer.headers["Cache-Control"] = "no-store"
+        answer.headers.update({"Cache-Control": "no-store", **problem.fields})
         return answer
 
     def _unexpected(self, error: Exception, context: Context) -> Problem:

@@ -1,17 +1,44 @@
-"""A document that is made once and sent many times: its bytes, compressed once, and their ETag."""
+"""Conditional requests (RFC 9110, section 13)."""
 
 import asyncio
 import gzip
 import hashlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from aiohttp import web
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+from isal import igzip
 
-from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, Offer
-from edge.http.conditional import none_match
+from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, AnswerCache, Key, Offer, answer_of, representation_of
 from edge.http.context import CONTEXT
+from edge.http.routing import rule_of
+
+
+def none_match(field: str | None, etag: str) -> bool:
+    """Return whether `If-None-Match` names this ETag, by weak comparison; the response is then 304.
+
+    A malformed list matches nothing: the caller then simply gets the whole answer.
+    """
+    if not field:
+        return False
+    if field.strip() == "*":
+        return True
+    opaque = etag.removeprefix("W/")
+    return any(tag.strip().removeprefix("W/") == opaque for tag in field.split(","))
+
+
+def match(field: str | None, etag: str) -> bool:
+    """Return whether `If-Match` allows the request: absent, `*`, or naming this ETag by strong comparison."""
+    if field is None or field.strip() == "*":
+        return True
+    return any(tag.strip() == etag for tag in field.split(","))
+
+
+# A document that is made once and sent many times: its bytes, compressed once, and their ETag.
+
 
 _CACHE_SECONDS = 300
 _COMPRESSED_FROM_BYTES = 1_024
@@ -78,3 +105,105 @@ class MadeOnce(Generic[T]):
 def accepts_gzip(request: web.Request) -> bool:
     """Return whether the caller can read gzip."""
     return "gzip" in request.headers.get("Accept-Encoding", "")
+
+
+# Compresses an answer that is kept, so that it is done once and not each time that it is sent.
+
+
+CODING = "gzip"
+COMPRESSED_FROM_BYTES = 2_048
+"""The same as nginx.conf's gzip_min_length: below it, compression does not pay."""
+_LEVEL = 2
+
+
+def takes_gzip(request: web.BaseRequest) -> bool:
+    """Return whether our nginx says that the caller reads gzip; it passes on nothing else that a caller sent."""
+    return request.headers.get(hdrs.ACCEPT_ENCODING) == CODING
+
+
+def compress(response: web.Response) -> bool:
+    """Compress the body of a large JSON answer in place, and weaken its ETag, as nginx would.
+
+    Return whether it was: one with a digest of its bytes, or compressed already, stays as it is.
+    """
+    body = response.body
+    if not isinstance(body, bytes) or len(body) < COMPRESSED_FROM_BYTES:
+        return False
+    fields = response.headers
+    if response.content_type != "application/json" or "Repr-Digest" in fields or hdrs.CONTENT_ENCODING in fields:
+        return False
+    response.body = igzip.compress(body, _LEVEL, mtime=0)
+    response.headers[hdrs.CONTENT_ENCODING] = CODING
+    set_validators(response)
+    return True
+
+
+def set_validators(response: web.StreamResponse) -> None:
+    """Give a response, also the 304 of a compressed one, the fields that depend on the coding."""
+    etag = response.headers.get("ETag", "")
+    if etag and not etag.startswith("W/"):
+        response.headers["ETag"] = f"W/{etag}"
+    response.headers.add(hdrs.VARY, "Accept-Encoding")
+
+
+# Keeps the answers that handlers offer, so that the next caller with the same question gets the same bytes.
+
+
+def offer(
+    request: web.Request,
+    response: web.Response,
+    *,
+    units: int | None = None,
+    for_today: bool = False,
+    organization_id: str | None = None,
+    until: float = UNTIL_THE_DATA_CHANGES,
+) -> None:
+    """Offer the whole answer to a question, before a 304 is made of it.
+
+    It must depend on nothing but the target, `Accept` and the loaded data; with `for_today` also on the UTC day, with
+    `organization_id` also on that. It costs the rule's units where none are named. `until` is when it or its price may
+    change by itself, in seconds since 1970.
+    """
+    cost = rule_of(request).units if units is None else units
+    request[CONTEXT].offer = Offer(response, cost, for_today, organization_id, until)
+
+
+def answer_keeping(answers: AnswerCache) -> Any:
+    """Return the aiohttp middleware. Its place is outside everything that may still refuse the request."""
+
+    @web.middleware
+    async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
+        generation, began = answers.generation, time.time()
+        response = await handler(request)
+        offered = request[CONTEXT].offer
+        # An error after the offer was no answer.
+        if offered is None or request.method != hdrs.METH_GET or response.status not in (200, 206, 304):
+            return response
+        if takes_gzip(request):
+            response = _compressed(response, offered.response)
+        key = _key(request, offered)
+        if key is not None:
+            answers.keep(key, answer_of(rule_of(request), offered, began), generation)
+        return response
+
+    return keep
+
+
+def _key(request: web.Request, offered: Offer) -> Key | None:
+    """Return what the answer is found by; None where the fast path recognizes no such request."""
+    if not request.raw_path.isascii() or request.headers.get(hdrs.ACCEPT_ENCODING, CODING) != CODING:
+        return None
+    accept = request.headers.get(hdrs.ACCEPT)
+    # Documents have other types than reports have: each text may select another one.
+    selected = accept or "" if offered.organization_id == PUBLIC else representation_of(accept)
+    return Key(request.raw_path.encode(), selected, offered.organization_id, takes_gzip(request))
+
+
+def _compressed(response: web.StreamResponse, whole: web.Response) -> web.StreamResponse:
+    """Compress the whole answer where that pays, and return what the caller gets instead of `response`."""
+    done = compress(whole)
+    if response.status == 200:
+        return whole
+    if response.status == 304 and done:
+        set_validators(response)
+    return response

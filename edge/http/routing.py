@@ -8,7 +8,7 @@ from functools import partial
 
 from aiohttp import hdrs, web
 
-from shared.accounts import CredentialKind
+from shared.organizations.accounts import CredentialKind
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -9,7 +9,7 @@ from edge.storage.database import Database
 from edge.storage.redis_client import RedisClient
 from shared.db.queries import beside
 from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
-from shared.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
+from shared.index.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
 from shared.redis import keys
 from shared.telemetry import metrics
 
@@ -47,18 +47,18 @@ def requested_identifier(given: Mapping[str, str | None]) -> RequestedIdentifier
     """
     named = [name for name in SCHEMES if given.get(name) is not None]
     if not named:
-        raise MissingParameter("gtin", f"is needed, or one of {', '.join(list(SCHEMES)[1:])}")
+        raise MissingParameter("gtin", f"is required, or one of {', '.join(list(SCHEMES)[1:])}")
     if len(named) > 1:
-        raise InvalidParameter(named[1], f"cannot stand beside `{named[0]}`; ask for one identifier")
+        raise InvalidParameter(named[1], f"cannot be combined with `{named[0]}`; ask for one identifier")
     [name] = named
     for part, whole in (("brand", "mpn"), ("source", "sku")):
         if name == whole and given.get(part) is None:
-            raise MissingParameter(part, f"is needed with `{whole}`")
+            raise MissingParameter(part, f"is required with `{whole}`")
     if name != "mpn" and given.get("brand") is not None:
-        raise InvalidParameter("brand", "belongs to `mpn` alone")
+        raise InvalidParameter("brand", "is only allowed with `mpn`")
     brand = brand_key(given.get("brand") or "")
     if name == "mpn" and not brand:
-        raise InvalidParameter("brand", "names no brand")
+        raise InvalidParameter("brand", "is not the name of a brand", given.get("brand"))
     scheme, value = _normal(name, given[name] or "")
     return RequestedIdentifier(scheme, value, brand, given.get("source") or "")
 
@@ -67,9 +67,9 @@ def _normal(name: str, text: str) -> Identifier:
     try:
         canonical = normal(name, text)
     except InvalidIdentifier as error:
-        raise WrongIdentifier(name, error.detail, error.expected, error.suggestion) from None
+        raise WrongIdentifier(name, error.detail, text, error.expected, error.suggestion) from None
     if canonical is None:
-        raise WrongIdentifier(name, "only says that there is none", None, None)
+        raise WrongIdentifier(name, "only says that there is no identifier", text, None, None)
     return canonical
 
 
@@ -117,7 +117,9 @@ class ResolutionReader:
         return {requested[row["n"] - 1]: Resolution(tuple(row["iids"])) for row in rows}
 
 
-_KIND = EntryKind("identifier", keys.identifier, Resolution.unpack, metrics.identifier_reads)
+LAYOUT = 1
+"""Grows with each change of what is packed for the same identifier."""
+_KIND = EntryKind("identifier", LAYOUT, keys.identifier, Resolution.unpack, metrics.identifier_reads)
 
 
 class ResolutionCache(VersionedCache[Resolution]):

@@ -1,21 +1,77 @@
-"""Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them."""
+"""The members of a record about the sources whose items it is made of."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope
+from edge.http.lists import ListEnvelope, SelfLink
 from edge.http.parameters import CursorText, Flag, Parameters, Texts, Utf8, WholeNumber
-from edge.index.article_schemas import ArticleMatch, ArticleMember, Identifier, SourceRef
+from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
-from shared.ids import IID_CHARACTERS_MAX, canonical_iid
-from shared.indicators import INDICATORS, Indicator
+from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
+from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
+
+_IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
+
+
+class Identifier(Schema):
+    """An identifier that others gave the item."""
+
+    scheme = fields.Str(required=True)
+    value = fields.Str(required=True)
+
+
+class SourceRef(Schema):
+    """A source of the record's facts."""
+
+    source = fields.Str(required=True)
+    observed_at = fields.DateTime(required=True)
+    license = fields.Str(required=True)
+
+
+class ArticleMember(Schema):
+    """An item of a source that is part of the article."""
+
+    iid = fields.Str(required=True, metadata=_IID)
+    source = fields.Str(required=True)
+    id = fields.Str(required=True, metadata={"description": "Source's own id"})
+    name = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Source's name for it; null if the source adds figures only"},
+    )
+    identifiers = fields.List(fields.Nested(Identifier()), required=True)
+
+
+class MatchEvidence(Schema):
+    """A field of two items, compared."""
+
+    field = fields.Str(required=True)
+    left = fields.Str(required=True, metadata={"description": "Value of the first of `iids`"})
+    right = fields.Str(required=True)
+    agrees = fields.Bool(required=True)
+
+
+class ArticleMatch(Schema):
+    """A link between two items; with its evidence."""
+
+    iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
+    kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
+    score = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Probability; null where a person decided"}
+    )
+    evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
+    since = fields.DateTime(required=True, allow_none=True)
+
+
+# Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them.
+
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _DRY_RUN = {"description": "Return the cost and charge nothing"}
-_MONEY = {"description": "Decimal amount in `currency`", "example": "10.90"}
+_MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
 class Iid(fields.String):
@@ -268,3 +324,103 @@ class ChannelList(ListEnvelope):
     """One page of channels."""
 
     data = fields.List(fields.Nested(ChannelEntry()), required=True)
+
+
+# Parameters and answers of resolving identifiers, declared once.
+
+
+IDENTIFIERS_MAX = 1_000
+_TEXT_MAX = 40
+
+
+def _number(sentence: str, example: str) -> fields.String:
+    metadata = {"description": sentence, "example": example}
+    return fields.Str(load_default=None, validate=validate.Length(1, _TEXT_MAX), metadata=metadata)
+
+
+class IdentifierFields(Parameters):
+    """Exactly one identifier; gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url."""
+
+    gtin = _number("GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored", "4006381333931")
+    ean = _number("The same as `gtin`", "4006381333931")
+    upc = _number("UPC-A of 12 digits, or UPC-E of 8; with number system and check digit", "036000291452")
+    isbn = _number("ISBN of 10 or 13 digits", "978-0-306-40615-7")
+    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Maker's part number; needs `brand`"})
+    brand = Utf8(1, 200, load_default=None, metadata={"description": "Brand of `mpn`, by name or slug"})
+    sku = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Source's own number; needs `source`"})
+    url = Utf8(
+        1,
+        URL_CHARACTERS_MAX,
+        load_default=None,
+        metadata={"description": "Address at which a source shows the article"},
+    )
+    source = fields.Str(
+        load_default=None,
+        validate=validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a source"),
+        metadata={
+            "description": "Only by this source; codes that shops assign themselves need it",
+            "pattern": "^[a-z][a-z0-9_]{0,62}$",
+        },
+    )
+
+
+class ResolveQuery(IdentifierFields):
+    """Query of one identifier, or of an IID that may have been merged."""
+
+    iid = fields.Str(
+        load_default=None, validate=validate.Length(1, IID_CHARACTERS_MAX), metadata={**IID, "pattern": IID_PATTERN}
+    )
+
+
+class ResolveBatchQuery(Parameters):
+    """Query of a batch whose identifiers are in the body."""
+
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
+
+
+class ResolveBody(Parameters):
+    """Body of a batch."""
+
+    identifiers = fields.List(
+        fields.Nested(IdentifierFields()),
+        required=True,
+        validate=validate.Length(1, IDENTIFIERS_MAX),
+        metadata={
+            "description": "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
+            "example": [{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
+        },
+    )
+
+
+class IdentifierRef(Schema):
+    """An identifier in the form in which it is compared."""
+
+    scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
+    value = fields.Str(required=True, metadata={"description": "Number or text; a GTIN has 14 digits"})
+
+
+class Candidate(Schema):
+    """One of several items that have an identifier."""
+
+    iid = fields.Str(required=True, metadata=IID)
+    name = fields.Str(required=True)
+    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
+    sources = fields.List(fields.Str(), required=True)
+    links = fields.Nested(SelfLink(), required=True)
+
+
+class ResolveEntry(Schema):
+    """Result of one identifier of a batch."""
+
+    identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
+    status = fields.Int(required=True, metadata={"description": "Status that a call of its own would have had"})
+    record = fields.Nested(Item(), required=True, allow_none=True)
+    candidates = fields.List(fields.Nested(Candidate()), required=True, metadata={"description": "With status 300"})
+    problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
+    detail = fields.Str(required=True, allow_none=True, metadata={"description": "Problem in a sentence"})
+
+
+class ResolveList(LookupList):
+    """The answer of a batch; with `dry_run` only its price."""
+
+    data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata={"description": "Empty with `dry_run`"})

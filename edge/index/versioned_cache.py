@@ -1,6 +1,7 @@
 """A cache of values that depend on the data_version alone: memory, cache store, PostgreSQL. One read per key at a time.
 
-Everything is keyed by data_version, so a load makes all of it stale at once and nothing is ever purged.
+Everything is keyed by the snapshot, a data_version and its moment, so a load or a restore makes all of it stale at once
+and nothing is ever purged.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from prometheus_client import Counter
 
 from edge.storage.data_version import DataVersionWatcher
-from edge.storage.redis_client import RedisClient, pack
+from edge.storage.redis_client import RedisClient, deliver, pack
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
@@ -47,11 +48,13 @@ E = TypeVar("E", bound=Entry)
 class EntryKind(Generic[E]):
     """How entries of one kind are named, read back and counted.
 
-    `store_key` makes the cache store's key of a data_version and a key; `reads` counts by where an entry was found.
+    `store_key` makes the cache store's key of a layout, a snapshot and a key; `reads` counts by where an entry was.
+    Edges of two releases, which run beside each other for a while, read each other's entries if `layout` is the same.
     """
 
     name: str
-    store_key: Callable[[int, str], str]
+    layout: int
+    store_key: Callable[[int, str, str], str]
     unpack: Callable[[bytes], E]
     reads: Counter
 
@@ -77,9 +80,9 @@ class VersionedCache(Generic[E]):
         self._ttl_seconds = ttl_seconds
         self._memory: dict[str, E] = {}
         self._bytes = 0
-        # By data_version too: who asks after a load must not wait for a read that began before it.
-        self._waiting: dict[tuple[int, str], list[Callable[[E | Exception], None]]] = {}
-        self._missing: list[tuple[int, str]] = []
+        # By snapshot too: who asks after a load must not wait for a read that began before it.
+        self._waiting: dict[tuple[str, str], list[Callable[[E | Exception], None]]] = {}
+        self._missing: list[tuple[str, str]] = []
         self._loads = 0
         self._tasks: set[asyncio.Task[None]] = set()
         version.on_change(self._clear)
@@ -112,38 +115,42 @@ class VersionedCache(Generic[E]):
 
         Concurrent reads of one key are one; keys that the cache store lacks are read from PostgreSQL together.
         """
-        version = self._version.current
-        waiting = self._waiting.get((version, key))
+        snapshot = self._version.snapshot
+        waiting = self._waiting.get((snapshot, key))
         if waiting is not None:
             metrics.coalesced_reads.labels(self._kind.name).inc()
             waiting.append(done)
             return
-        self._waiting[version, key] = [done]
-        self._from_cache(version, key, lambda entry: self._read_from_cache(version, key, entry))
+        name = self._store_key(snapshot, key)  # before anybody waits: a key that cannot be spelled raises here
+        self._waiting[snapshot, key] = [done]
+        self._from_cache(name, lambda entry: self._read_from_cache(snapshot, key, entry))
 
     async def find_many(self, keys: Collection[str]) -> dict[str, E]:
         """Return the entry of each key: one round trip to the cache store, one query for what it lacks.
 
         While PostgreSQL is down the answer leaves out what only it knows. Raises StoreUnavailable where that is all.
         """
-        version = self._version.current
+        snapshot = self._version.snapshot
         entries = {key: entry for key in keys if (entry := self._memory.get(key)) is not None}
         self._kind.reads.labels("memory").inc(len(entries))
-        entries |= await self._cached(version, [key for key in dict.fromkeys(keys) if key not in entries])
+        entries |= await self._cached(snapshot, [key for key in dict.fromkeys(keys) if key not in entries])
         missing = [key for key in dict.fromkeys(keys) if key not in entries]
         try:
-            return {**entries, **await self._loaded(version, missing)} if missing else entries
+            return {**entries, **await self._loaded(snapshot, missing)} if missing else entries
         except StoreUnavailable:
             if not entries:
                 raise
             return entries
 
-    def _read_from_cache(self, version: int, key: str, entry: E | None) -> None:
+    def _store_key(self, snapshot: str, key: str) -> str:
+        return self._kind.store_key(self._kind.layout, snapshot, key)
+
+    def _read_from_cache(self, snapshot: str, key: str, entry: E | None) -> None:
         if entry is not None:
-            self._keep(version, {key: entry})
-            self._end((version, key), entry)
+            self._keep(snapshot, {key: entry})
+            self._end((snapshot, key), entry)
             return
-        self._missing.append((version, key))
+        self._missing.append((snapshot, key))
         if self._loads < _LOADS_MAX and len(self._missing) == 1:
             # Not at once: the replies that came together with this one are of the same query.
             asyncio.get_running_loop().call_soon(self._load_missing)
@@ -158,23 +165,23 @@ class VersionedCache(Generic[E]):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _load(self, missing: Sequence[tuple[int, str]]) -> None:
+    async def _load(self, missing: Sequence[tuple[str, str]]) -> None:
         keys = list(dict.fromkeys(key for _, key in missing))
         outcomes: Mapping[str, E | Exception]
         try:
-            outcomes = await self._loaded(self._version.current, keys)
+            outcomes = await self._loaded(self._version.snapshot, keys)
         except Exception as error:  # noqa: BLE001 - those who wait are to raise it, each for itself
             outcomes = dict.fromkeys(keys, error)
         self._loads -= 1
         self._load_missing()
-        for version, key in missing:
-            self._end((version, key), outcomes[key])
+        for snapshot, key in missing:
+            self._end((snapshot, key), outcomes.get(key) or LookupError(f"the query has no entry for {key}"))
 
-    def _end(self, waited_for: tuple[int, str], entry: E | Exception) -> None:
-        for done in self._waiting.pop(waited_for):
-            done(entry)
+    def _end(self, waited_for: tuple[str, str], entry: E | Exception) -> None:
+        for done in self._waiting.pop(waited_for, ()):
+            deliver(done, entry)
 
-    async def _cached(self, version: int, keys: Sequence[str]) -> dict[str, E]:
+    async def _cached(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries: dict[str, E] = {}
 
         def ask(key: str, answered: Callable[[], None]) -> None:
@@ -183,13 +190,13 @@ class VersionedCache(Generic[E]):
                     entries[key] = entry
                 answered()
 
-            self._from_cache(version, key, came)
+            self._from_cache(self._store_key(snapshot, key), came)
 
         await _all_answered(keys, ask)
-        self._keep(version, entries)
+        self._keep(snapshot, entries)
         return entries
 
-    async def _loaded(self, version: int, keys: Sequence[str]) -> dict[str, E]:
+    async def _loaded(self, snapshot: str, keys: Sequence[str]) -> dict[str, E]:
         entries = await self._read(keys)
         for entry in entries.values():
             self._kind.reads.labels("database" if not entry.is_absent else "absent").inc()
@@ -199,31 +206,37 @@ class VersionedCache(Generic[E]):
                 self._note_error(reply)
                 answered()
 
-            name = self._kind.store_key(version, key)
+            name = self._store_key(snapshot, key)
             self._cache.send(pack("SET", name, entries[key].pack(), "EX", self._ttl_seconds), replied)
 
         await _all_answered(entries, put)
-        self._keep(version, entries)
+        self._keep(snapshot, entries)
         return entries
 
-    def _from_cache(self, version: int, key: str, done: Callable[[E | None], None]) -> None:
+    def _from_cache(self, name: str, done: Callable[[E | None], None]) -> None:
         def replied(reply: object) -> None:
             # A cache may be down: PostgreSQL knows everything, only slower.
             self._note_error(reply)
             if not isinstance(reply, bytes):
                 done(None)
                 return
+            try:
+                entry = self._kind.unpack(reply)
+            except Exception:  # noqa: BLE001 - whatever the bytes are, PostgreSQL has the entry, and they are replaced
+                metrics.cache_unreadable.labels(self._kind.name).inc()
+                done(None)
+                return
             self._kind.reads.labels("cache").inc()
-            done(self._kind.unpack(reply))
+            done(entry)
 
-        self._cache.send(pack("GET", self._kind.store_key(version, key)), replied)
+        self._cache.send(pack("GET", name), replied)
 
     def _note_error(self, reply: object) -> None:
         if isinstance(reply, Exception):
             metrics.store_errors.labels(self._cache.name).inc()
 
-    def _keep(self, version: int, entries: Mapping[str, E]) -> None:
-        if version != self._version.current:  # a load was committed meanwhile
+    def _keep(self, snapshot: str, entries: Mapping[str, E]) -> None:
+        if snapshot != self._version.snapshot:  # a load was committed meanwhile
             return
         for key, entry in entries.items():
             if (known := self._memory.pop(key, None)) is not None:

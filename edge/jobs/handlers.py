@@ -1,24 +1,133 @@
-"""GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}."""
+"""GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2)."""
 
+import re
 from functools import partial
 from typing import Any
 
-from aiohttp import web
+import msgspec
+from aiohttp import hdrs, web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
-from edge.downloads import stream
-from edge.downloads.body import ResultBody
+from edge.http import stream
 from edge.http.context import principal_of
-from edge.http.json_response import unstored_json
+from edge.http.json import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
+from edge.http.stream import ResultBody
 from edge.jobs import schemas
-from edge.jobs.serializers import JobSerializer, failure
-from edge.jobs.service import JobOrders, Order
-from shared.errors import ResultGone
+from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
+from shared.analytics.results import MEDIA_TYPES
+from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
-from shared.results.layout import MEDIA_TYPES
+
+CONTENT_TYPE = "text/event-stream"
+# Notifications say when a row has changed; reading it without one makes up for a notification that was lost.
+POLL_SECONDS = 10.0
+_RETRY_SECONDS = 2.0
+_RECONNECT_MS = 1000
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
+
+
+class Events:
+    """The handler."""
+
+    def __init__(self, orders: JobOrders, serializer: JobSerializer) -> None:
+        self._orders = orders
+        self._serializer = serializer
+
+    @docs(
+        operationId="getJobEvents",
+        summary="Follow a job",
+        description="Server-Sent Events: `state`, `progress`, and at the end `done`, each with the job as its data. "
+        "`Last-Event-ID` continues where a stream was interrupted; 204 means that all events were sent.",
+        tags=["jobs"],
+        produces=[CONTENT_TYPE],
+        responses={"200": {"description": "Events"}, "204": {"description": "All events were sent."}},
+    )
+    @match_info_schema(schemas.JobPath())
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the stream of a job's changes."""
+        organization = principal_of(request).organization_id
+        order = await self._orders.find(organization, request[PATH]["id"])
+        seen = request.headers.get("Last-Event-ID", "")
+        last = int(seen) if _NUMBER.fullmatch(seen) else -1
+        if order.ended and last >= order.changes:
+            return web.Response(status=204, headers={"Cache-Control": "no-store"})
+        return EventStream(self._orders, self._serializer, organization, order, last)
+
+
+class EventStream(web.StreamResponse):
+    """Sends a job's events. They follow when the middlewares have finished the headers."""
+
+    def __init__(
+        self,
+        orders: JobOrders,
+        serializer: JobSerializer,
+        organization: str | None,
+        order: Order,
+        last: int,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        headers = {"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(headers=headers)
+        self._orders = orders
+        self._serializer = serializer
+        self._organization = organization
+        self._order = order
+        self._last = last
+        self._poll_seconds = poll_seconds
+        self._sent: tuple[str, int] | None = None
+
+    async def prepare(self, request: web.BaseRequest) -> Any:
+        """Send headers and events, until the job ends, the client disconnects, or this process stops."""
+        writer = await super().prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            await self._follow()
+        return writer
+
+    async def _follow(self) -> None:
+        waiters, pause = self._orders.waiters, 0.0  # no first pause: a change before it was not notified
+        await self.write(b"retry: %d\n\n" % _RECONNECT_MS)
+        with waiters.subscribe(self._order.job_id) as event:
+            while True:
+                await self._send_changes()
+                if self._order.ended or waiters.closing.is_set():
+                    return
+                if not await wait_for_change(event, pause) and pause:
+                    await self.write(b": still here\n\n")
+                try:
+                    self._order = await self._orders.find(self._organization, self._order.id)
+                    pause = self._poll_seconds
+                except StoreUnavailable:
+                    pause = _RETRY_SECONDS
+                except JobNotFound:
+                    return
+
+    async def _send_changes(self) -> None:
+        """Send what is new: a change of state or attempt, otherwise of progress; at the end all of it."""
+        order = self._order
+        now = (order.state, order.row["attempt"])
+        if order.changes <= self._last and not order.ended:
+            self._sent = now
+            return
+        events = ["state"] if now != self._sent else []
+        self._sent, self._last = now, order.changes
+        await self._send([*events, "progress", *(["done"] if order.ended else [])])
+
+    async def _send(self, names: list[str]) -> None:
+        data = msgspec.json.encode(self._serializer.render(self._order))
+        # Only the final event carries the id, so a client that disconnects earlier is sent the whole batch again.
+        ids = [b""] * (len(names) - 1) + [b"id: %d\n" % self._order.changes]
+        events = [
+            b"%bevent: %b\ndata: %b\n\n" % (number, name.encode(), data)
+            for number, name in zip(ids, names, strict=True)
+        ]
+        await self.write(b"".join(events))
+
+
+# GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}.
+
 
 KIND = "jobs"
 RETRY_SECONDS = 2

@@ -2,8 +2,9 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.envelope import ListEnvelope
+from edge.http.lists import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, WholeNumber
+from edge.http.problems import ProblemDocument
 from shared.jobs.contract import KINDS
 
 STATES = ["queued", "running", "succeeded", "failed", "cancelled", "expired"]
@@ -51,16 +52,6 @@ class JobResult(Schema):
     sha256 = fields.Str(required=True, metadata={"description": "SHA-256 of the bytes at `url`; its ETag names it too"})
 
 
-class JobError(Schema):
-    """The problem that left a job without a result."""
-
-    type = fields.Url(required=True)
-    title = fields.Str(required=True)
-    status = fields.Int(required=True)
-    detail = fields.Str(required=True)
-    instance = fields.Str(required=True)
-
-
 class JobLinks(Schema):
     """Addresses of related calls."""
 
@@ -86,7 +77,7 @@ class Job(Schema):
         required=True, allow_none=True, metadata={"description": "Until when the result is kept"}
     )
     result = fields.Nested(JobResult(), required=True, allow_none=True)
-    error = fields.Nested(JobError(), required=True, allow_none=True)
+    error = fields.Nested(ProblemDocument(), required=True, allow_none=True)
     links = fields.Nested(JobLinks(), required=True)
 
 

@@ -1,23 +1,75 @@
-"""Orders of jobs by organizations: submitted, read, waited for, cancelled."""
+"""Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each."""
 
+import asyncio
+import hashlib
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
+
+from edge.http.faults import CATALOGUE, reason_phrase
 from edge.http.problems import Problem
-from edge.jobs.waiters import JobWaiters, wait_for_change
 from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope
-from shared.accounts import Principal
-from shared.clock import utc_now
+from shared.analytics.results import Manifest, manifest_from
+from shared.bulk.manifest import ExportManifest, export_manifest_from
+from shared.clock import rfc3339, utc_now
 from shared.db.queries import beside
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
-from shared.exports.manifest import ExportManifest, export_manifest_from
-from shared.ids import canonical_uuid
+from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
-from shared.results.layout import Manifest, manifest_from
+from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
+
+
+class JobWaiters:
+    """Wakes the waiters of a job when its row changes. After a lost notification they notice at their next poll."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self.closing = asyncio.Event()
+
+    def wake(self, job_id: str) -> None:
+        """Wake all that wait for this job; an empty id wakes all of every job, as notifications may have been lost."""
+        for name in [job_id] if job_id else list(self._waiting):
+            for event in self._waiting.get(name, ()):
+                event.set()
+
+    def close(self) -> None:
+        """Let every waiter finish: the process stops."""
+        self.closing.set()
+        self.wake("")
+
+    @contextmanager
+    def subscribe(self, job_id: str) -> Iterator[asyncio.Event]:
+        """Return an event that is set with each change of the job for as long as the block lasts."""
+        event = asyncio.Event()
+        self._waiting.setdefault(job_id, set()).add(event)
+        try:
+            yield event
+        finally:
+            events = self._waiting[job_id]
+            events.discard(event)
+            if not events:
+                del self._waiting[job_id]
+
+
+async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
+    """Wait up to `seconds` for the next change; return whether there was one."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    event.clear()
+    return True
+
+
+# Orders of jobs by organizations: submitted, read, waited for, cancelled.
+
 
 SQL = beside(__file__, "orders.sql")
 _POLL_SECONDS = 1.0
@@ -225,3 +277,95 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
     }
     detail = f"Your organization has {limit} jobs in the queue, as many as its plan allows."
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
+
+
+# A job as the contract shows it (section 5). Pure.
+
+
+class JobSerializer:
+    """Renders documents with this service's addresses."""
+
+    def __init__(self, base_url: str, problem_base_url: str) -> None:
+        self.base_url = base_url
+        self._errors_base = problem_base_url
+
+    def url(self, order_id: str) -> str:
+        """Return a job's address."""
+        return f"{self.base_url}/jobs/{order_id}"
+
+    def render(self, order: "Order") -> dict[str, Any]:
+        """Return the document of an order."""
+        row, url = order.row, self.url(order.id)
+        return {
+            "id": order.id,
+            "kind": row["kind"],
+            "state": order.state,
+            "progress": {
+                "fraction": round(row["progress_fraction"], 4),
+                "stage": row["progress_stage"],
+                "rows_done": row["rows_done"],
+                "rows_total": row["rows_total"],
+            },
+            "attempt": row["attempt"],
+            "data_version": row["data_version"],
+            "cost_units": row["cost_units"],
+            "created_at": rfc3339(row["created_at"]),
+            "started_at": _moment(row["started_at"]),
+            "finished_at": _moment(row["finished_at"]),
+            "expires_at": _moment(row["expires_at"]),
+            "result": self._result(order, url),
+            "error": self._error(order),
+            "links": {"self": url, "result": f"{url}/result", "events": f"{url}/events"},
+        }
+
+    def _result(self, order: "Order", url: str) -> dict[str, Any] | None:
+        manifest, export = order.manifest, order.export
+        if export is not None:
+            # Of many files, the digest is that of the list which `sha256sum` would write of them.
+            lines = "".join(f"{file.sha256}  {file.name}\n" for file in export.files)
+            return {
+                "url": f"{url}/result",
+                "media_type": "application/json",
+                "rows": export.rows,
+                "bytes": export.bytes,
+                "sha256": hashlib.sha256(lines.encode()).hexdigest(),
+            }
+        if manifest is None:
+            return None
+        return {
+            "url": f"{url}/result",
+            "media_type": manifest.media_type,
+            "rows": manifest.rows,
+            "bytes": manifest.bytes,
+            "sha256": manifest.sha256,
+        }
+
+    def _error(self, order: "Order") -> dict[str, Any] | None:
+        failed = failure(order)
+        if failed is None:
+            return None
+        slug, detail = failed
+        status = CATALOGUE[slug].status
+        return {
+            "type": f"{self._errors_base}/{slug}",
+            "title": reason_phrase(status),
+            "status": status,
+            "detail": detail,
+            "instance": f"urn:uuid:{order.id}",
+        }
+
+
+def failure(order: "Order") -> tuple[str, str] | None:
+    """Return slug and sentence of why an order has no result and never will; None where it has or may have one."""
+    if order.state == "cancelled":
+        return "job-cancelled", "The job was cancelled; nothing was charged."
+    if order.state != "failed":
+        return None
+    error: dict[str, Any] = msgspec.json.decode(order.row["error"] or "{}", type=dict)
+    slug = error.get("slug", "job-failed")
+    known = slug if slug in CATALOGUE else "job-failed"
+    return known, str(error.get("detail") or CATALOGUE[known].meaning)
+
+
+def _moment(moment: Any) -> str | None:
+    return rfc3339(moment) if moment is not None else None

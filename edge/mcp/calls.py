@@ -1,4 +1,4 @@
-"""A call of a tool: its REST call, and the answer or the problem as a model reads it."""
+"""Arguments of a tool, held against its schema, with every fault in one problem."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,15 +7,124 @@ import msgspec
 from aiohttp import web
 
 from edge.http.context import CONTEXT
-from edge.http.problems import Problem, problem_of
+from edge.http.faults import Fault, detail_of
+from edge.http.parameters import REQUIRED, shown_name
+from edge.http.problems import Problem, invalid_parameters, missing_parameters, problem_of
 from edge.mcp import views
-from edge.mcp.arguments import checked, named_as_arguments
-from edge.mcp.pages import Pages
 from edge.mcp.rest import RestAnswer, RestCalls
-from edge.mcp.tasks import task_of
 from edge.mcp.tools import JOB_RESULT, RestCall, Tool
-from edge.mcp.views import View
+from edge.mcp.views import Pages, View
 from shared.errors import ItemIndexError
+
+
+def checked(tool: Tool, given: Any) -> dict[str, Any]:
+    """Return arguments whose names and types are those of the tool's schema; the REST call checks the values.
+
+    Raises the problems `invalid-parameter` and `missing-parameter`, in the words of the REST call.
+    """
+    if not isinstance(given, dict):
+        raise invalid_parameters([Fault("arguments", "must be an object", given)])
+    declared = tool.arguments
+    known = ", ".join(sorted(declared)) or "none"
+    faults = [Fault(shown_name(name), f"is unknown; allowed are: {known}") for name in given if name not in declared]
+    checked = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
+    faults += [Fault(name, fault, given[name]) for name, fault in checked.items() if fault is not None]
+    if faults:
+        raise invalid_parameters(faults)
+    missing = _missing(tool, given)
+    if missing is not None:
+        raise missing
+    return {name: _whole(declared[name], value) for name, value in given.items()}
+
+
+def named_as_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
+    """Return a problem of a REST call that names the tool's `arguments`, which are given by their parameters' names."""
+    if not problem.faults:
+        return problem
+    faults = [_named_as_argument(fault, arguments) for fault in problem.faults]
+    extra = {name: value for name, value in problem.extra.items() if name != "errors"}
+    return Problem(problem.type.slug, detail_of(faults), extra=extra, fields=problem.fields, faults=faults)
+
+
+def _named_as_argument(fault: Fault, arguments: Mapping[str, str]) -> Fault:
+    detail = fault.detail
+    for parameter, argument in arguments.items():
+        detail = detail.replace(f"`{parameter}`", f"`{argument}`")
+    return Fault(arguments.get(fault.parameter, fault.parameter), detail, fault.value)
+
+
+def _whole(schema: Mapping[str, Any], value: Any) -> Any:
+    # `5.0` is an integer of JSON Schema; the REST call takes it without the point.
+    return int(value) if schema.get("type") == "integer" else value
+
+
+def _missing(tool: Tool, given: Mapping[str, Any]) -> Problem | None:
+    names = [name for name in tool.required if name not in given]
+    return missing_parameters([Fault(name, REQUIRED) for name in names]) if names else None
+
+
+def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
+    """Return what is wrong with a value, None where nothing is."""
+    if "enum" in schema:
+        return None if value in schema["enum"] else f"must be one of {', '.join(schema['enum'])}"
+    match schema["type"]:
+        case "string":
+            return None if isinstance(value, str) else "must be text"
+        case "boolean":
+            return None if isinstance(value, bool) else "must be true or false"
+        case "integer":
+            least, most = schema["minimum"], schema["maximum"]
+            whole = (isinstance(value, int) and not isinstance(value, bool)) or (
+                isinstance(value, float) and value.is_integer()
+            )
+            return None if whole and least <= value <= most else f"must be a whole number from {least} to {most}"
+        case "number":
+            least, most = schema["minimum"], schema["maximum"]
+            fits = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+            return None if fits else f"must be a number from {least} to {most}"
+        case _:
+            return _list_fault(schema, value)
+
+
+def _list_fault(schema: Mapping[str, Any], value: Any) -> str | None:
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        return "must be a list of texts"
+    least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+    return None if least <= len(value) <= most else f"must have {least} to {most} entries"
+
+
+# Jobs as tasks of the MCP extension `io.modelcontextprotocol/tasks`: a report that takes longer is one. Pure.
+
+
+POLL_MS = 2_000
+# An expired job has ended: its result is an error that says so.
+_STATUS = {
+    "queued": "working",
+    "running": "working",
+    "succeeded": "completed",
+    "failed": "completed",
+    "expired": "completed",
+    "cancelled": "cancelled",
+}
+
+
+def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a job's document as a task. It stays as long as the job, so `ttlMs` names no end."""
+    changed = job["finished_at"] or job["started_at"] or job["created_at"]
+    progress = job["progress"]
+    return {
+        "taskId": job["id"],
+        "status": _STATUS[job["state"]],
+        "statusMessage": f"{progress['stage']}, {progress['fraction']:.0%}",
+        "createdAt": job["created_at"],
+        "lastUpdatedAt": changed,
+        "ttlMs": None,
+        "pollIntervalMs": POLL_MS,
+    }
+
+
+# A call of a tool: its REST call, and the answer or the problem as a model reads it.
+
 
 WAIT_SECONDS = 10
 """How long a call waits for a report, for a client that does not follow tasks."""
@@ -53,8 +162,8 @@ class ToolCalls:
         if answer.status == _ACCEPTED and takes_tasks:
             return {"resultType": "task", **task_of(answer.body)}
         view = self._view(tool, call, answer)
-        text = self._pages.page(tool.name, arguments, view, position, lambda text: encoded(text_result(text)))
-        return text_result(text)
+        page = self._pages.page(tool.name, arguments, view, position, lambda page: encoded(result_of(page)))
+        return result_of(page)
 
     async def _answer(self, request: web.Request, call: RestCall, wait_seconds: int) -> RestAnswer:
         """Return what the route answers; several items to choose from are an answer too."""
@@ -74,7 +183,7 @@ class ToolCalls:
         if problem is None or problem.type.status == _UNAUTHORIZED:
             raise error
         document = {name: views.fitted(value) for name, value in self._document(request, problem).items()}
-        return text_result(_ENCODER.encode(document).decode(), is_error=True)
+        return error_of(document)
 
     def _document(self, request: web.Request, problem: Problem) -> Mapping[str, Any]:
         """Return the problem's document, with the address where an item went that was merged."""
@@ -93,6 +202,15 @@ class ToolCalls:
         return tool.view(answer.body)
 
 
-def text_result(text: str, *, is_error: bool = False) -> Result:
-    """Return a tool's result that is one text."""
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+def result_of(page: Mapping[str, Any]) -> Result:
+    """Return a tool's result: a page of its answer, and the same as text for clients that read nothing else."""
+    return {**_text(page), "structuredContent": page, "isError": False}
+
+
+def error_of(document: Mapping[str, Any]) -> Result:
+    """Return a tool's result that is an error. It is text alone: output schemas are of answers."""
+    return {**_text(document), "isError": True}
+
+
+def _text(document: Mapping[str, Any]) -> Result:
+    return {"content": [{"type": "text", "text": _ENCODER.encode(document).decode()}]}

@@ -1,29 +1,65 @@
-"""POST /mcp: one message of the Model Context Protocol in, one answer out."""
+"""Origins that may send messages: a page of another origin must not use a browser as its way to this server."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiohttp import hdrs, web
 
+from edge.auth.middleware import Authentication
+from edge.composition import Services
 from edge.http.problems import Problem, problem_of
+from edge.http.routing import JSON, Route, Rule
 from edge.mcp import protocol
 from edge.mcp.calls import Result, ToolCalls
 from edge.mcp.jobs import Tasks, rpc_error_of
-from edge.mcp.jsonrpc import (
+from edge.mcp.protocol import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MalformedMessage,
     Message,
+    Peer,
     RpcError,
     encoded_error,
     encoded_result,
     message_of,
 )
-from edge.mcp.origins import Origins
-from edge.mcp.protocol import Peer
+from edge.mcp.rest import RestCalls
 from edge.mcp.tools import LISTED, TOOLS_BY_NAME
+from edge.mcp.views import Pages
 from shared.errors import ItemIndexError
+
+_EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+_METHODS, _MAX_AGE_SECONDS = "POST, OPTIONS", "86400"
+_FIELDS = (
+    "Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, X-Request-Id, X-Service-Public-Token"
+)
+
+
+class Origins:
+    """The service's own origin, and those that its operator allows."""
+
+    def __init__(self, own: str, allowed: str) -> None:
+        self._allowed = {own.lower(), *(one.strip().lower() for one in allowed.split(",") if one.strip())}
+
+    def accepts(self, origin: str | None) -> bool:
+        """Whether a request of this origin may be answered; programs that are no browsers send none."""
+        return origin is None or origin.lower() in self._allowed
+
+    def fields(self, origin: str | None) -> dict[str, str]:
+        """Return the CORS headers of an answer to an accepted origin."""
+        if origin is None:
+            return {"Vary": "Origin"}
+        return {"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
+
+    def preflight_fields(self, origin: str) -> dict[str, str]:
+        """Return the CORS headers of a pre-flight of an accepted origin."""
+        requested = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _FIELDS}
+        return {**self.fields(origin), **requested, "Access-Control-Max-Age": _MAX_AGE_SECONDS}
+
+
+# POST /mcp: one message of the Model Context Protocol in, one answer out.
+
 
 _NO_STORE = {"Cache-Control": "no-store"}
 _NAME_SHOWN_MAX = 40
@@ -142,3 +178,23 @@ def _json(status: int, body: bytes) -> web.Response:
 
 def _shown(name: str) -> str:
     return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"
+
+
+# The route of the Model Context Protocol, over the routes that its tools call.
+
+
+PATH = "/mcp"
+# Open, as what lists the tools is: each call of a tool is authenticated and charged by the rule of its REST call.
+_RULE = Rule(name="mcp", offers=JSON)
+
+
+def routes(listed: Sequence[Route], services: Services, authentication: Authentication) -> tuple[Route, ...]:
+    """Return the routes of the protocol; `listed` are those of the API."""
+    settings = services.settings
+    rest = RestCalls(listed, authentication, services.billing)
+    calls = ToolCalls(rest, Pages(services.cursors), settings.problem_base_url)
+    endpoint = McpEndpoint(calls, Tasks(rest, calls), Origins(services.origin, settings.mcp_origins))
+    return (
+        Route("POST", PATH, endpoint.receive, _RULE, documented=False),
+        Route("OPTIONS", PATH, endpoint.preflight, _RULE, documented=False),
+    )

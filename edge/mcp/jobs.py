@@ -3,14 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import msgspec
 from aiohttp import web
 
 from edge.http.problems import Problem, problem_of
-from edge.mcp.calls import Encoded, Result, ToolCalls, text_result
-from edge.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from edge.mcp.calls import Encoded, Result, ToolCalls, error_of, task_of
+from edge.mcp.protocol import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from edge.mcp.rest import RestCalls
-from edge.mcp.tasks import task_of
 from edge.mcp.tools import JOB, TOOLS_BY_NAME, RestCall
 from shared.errors import ItemIndexError, JobNotFound
 
@@ -32,7 +30,7 @@ class Tasks:
         if task["status"] != "completed":
             return task
         if job["error"] is not None:
-            result = text_result(msgspec.json.encode(job["error"]).decode(), is_error=True)
+            result = error_of(job["error"])
         else:
             result = await self._calls.call(
                 request, _REPORT, {"job": job["id"]}, lambda result: encoded({**task, "result": result})

@@ -15,13 +15,13 @@ from marshmallow import Schema, ValidationError
 from multidict import MultiDict
 from yarl import URL
 
-from edge.downloads.stream import Stream
+from edge.auth.middleware import Authentication
 from edge.http.parameters import PARSER, PATH, QUERY, problem_of_validation
 from edge.http.routing import Route
+from edge.http.stream import Stream
 from edge.mcp.tools import RestCall
-from edge.middleware.authentication import Authentication
-from edge.middleware.rate_limit import charged
 from edge.quota.billing import Billing
+from edge.quota.middleware import charged
 from shared.errors import InvalidParameter
 
 _RESULT_BYTES_MAX = 8 * 1024 * 1024
@@ -77,7 +77,7 @@ def _path_parameters(schema: Schema, values: Mapping[str, str]) -> dict[str, Any
     try:
         loaded: dict[str, Any] = schema.load(values)
     except ValidationError as error:
-        raise problem_of_validation(ValidationError({"match_info": error.messages}), schema) from None
+        raise problem_of_validation(ValidationError({"match_info": error.messages}, data=values), schema) from None
     return loaded
 
 

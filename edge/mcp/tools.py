@@ -1,15 +1,75 @@
-"""The tools: the description of each for a model, and its REST call."""
+"""The arguments of the tool of reports, made from the query parameters that the reports declare."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from marshmallow import fields, validate
+
+from edge.analytics.envelope import Day
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.http.parameters import Flag, WholeNumber
 from edge.http.routing import API_PATH
 from edge.mcp import views
-from edge.mcp.report_arguments import report_arguments
 from edge.mcp.views import View
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
 from shared.errors import MissingParameter
+
+# A tool answers with JSON, in pages of its own.
+LEFT_OUT = frozenset({"format", "sort", "limit", "cursor"})
+
+
+def report_arguments(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
+    """Return the JSON schema of each parameter that some report has, by name.
+
+    Where reports allow different values, all of them are allowed: the REST call refuses what its report does not take.
+    """
+    declared: dict[str, list[fields.Field[Any]]] = {}
+    for report in reports:
+        for attribute, parameter in report.form.query().fields.items():
+            declared.setdefault(parameter.data_key or attribute, []).append(parameter)
+    return {name: _schema(same_name) for name, same_name in declared.items() if name not in LEFT_OUT}
+
+
+def _schema(same_name: Sequence[fields.Field[Any]]) -> dict[str, Any]:
+    first = same_name[0]
+    # The text after a semicolon is a default or a detail, and each word is read by a model at each start.
+    described = {"description": str(first.metadata["description"]).partition(";")[0]}
+    if isinstance(first, fields.List):
+        lengths = [one.max for field in same_name for one in field.validators if isinstance(one, validate.Length)]
+        most = {"maxItems": max(length for length in lengths if length is not None)} if lengths else {}
+        inner = [field.inner for field in same_name if isinstance(field, fields.List)]
+        return {"type": "array", "items": _sentence_of(inner), **most, **described}
+    if isinstance(first, Flag):
+        return {"type": "boolean", **described}
+    if isinstance(first, WholeNumber):
+        ranges = [one for field in same_name for one in field.validators if isinstance(one, validate.Range)]
+        return {
+            "type": "integer",
+            "minimum": min(one.min for one in ranges),
+            "maximum": max(one.max for one in ranges),
+            **described,
+        }
+    if isinstance(first, fields.Float):
+        [bounds] = (one for one in first.validators if isinstance(one, validate.Range))
+        return {"type": "number", "minimum": bounds.min, "maximum": bounds.max, **described}
+    form = {"format": "date"} if isinstance(first, Day) else {}
+    return {**_sentence_of(same_name), **form, **described}
+
+
+def _sentence_of(same_name: Iterable[fields.Field[Any]]) -> Mapping[str, Any]:
+    """Return the schema of a text: its choices, where every report names some."""
+    choices = [
+        [str(choice) for one in field.validators if isinstance(one, validate.OneOf) for choice in one.choices]
+        for field in same_name
+    ]
+    if all(choices):
+        return {"enum": list(dict.fromkeys(choice for some in choices for choice in some))}
+    return {"type": "string"}
+
+
+# The tools: the description of each for a model, and its REST call.
+
 
 INDEX = f"{API_PATH}/index"
 JOB = f"{API_PATH}/jobs/{{id}}"
@@ -34,7 +94,10 @@ class RestCall:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `call` makes the REST call of arguments that fit the schema, `view` what a model sees of its answer."""
+    """One tool. `call` makes the REST call of arguments that fit the schema, `view` what a model sees of its answer.
+
+    `answer` has the schemas of the members of its pages. None is required: a page begins where the last one ended.
+    """
 
     name: str
     title: str
@@ -44,11 +107,12 @@ class Tool:
     view: Callable[[Any], View]
     required: tuple[str, ...] = ()
     paged: bool = True
+    answer: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, Any]]:
         """The arguments by name, with the cursor of a paged tool."""
-        return {**self.properties, **({"cursor": {"type": "string"}} if self.paged else {})}
+        return {**self.properties, **({"cursor": _text()} if self.paged else {})}
 
     @property
     def listed(self) -> dict[str, Any]:
@@ -56,11 +120,13 @@ class Tool:
         schema: dict[str, Any] = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
         if self.required:
             schema["required"] = list(self.required)
+        cursor = {"next_cursor": _text()} if self.paged else {}
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
             "inputSchema": schema,
+            "outputSchema": {"type": "object", "properties": {**self.answer, **cursor}},
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
 
@@ -74,6 +140,8 @@ def _list(description: str = "", **bounds: int) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, **bounds, **described}
 
 
+_ROWS = {"type": "array", "items": {"type": "object"}}
+_RECORD = {"iid": _text(), "name": _text()}
 _IID = {"iid": _text("e.g. IID-99D2F-46WJ3-4S6N3")}
 _RANGE = {"from": _text("YYYY-MM-DD"), "to": _text("YYYY-MM-DD, inclusive")}
 _CURRENCY = _text("ISO 4217")
@@ -105,7 +173,7 @@ def report_call(arguments: Mapping[str, Any]) -> RestCall:
         query = {name: value for name, value in arguments.items() if name not in ("job", "report")}
         return RestCall(JOB_RESULT, {"id": arguments["job"]}, query)
     if "report" not in arguments:
-        raise MissingParameter("report", "is needed, or `job`")
+        raise MissingParameter("report", "is required, or `job`")
     query = {name: value for name, value in arguments.items() if name != "report"}
     report = REPORTS_BY_KIND[arguments["report"]]
     endpoint, named = report.form, _NAMED_BY.get(report.path_parameter or "")
@@ -136,6 +204,7 @@ TOOLS = (
         _of_list(f"{INDEX}/search", query="q"),
         views.hits,
         ("query",),
+        answer={"items": _ROWS, "total": {"type": "object"}},
     ),
     Tool(
         "get_item",
@@ -145,6 +214,7 @@ TOOLS = (
         _of_item("lookup"),
         views.record,
         ("iid",),
+        answer=_RECORD,
     ),
     Tool(
         "resolve_identifier",
@@ -163,6 +233,7 @@ TOOLS = (
         },
         _of_list(f"{INDEX}/resolve"),
         views.record,
+        answer={**_RECORD, "candidates": _ROWS},
     ),
     Tool(
         "price_history",
@@ -172,6 +243,7 @@ TOOLS = (
         _of_item("pricing"),
         views.prices,
         ("iid",),
+        answer={"statistics": _ROWS, "days": _ROWS},
     ),
     Tool(
         "compare_items",
@@ -181,6 +253,7 @@ TOOLS = (
         _of_list(f"{INDEX}/lookup", iids="iid"),
         views.comparison,
         ("iids",),
+        answer={"items": _ROWS},
     ),
     Tool(
         "sustainability",
@@ -191,6 +264,7 @@ TOOLS = (
         _of_item("sustainability"),
         views.footprint,
         ("iid",),
+        answer={"indicators": _ROWS},
     ),
     Tool(
         "market_report",
@@ -204,6 +278,7 @@ TOOLS = (
         },
         report_call,
         views.report,
+        answer={"rows": _ROWS, "job": _text(), "cost_units": {"type": "integer"}},
     ),
     Tool(
         "how_am_i_counted",
@@ -213,6 +288,7 @@ TOOLS = (
         _of_list(f"{API_PATH}/quota"),
         views.quota,
         paged=False,
+        answer={"counted_as": _text(), "plan": _text(), "limits": _ROWS},
     ),
 )
 TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -1,13 +1,16 @@
-"""The view of an API answer for a model: the members that matter, in parts that fit on pages. Pure."""
+"""The view of an API answer for a model: the members that matter, in parts that fit on pages."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
 
-# Parts of this size leave room for the head of a page and for a cursor.
-_PART_BYTES_MAX = 1_500
+from edge.http.lists import CursorSigner
+from shared.errors import InvalidCursor
+
+# An answer holds each part twice, as text and as an object: such parts leave room for its head and for a cursor.
+_PART_BYTES_MAX = 1_000
 # How far the texts and lists of a part that is too large are cut, step by step: characters, entries.
 _CUTS = ((400, 20), (120, 6), (40, 2))
 _ELLIPSIS = "…"
@@ -51,7 +54,10 @@ def fitted(value: Any) -> Any:
         if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX:
             return value
         value = _cut(value, characters, entries)
-    return value if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX else _ELLIPSIS
+    if len(_ENCODER.encode(value)) <= _PART_BYTES_MAX:
+        return value
+    # Of the type that it had: the tool's output schema holds for a value that is left out, too.
+    return {_ELLIPSIS: _ELLIPSIS} if isinstance(value, dict) else [_ELLIPSIS] if isinstance(value, list) else _ELLIPSIS
 
 
 def _cut(value: Any, characters: int, entries: int) -> Any:
@@ -108,9 +114,11 @@ def report(body: Any) -> View:
     if "data" not in body:
         return View({}, list(_members(body)))
     meta = body["meta"]
-    head = _known(meta, "from", "to", "data_version", "rows", "cost_units", "cached", "method")
+    head = _known(meta, "from", "to", "data_version", "cost_units", "cached", "method")
     return View(
-        head, [Part("rows", without_unknown(row), element=True) for row in body["data"]], meta.get("next_cursor")
+        {**head, "rows": []},
+        [Part("rows", without_unknown(row), element=True) for row in body["data"]],
+        meta.get("next_cursor"),
     )
 
 
@@ -168,3 +176,74 @@ def _split(name: str, value: Any) -> Iterator[Part]:
         yield from (Part(name, entry, key=key) for key, entry in value.items())
     elif value is not None:
         yield Part(name, value)
+
+
+# Pages of answers: as many parts as fit into 4 kB, and a cursor for those that follow. Pure.
+
+
+ANSWER_BYTES_MAX = 4_096
+"""Of a whole response body with a tool's answer."""
+_KIND = "mcp"
+_PARTS_LOOKED_AT = 512
+
+
+class Position(NamedTuple):
+    """Where a page begins: the cursor of the REST call's own page, and the part of its answer."""
+
+    rest_cursor: str | None = None
+    part: int = 0
+
+
+class Pages:
+    """Cuts answers into pages; each cursor is bound to its tool and arguments."""
+
+    def __init__(self, cursors: CursorSigner) -> None:
+        self._cursors = cursors
+
+    def position(self, tool: str, arguments: Mapping[str, Any], cursor: str | None) -> Position:
+        """Return where a page begins. Raises InvalidCursor."""
+        if cursor is None:
+            return Position()
+        values = self._cursors.open(_KIND, {"tool": tool, **arguments}, cursor)
+        try:
+            return msgspec.convert(values, Position)
+        except msgspec.ValidationError:
+            raise InvalidCursor from None
+
+    def page(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        view: View,
+        position: Position,
+        encoded: Callable[[Mapping[str, Any]], bytes],
+    ) -> dict[str, Any]:
+        """Return a page: the most parts with which `encoded`, the whole response, has 4 kB."""
+        following = view.parts[position.part : position.part + _PARTS_LOOKED_AT]
+        parts = [part._replace(value=fitted(part.value)) for part in following]
+        left = len(view.parts) - position.part
+
+        def page(count: int) -> dict[str, Any]:
+            document = {**view.head, **assembled(parts[:count])}
+            if count < left:
+                document["next_cursor"] = self._seal(
+                    tool, arguments, Position(position.rest_cursor, position.part + count)
+                )
+            elif view.following is not None:
+                document["next_cursor"] = self._seal(tool, arguments, Position(view.following))
+            return document
+
+        # The last page has no cursor and may hold more than one that is cut: it is tried first.
+        if left <= len(parts) and len(encoded(page(len(parts)))) <= ANSWER_BYTES_MAX:
+            return page(len(parts))
+        least, most = min(1, len(parts)), len(parts)
+        while least < most:
+            middle = (least + most + 1) // 2
+            if len(encoded(page(middle))) <= ANSWER_BYTES_MAX:
+                least = middle
+            else:
+                most = middle - 1
+        return page(least)
+
+    def _seal(self, tool: str, arguments: Mapping[str, Any], position: Position) -> str:
+        return self._cursors.seal(_KIND, {"tool": tool, **arguments}, list(position))

@@ -1,4 +1,4 @@
-"""Notices of requested plans to a billing system, which answers by having `itemindex orgs approve` called."""
+"""Notices of requested plans to a billing system, which answers by having `itemindex orgs decide` called."""
 
 import asyncio
 import contextlib
@@ -11,11 +11,11 @@ import msgspec
 from edge.storage.background import Background
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
-from shared.config import Settings
 from shared.errors import StoreUnavailable
-from shared.organizations.contract import SQL
+from shared.events.webhooks import signed_headers
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from shared.webhooks import signed_headers
 
 _SECONDS_MAX = 5.0
 _RETRY_SECONDS = 60.0

@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
-from edge.http.envelope import ListEnvelope
+from edge.http.lists import ListEnvelope
 from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
 from shared.organizations.roles import GRACE_SECONDS, INVITABLE, ROLES
 

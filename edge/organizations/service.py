@@ -1,22 +1,53 @@
-"""Acts of a person in an organization: checked by role, done and written to the audit log in one statement."""
+"""Statistics of use as /org and the dashboard give them: which days, and the CSV."""
 
+import csv
 import hashlib
+import io
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import asyncpg
+from aiohttp import web
 
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope, Transaction
-from shared import credentials
-from shared.accounts import Membership, Person
-from shared.config import Settings
-from shared.ids import require_uuid
-from shared.organizations.contract import SQL
-from shared.organizations.roles import GRACE_SECONDS, may, right_for
+from shared.clock import utc_now
+from shared.errors import InvalidParameter
+from shared.index.iid import require_uuid
+from shared.organizations import credentials
+from shared.organizations.accounts import Membership, Person
+from shared.organizations.roles import GRACE_SECONDS, SQL, may, right_for
+from shared.settings.settings import Settings
+
+USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
+_DAYS_MAX = 366
+
+
+def usage_range(first: date | None, last: date | None) -> tuple[date, date]:
+    """Fill in the days asked for: the last 30. Raises InvalidParameter for a range that is none, or too long."""
+    last = last or max(utc_now().date(), first or date.min)
+    first = first or last - timedelta(days=29)
+    if not timedelta(0) <= last - first < timedelta(days=_DAYS_MAX):
+        allowed = f"must be a day from {last - timedelta(days=_DAYS_MAX - 1)} to {last}, which is `to`"
+        raise InvalidParameter("from", allowed, first.isoformat())
+    return first, last
+
+
+def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
+    """Make a CSV (RFC 4180) of statistics of use. Every cell is ours: no caller's text is in it."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(USAGE_COLUMNS)
+    writer.writerows([row[name] for name in USAGE_COLUMNS] for row in rows)
+    fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="usage.csv"'}
+    return web.Response(text=text.getvalue(), content_type="text/csv", headers=fields)
+
+
+# Acts of a person in an organization: checked by role, done and written to the audit log in one statement.
+
 
 Row = asyncpg.Record
 
@@ -65,9 +96,14 @@ class OrganizationService:
 
     def __init__(self, database: Database | Transaction, settings: Settings) -> None:
         self._database = database
+        self._settings = settings
         self._peppers = settings.peppers
         self._owned_max = settings.organizations_per_person_max
         self._plans_at_once = settings.plan_approval == "none"
+
+    def within(self, database: Database | Transaction) -> "OrganizationService":
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return OrganizationService(database, self._settings)
 
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""

@@ -1,19 +1,168 @@
-"""Charging of calls: prepare, charge, respond. A charge is refunded unless its response counts."""
+"""The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields.
 
-from collections.abc import Awaitable
+Source: IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers).
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
 from enum import Enum
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from aiohttp import web
 
 from edge.http.context import Context
-from edge.http.problems import Problem
-from edge.quota.headers import limit_fields
+from edge.http.problems import Problem, unavailable
 from edge.quota.limiter import RateLimiter
-from edge.quota.policy import Decision
-from edge.quota.refusal import refusal
-from edge.quota.unmetered import UnmeteredLimits
+from edge.quota.policy import NOT_COUNTED, Decision
+from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
+from shared.organizations.accounts import Plan
+
+
+def limit_fields(decision: Decision) -> bytes:
+    """Return both as header lines; empty if nothing was counted, because the numbers are then unknown."""
+    if not decision.verified:
+        return b""
+    return _form(decision.plan) % (decision.remaining_day, decision.ends_in_seconds, decision.remaining_second)
+
+
+@lru_cache(maxsize=64)
+def _form(plan: Plan) -> bytes:
+    """Return both lines of a plan, with places for the units left today, the seconds of it, the units left now."""
+    daily, burst = (name.replace("%", "%%") for name in (plan.daily_policy, plan.burst_policy))
+    policy = f'"{daily}";q={plan.daily_units};w=86400, "{burst}";q={plan.burst_units};w=1'
+    left = f'"{daily}";r=%d;t=%d, "{burst}";r=%d;t=1'
+    return f"RateLimit-Policy: {policy}\r\nRateLimit: {left}\r\n".encode()
+
+
+# The problem document of a refusal: which limit, when it resets, which account, and how to raise it.
+
+
+_UPGRADE_HINTS = {
+    "anonymous": "Free sign-up has a higher limit; the Brand plan counts your organization, not your address.",
+    "free": "The Brand plan has a higher limit and counts your organization, not your address.",
+    "brand": "The Institutional plan has higher limits.",
+    "institutional": "Ask us for a limit that fits.",
+    "person": "No plan: this limit protects the service.",
+    "sign-in": "No plan: this limit protects the service.",
+    "unmetered": "A higher plan has a higher limit.",
+}
+
+# The limits that count calls, not units.
+_COUNTS_CALLS = {"person", "sign-in", "unmetered"}
+
+
+def refusal(decision: Decision, network: str) -> Problem:
+    """Make the problem `rate-limited`, or `service-unavailable` where nothing was counted."""
+    if decision.outcome == NOT_COUNTED:
+        return unavailable(StoreUnavailable("state", decision.retry_after_seconds))
+    plan = decision.plan
+    counted_as = network if plan.counted_by in ("ip", "address") else decision.account
+    seconds = decision.retry_after_seconds
+    resets_at = rfc3339(decision.resets_at)
+    if decision.window == "burst":
+        limit, policy = plan.burst_units, plan.burst_policy
+        unit = plan.title if plan.name in _COUNTS_CALLS else "units"
+        detail = f"Limit of {limit} {unit} a second reached; it opens again in 1 s."
+    elif plan.counted_by in ("person", "address"):
+        limit, policy = plan.daily_units, plan.daily_policy
+        detail = f"Daily limit of {limit} {plan.title} reached; it resets at {resets_at}."
+    elif plan.counted_by == "ip":
+        limit, policy = plan.daily_units, plan.daily_policy
+        used = f"{min(decision.used_day, limit)}"
+        detail = f"Daily free-tier limit for lookups reached ({used} of {limit} used); it resets at {resets_at}."
+    else:
+        limit, policy = plan.daily_units, plan.daily_policy
+        used = f"{decision.used_day} of {limit} units used"
+        detail = f"Daily limit of your organization reached ({used}); it resets at {resets_at}."
+    extra = {
+        "retry_after": seconds,
+        "policy": policy,
+        "limit": limit,
+        "resets_at": resets_at,
+        "counted_as": counted_as,
+        "lifted_by": _UPGRADE_HINTS.get(plan.name, "A higher plan has higher limits."),
+    }
+    return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})
+
+
+# Calls that cost no unit have a burst of their own: an organization's dry runs, previews, jobs, downloads.
+
+
+NAME = "unmetered"
+_CALLS_PER_SECOND_FACTOR = 2
+_DAY_SECONDS = 86_400
+# A client that repeats a refused call at once would otherwise do so thousands of times a second at all others' expense.
+# Bounded, so that held refusals cannot use up the connections.
+_HOLD_SECONDS = 0.25
+_HELD_MAX = 64
+
+
+class UnmeteredLimits:
+    """Consumes one call of an account: twice as many in a second as its plan has units, and no daily limit.
+
+    While the state store is down an organization's calls are served, as its paid ones are.
+    """
+
+    def __init__(self, limiter: RateLimiter) -> None:
+        self._limiter = limiter
+        self._held = 0
+
+    async def consume(self, account: str, plan: Plan, network: str, charge_id: str) -> None:
+        """Count one call. Raises the problem `rate-limited`, after a pause, if this second's calls are used up."""
+        decision = await self._limiter.consume(f"calls:{account}", burst_of(plan), 1, charge_id)
+        if not decision.allowed:
+            released = asyncio.Event()
+            self._hold(released.set)
+            await released.wait()
+            raise refusal(decision, network)
+
+    def consume_then(self, account: str, plan: Plan, charge_id: str, done: Callable[[Decision], None]) -> None:
+        """Count one call, and call `done` with the decision; after a pause if this second's calls are used up."""
+
+        def decided(decision: Decision) -> None:
+            if decision.allowed:
+                done(decision)
+            else:
+                self._hold(lambda: done(decision))
+
+        self._limiter.consume_then(f"calls:{account}", burst_of(plan), 1, charge_id, decided)
+
+    def _hold(self, release: Callable[[], None]) -> None:
+        """Call `release` after the pause; at once where as many refusals are held as may be."""
+        if self._held >= _HELD_MAX:
+            release()
+            return
+
+        def passed() -> None:
+            self._held -= 1
+            release()
+
+        self._held += 1
+        asyncio.get_running_loop().call_later(_HOLD_SECONDS, passed)
+
+
+@lru_cache(maxsize=64)
+def burst_of(plan: Plan) -> Plan:
+    """Return a plan's limit of such calls; one object for each plan, because caches of plans compare by object.
+
+    Bounded, because each change of an account makes new objects of all plans.
+    """
+    calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
+    return Plan(
+        name=NAME,
+        title="calls that cost no unit",
+        rank=plan.rank,
+        counted_by=plan.counted_by,
+        daily_units=calls * _DAY_SECONDS,
+        burst_units=calls,
+    )
+
+
+# Charging of calls: prepare, charge, respond. A charge is refunded unless its response counts.
+
 
 # 300 lists the items to choose from.
 COUNTED = frozenset({200, 202, 206, 300})
@@ -66,15 +215,19 @@ class Charge:
     async def pay_for(self, placing: Awaitable[Order]) -> Order:
         """Await the placing of an order and return it; a new one owns the charge and its refund from then on.
 
-        An order that is not new was paid before, so this charge is refunded. After StoreUnavailable the order may exist
-        or not: the charge is refunded in the order's name, so that a later refund of the order gives nothing.
+        An order that is not new was paid before, so this charge is refunded. After an error that is no answer the order
+        may exist or not: the charge is refunded in the order's name, so that a later refund of the order gives nothing.
         """
         try:
             order = await placing
-        except StoreUnavailable:
+        except Problem:  # the order was refused
+            raise
+        except BaseException:  # a stopping edge cancels what is being placed
             self._disposition, self._context.units = Disposition.TRANSFERRED, 0
             if self.units:
-                await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
+                # Without the state store the charge stays. Its error must not hide that the call was cancelled.
+                with contextlib.suppress(StoreUnavailable):
+                    await self._limiter.refund_order(self.account, self.charge_id, self.day, self.units)
             raise
         self._disposition = Disposition.TRANSFERRED if order.new else Disposition.REFUNDED
         return order

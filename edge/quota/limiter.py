@@ -1,23 +1,120 @@
-"""The rate limiter: one script call to the state store charges all windows of an account, or none."""
+"""The limiter for outages of the state store: each process allows a small number for each network.
+
+Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
+outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no limit.
+With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
+"""
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import hiredis
+from msgspec import structs
 
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.policy import REFUSED_DAY, TAKEN, Decision, outcome_name
-from edge.quota.refusals import KnownRefusals
+from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, TAKEN, Decision, outcome_name
 from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
 from shared.jobs import refunds
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
+
+_ACCOUNTS_MAX = 100_000
+_ALLOWED = {"anonymous": 1}
+_ALLOWED_SIGNED_UP = 12
+_DAY_SECONDS = 86_400
+
+
+class DegradedLimiter:
+    """Counts per account and UTC day in the memory of one process."""
+
+    def __init__(self, *, closed: bool = False) -> None:
+        self._closed = closed
+        self._day = 0
+        self._used: dict[str, int] = {}
+
+    def decide(self, account: str, plan: Plan, units: int, charge_id: str) -> Decision:
+        """Decide without the store; the decision is marked as not verified."""
+        seconds = int(time.time())
+        day = seconds // _DAY_SECONDS
+        if day != self._day:
+            self._day, self._used = day, {}
+        outcome = self._outcome(account, plan)
+        metrics.quota_degraded.labels("served" if outcome == TAKEN else "refused").inc()
+        ends_in = _DAY_SECONDS - seconds % _DAY_SECONDS
+        return Decision(account, charge_id, plan, units, outcome, plan.daily_units, 0, day, ends_in, verified=False)
+
+    def _outcome(self, account: str, plan: Plan) -> int:
+        if self._closed:
+            return NOT_COUNTED
+        if plan.counted_by == "organization":
+            return TAKEN  # paid work continues; the metric counts what was not charged
+        used = self._used.get(account, 0)
+        if used >= _ALLOWED.get(plan.name, _ALLOWED_SIGNED_UP) or (not used and len(self._used) >= _ACCOUNTS_MAX):
+            return REFUSED_DAY
+        self._used[account] = used + 1
+        return TAKEN
+
+
+# Refusals that need no new decision: an account that has used up its day stays refused until units are refunded.
+
+
+# Closer to midnight the store, whose clock decides, is asked each time.
+_ENDS_IN_SECONDS_MIN = 2
+_KNOWN_MAX = 10_000
+
+
+def may_be_kept(decision: Decision) -> bool:
+    """Return whether it is a refusal by the day, which nothing but units given back lifts within its second."""
+    return decision.outcome == REFUSED_DAY and decision.ends_in_seconds >= _ENDS_IN_SECONDS_MIN
+
+
+class KnownRefusals:
+    """Accounts that the state store has just refused for the rest of the day; of too many the oldest go first.
+
+    Only a request that began after the refusal is refused by it. One that began before may be a proxy's second attempt
+    at a call that was charged already, which the store would recognize by its charge id and allow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._known: dict[str, tuple[float, Decision]] = {}
+
+    def find(self, account: str, plan: Plan, units: int, began: float) -> Decision | None:
+        """Return the refusal of as many units or fewer under the same plan, for the rest of the second of its decision.
+
+        A refund by another process lifts it with the next second; nginx repeats it no longer than that.
+        `began` is in seconds since 1970. A changed plan is another object, so its account is asked for anew at once.
+        """
+        entry = self._known.get(account)
+        if entry is None:
+            return None
+        noted, decision = entry
+        if not noted <= self._clock() < int(noted) + 1:
+            del self._known[account]
+            return None
+        return decision if began > noted and decision.plan is plan and decision.units <= units else None
+
+    def note(self, decision: Decision) -> None:
+        """Keep a decision of the store if it is a refusal by the day."""
+        if not may_be_kept(decision):
+            return
+        self._known[decision.account] = (self._clock(), decision)
+        if len(self._known) > _KNOWN_MAX:
+            del self._known[next(iter(self._known))]
+
+    def forget(self, account: str) -> None:
+        """Ask for an account anew: units of it were given back."""
+        self._known.pop(account, None)
+
+
+# The rate limiter: one script call to the state store charges all windows of an account, or none.
+
 
 MARKER_SECONDS = 20
 _RETRY_SECONDS = 0.06
@@ -98,11 +195,18 @@ class RateLimiter:
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
 
         def decided(decision: Decision) -> None:
-            if not future.done():  # the caller may have disconnected
+            if not future.done():
                 future.set_result(decision)
+            else:  # nobody waits any more: the call was cancelled, and what it was charged must not stay
+                self._refund_then(decision, lambda reply: None)
 
         self.consume_then(account, plan, units, charge_id, decided)
-        decision = await future
+        try:
+            decision = await future
+        except asyncio.CancelledError:
+            if not future.cancelled():  # it was decided just before
+                self._refund_then(future.result(), lambda reply: None)
+            raise
         if decision.verified and units:
             metrics.quota_decisions.labels(plan.name, outcome_name(decision.outcome)).inc()
         return decision
@@ -113,36 +217,33 @@ class RateLimiter:
 
     async def refund(self, decision: Decision) -> Decision:
         """Refund a charge once, never below zero, and return the decision with what is used now."""
-        if not decision.verified or not decision.allowed or not decision.units:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._refund_then(decision, lambda reply: None if future.done() else future.set_result(reply))
+        reply = await future
+        if type(reply) is not list:  # the charge stays
             return decision
-        names = (
-            keys.quota(decision.account, decision.day),
-            keys.charge_marker(decision.account, decision.charge_id),
-        )
-        try:
-            given, used = await self._store.command("EVAL", REFUND.source, 2, *names)
-        except StoreUnavailable:  # the charge stays: a retried refund could be paid twice
-            return decision
+        given, used, used_second = reply
         self._refusals.forget(decision.account)
         if given:
             metrics.quota_decisions.labels(decision.plan.name, "refunded").inc()
-        second = max(0, decision.used_second - decision.units)
-        return Decision(
-            decision.account,
-            decision.charge_id,
-            decision.plan,
-            decision.units,
-            TAKEN,
-            used,
-            second,
-            decision.day,
-            decision.ends_in_seconds,
-        )
+        return structs.replace(decision, outcome=TAKEN, used_day=used, used_second=used_second)
 
     async def refund_order(self, account: str, charge_id: str, day: int, units: int) -> None:
         """Refund an order's charge as the dispatcher would; only one of both takes effect. Raises StoreUnavailable."""
         await self._store.command("EVAL", *refunds.call(account, charge_id, day, units, "edge"))
         self._refusals.forget(account)
+
+    def _refund_then(self, decision: Decision, done: Callable[[Any], None]) -> None:
+        """Send the refund of a charge that was taken, and once more if its reply was lost: only one takes effect."""
+        if not decision.verified or not decision.allowed or not decision.units:
+            done(None)
+            return
+        names = (
+            keys.quota(decision.account, decision.day),
+            keys.charge_marker(decision.account, decision.charge_id),
+        )
+        packed = pack("EVAL", REFUND.source, 2, *names)
+        self._store.send(packed, lambda reply: self._retry(reply, packed, done))
 
     def _decide(
         self, reply: Any, account: str, plan: Plan, units: int, charge_id: str, done: Callable[[Decision], None]

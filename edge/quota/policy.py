@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
 
 TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND, NOT_COUNTED = 1, 2, 0, -1, -2
 _NOT_COUNTED_SECONDS = 2
@@ -22,8 +22,8 @@ _NAMES = {
 class Decision(msgspec.Struct, frozen=True):
     """The outcome of one charge. `verified` is False when the state store was not asked; its numbers then say nothing.
 
-    `used_day` and `used_second` are units, after the charge; `day` counts from 1970-01-01; `ends_in_seconds` is how
-    long the UTC day still lasts by the store's clock.
+    `used_day` and `used_second` are units, after the charge; `day` is the one the charge was taken on, from 1970-01-01;
+    `ends_in_seconds` is how long the present UTC day still lasts by the store's clock.
     """
 
     account: str

@@ -1,22 +1,82 @@
-"""The answer to a search: a page of hits in the envelope of lists."""
+"""Parameters and answer of the search, declared once."""
 
 from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
 from aiohttp import web
-from marshmallow import ValidationError
+from aiohttp_apispec import docs, querystring_schema, response_schema
+from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.answer_cache import NOT_AT_ALL, UNTIL_THE_DATA_CHANGES
-from edge.http.cursors import CursorSigner
-from edge.http.envelope import envelope
-from edge.search import schemas
-from edge.search.identifiers import ItemSearch
+from edge.http.lists import CursorSigner, ListEnvelope, PageTotal, SelfLink, envelope
+from edge.http.parameters import QUERY, CursorText, Parameters, Utf8, WholeNumber
+from edge.http.representation import offer
+from edge.index.schemas import IID, BrandRef, CategoryRef
+from edge.search.engine import ItemSearch
 from shared.errors import InvalidCursor
 from shared.search.model import Brand, Category, Hit, MatchedOn, Position, SearchQuery
 
+
+class SearchParameters(Parameters):
+    """Query of a search."""
+
+    q = Utf8(
+        1,
+        200,
+        required=True,
+        metadata={
+            "description": "Brand, product type, category, name, identifier, or the beginning of an IID",
+            "example": "soy milk",
+        },
+    )
+    limit = WholeNumber(1, 50, load_default=20)
+    brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
+    category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
+    product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
+    cursor = CursorText()
+
+
+class SearchHit(Schema):
+    """One hit of a search."""
+
+    iid = fields.Str(required=True, metadata=IID)
+    name = fields.Str(required=True)
+    brand = fields.Nested(BrandRef(), required=True, allow_none=True)
+    product_type = fields.Str(required=True, allow_none=True)
+    category = fields.Nested(CategoryRef(), required=True, allow_none=True)
+    score = fields.Float(required=True, validate=validate.Range(0, 1))
+    matched_on = fields.List(
+        fields.Str(validate=validate.OneOf(["brand", "product_type", "category", "name", "iid_prefix", "identifier"])),
+        required=True,
+    )
+    all_words = fields.Bool(
+        required=True, metadata={"description": "Whether it has all words; of the last word, its beginning suffices"}
+    )
+    links = fields.Nested(SelfLink(), required=True)
+
+
+class SearchTotal(PageTotal):
+    """Number of hits, and of those with all words."""
+
+    all_words = fields.Int(
+        required=True,
+        metadata={"description": "Hits with all words; they come first; a lower bound if the relation is `gte`"},
+    )
+
+
+class SearchList(ListEnvelope):
+    """One page of hits, best first; equal scores in the order of their IIDs."""
+
+    total = fields.Nested(SearchTotal(), required=True)
+    data = fields.List(fields.Nested(SearchHit()), required=True)
+
+
+# The answer to a search: a page of hits in the envelope of lists.
+
+
 KIND = "search"
-_FIELDS = schemas.SearchQuery().fields
+_FIELDS = SearchParameters().fields
 
 
 def search_parameters(query: str) -> dict[str, Any] | None:
@@ -96,3 +156,31 @@ class SearchAnswers:
             hit.all_words,
             links,
         )
+
+
+# GET /index/search: items by any of their words, or by the beginning of their IID.
+
+
+class Search:
+    """The handler."""
+
+    def __init__(self, answers: SearchAnswers) -> None:
+        self._answers = answers
+
+    @docs(
+        operationId="searchItems",
+        summary="Search items",
+        description="All words count, in any order, in name, brand, product type and category; of the last word "
+        "its beginning suffices, and typing errors are forgiven. If few items have all words, items with some of them "
+        "follow: `total.all_words` counts the former, and `all_words` of each hit tells them apart. "
+        "A `q` that begins with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a "
+        "GTIN, an ISBN, a part number, a source's own number, an address) come first.",
+        tags=["index"],
+    )
+    @querystring_schema(SearchParameters())
+    @response_schema(SearchList(), 200, description="One page of hits")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one page."""
+        response, until = await self._answers.make(request[QUERY])
+        offer(request, response, until=until)
+        return response

@@ -1,21 +1,103 @@
-"""Runs searches in threads, always over the newest complete index."""
+"""Threads that answer questions of the event loop.
+
+Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a search.
+"""
 
 import asyncio
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
-from typing import TypeVar
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, NamedTuple, TypeVar
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
-from edge.search.threads import AnsweringThreads
-from shared.errors import StoreUnavailable
+import msgspec
+
+from edge.index.identifiers import RequestedIdentifier, Resolution, ResolutionCache
+from edge.storage.data_version import DataVersionWatcher
+from shared.errors import InvalidIdentifier, StoreUnavailable
+from shared.index.identifiers import LAYOUT, SCHEMES, normal
 from shared.search import layout
+from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
+from shared.search.paging import begins_iid, find
 from shared.telemetry.log import Log
+
+Answer = TypeVar("Answer")
+
+
+class _Waiting(NamedTuple):
+    """A question with the future of its answer, and the loop of that."""
+
+    question: Callable[[], Any]
+    answered: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+
+
+class AnsweringThreads:
+    """A number of threads, and the questions that wait for one of them. They start with the first question."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._names = [f"{name}-{n}" for n in range(count)]
+        self._threads: list[Thread] = []
+        self._closed = False
+
+    async def ask(self, question: Callable[[], Answer]) -> Answer:
+        """Return what a function returns in a thread. Raises what it raises, and RuntimeError once they are closed.
+
+        A question whose caller no longer waits is not begun.
+        """
+        if self._closed:
+            raise RuntimeError("no questions are answered any more")
+        if not self._threads:
+            self._threads = [Thread(target=self._answer_all, name=name, daemon=True) for name in self._names]
+            for thread in self._threads:
+                thread.start()
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Answer] = loop.create_future()
+        self._waiting.put(_Waiting(question, answered, loop))
+        return await answered
+
+    def close(self) -> None:
+        """Cancel the questions that wait, and wait for those that were begun."""
+        self._closed = True
+        with suppress(Empty):
+            while waiting := self._waiting.get_nowait():
+                with suppress(RuntimeError):  # its loop has ended
+                    waiting.loop.call_soon_threadsafe(waiting.answered.cancel)
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _answer_all(self) -> None:
+        while waiting := self._waiting.get():
+            question, answered, loop = waiting
+            if answered.done():
+                continue
+            try:
+                given, error = question(), None
+            except Exception as raised:  # noqa: BLE001 - the caller gets it
+                given, error = None, raised
+            with suppress(RuntimeError):  # the loop has ended: no caller waits
+                loop.call_soon_threadsafe(_settle, answered, given, error)
+
+
+def _settle(answered: asyncio.Future[Any], given: Any, error: Exception | None) -> None:
+    if answered.done():  # its caller no longer waits
+        return
+    if error is None:
+        answered.set_result(given)
+    else:
+        answered.set_exception(error)
+
+
+# Runs searches in threads, always over the newest complete index.
+
 
 # Long operations of numpy and tantivy release the interpreter lock, so a second thread uses a second core.
 _THREADS = 2
@@ -25,7 +107,6 @@ _PENDING_MAX = 200
 _CHECK_SECONDS = 5.0
 # An index that could not be fetched may be large, and as damaged the next time.
 _FETCH_AGAIN_SECONDS = 60.0
-Answer = TypeVar("Answer")
 
 
 class SearchEngine:
@@ -144,3 +225,93 @@ class SearchEngine:
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop has ended: no answers are left
                     self._loop.call_soon_threadsafe(self._changed)
+
+
+# Identifiers in a query: the items that they lead to come first, before what the words find.
+
+
+# A text that more items have is no identifier of theirs.
+_ITEMS_MAX = 10
+_WORDS_MAX = 3
+_NUMBERS = ("gtin", "upc", "isbn")
+_WORD = re.compile(r"\S+")
+_NUMBER_CHARACTERS_MIN = 8
+_PART_CHARACTERS_MIN = 5
+_DIGIT = re.compile(r"[0-9]", re.ASCII)
+
+
+def identifiers_in(q: str) -> list[RequestedIdentifier]:
+    """Return the identifiers that a query may consist of or contain, each once. Pure."""
+    if begins_iid(q) or not _DIGIT.search(q):
+        return []
+    return list(dict.fromkeys(_candidates(q)))
+
+
+def _candidates(q: str) -> Iterator[RequestedIdentifier]:
+    if q.startswith(("http://", "https://")):
+        yield from _read("url", q)
+        return
+    words = _WORD.findall(q)
+    for text in (q, *words):
+        if len(text) >= _NUMBER_CHARACTERS_MIN:
+            for scheme in _NUMBERS:
+                yield from _read(scheme, text)
+    # A part number or a source's own number may be any text: only a short query with a digit is looked up as one.
+    if len(words) <= _WORDS_MAX and len(q) >= _PART_CHARACTERS_MIN:
+        yield from _read("mpn", q)
+        yield from _read("sku", q)
+        if len(words) > 1:  # a brand before its part number
+            yield from _read("mpn", words[-1])
+
+
+def _read(scheme: str, text: str) -> Iterator[RequestedIdentifier]:
+    try:
+        canonical = normal(scheme, text)
+    except InvalidIdentifier:
+        return
+    if canonical is None:
+        return
+    usable = SCHEMES[scheme] not in ("mpn", "sku") or (
+        len(canonical.value) >= _PART_CHARACTERS_MIN and _DIGIT.search(canonical.value)
+    )
+    if usable:
+        yield RequestedIdentifier(*canonical)
+
+
+class ItemSearch:
+    """The search of words, and before it the identifiers that a query contains."""
+
+    def __init__(self, engine: SearchEngine, resolutions: ResolutionCache, version: DataVersionWatcher) -> None:
+        self._engine = engine
+        self._resolutions = resolutions
+        self._version = version
+
+    async def find(self, search: SearchQuery) -> Page:
+        """Return a page of hits. Without PostgreSQL the words alone are searched. Raises as `SearchEngine.find`."""
+        requested = identifiers_in(search.q)
+        if requested:
+            found = await self._engine.ask(lambda index: self._possible(index, requested) or find(index, search))
+            if isinstance(found, Page):
+                return found
+            requested = found
+        resolved = await self._resolved(requested)
+        named = [entry.iids for entry in resolved.values() if len(entry.iids) <= _ITEMS_MAX]
+        first = tuple(sorted({iid for iids in named for iid in iids}))
+        page = await self._engine.find(msgspec.structs.replace(search, first=first))
+        return page if len(resolved) == len(requested) else msgspec.structs.replace(page, whole=False)
+
+    def _possible(self, index: SearchIndex, requested: list[RequestedIdentifier]) -> list[RequestedIdentifier]:
+        """Return the identifiers that items may have; an index of another data_version cannot tell."""
+        newest = (LAYOUT, self._version.current, self._version.committed_at)
+        if (index.identifiers, index.data_version, index.committed_at) != newest:
+            return requested
+        return [one for one in requested if index.may_have(one.scheme, one.value)]
+
+    async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
+        """Return what each identifier leads to; without those that only an unavailable store knows."""
+        if not requested:
+            return {}
+        try:
+            return await self._resolutions.find_many([one.key for one in requested])
+        except StoreUnavailable:
+            return {}

@@ -32,6 +32,10 @@ class Background:
         while True:
             try:
                 await self._work()
-            except Exception as error:  # noqa: BLE001 - without this work the edge would serve what is out of date
+            # Without this work the edge would serve what is out of date.
+            except (Exception, asyncio.CancelledError) as error:
+                task = asyncio.current_task()
+                if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+                    raise  # `stop`; otherwise something that the work waited for was cancelled
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
                 await asyncio.sleep(_PAUSE_SECONDS)

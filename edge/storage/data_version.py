@@ -7,6 +7,7 @@ from edge.storage.background import Background
 from edge.storage.database import Database
 from shared.db.queries import beside
 from shared.errors import StoreUnavailable
+from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
@@ -18,7 +19,8 @@ class DataVersionWatcher:
     """The newest committed data_version that this edge knows; 0 until the first one is read.
 
     While PostgreSQL is unavailable the number does not change, so answers cached for it stay valid. `committed_at` is
-    its moment, as PostgreSQL writes it.
+    its moment, as PostgreSQL writes it. `snapshot` names both: what is cached is keyed by it, because the number alone
+    comes again after a restore of an older database.
     """
 
     def __init__(self, database: Database, log: Log) -> None:
@@ -28,7 +30,7 @@ class DataVersionWatcher:
         self._due = asyncio.Event()
         self._one_read = asyncio.Lock()
         self._following = Background(self._follow, log)
-        self.current, self.committed_at = 0, ""
+        self._set(0, "")
 
     def on_change(self, call: Callable[[], None]) -> None:
         """Call a function after each change."""
@@ -55,12 +57,16 @@ class DataVersionWatcher:
                 return False
             newest, moment = (row["version"], row["committed_at"]) if row else (0, "")
             if (newest, moment) != (self.current, self.committed_at):
-                self.current, self.committed_at = newest, moment
+                self._set(newest, moment)
                 metrics.data_version.labels("edge").set(newest)
                 self._log.info("data-version", version=newest)
                 for call in self._changed:
                     call()
             return True
+
+    def _set(self, current: int, committed_at: str) -> None:
+        self.current, self.committed_at = current, committed_at
+        self.snapshot = keys.snapshot(current, committed_at)
 
     async def _follow(self) -> None:
         await self._due.wait()

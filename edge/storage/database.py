@@ -1,8 +1,9 @@
-"""PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for every kind of outage."""
+"""A fair share of the connections to PostgreSQL: one account never holds all of them while others wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, Self
@@ -10,10 +11,45 @@ from uuid import UUID
 
 import asyncpg
 
-from edge.storage.fair_share import ACCOUNT, FairShare
-from shared.db.outages import READ_ONLY, is_outage, was_rolled_back
+from shared.db.connect import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
+
+ACCOUNT: ContextVar[str | None] = ContextVar("account", default=None)
+"""The account that the current request is counted against; None for what no account asks for."""
+
+
+class FairShare:
+    """Lets each account use so many connections at a time; its other statements wait in their order."""
+
+    def __init__(self, connections_max: int) -> None:
+        self._connections_max = connections_max
+        self._gates: dict[str, asyncio.Semaphore] = {}
+        self._users: dict[str, int] = {}
+
+    @asynccontextmanager
+    async def slot(self, account: str | None, deadline_seconds: float) -> AsyncIterator[None]:
+        """Hold a slot of the account. Raises TimeoutError where none is free within the deadline."""
+        if account is None:
+            yield
+            return
+        gate = self._gates.setdefault(account, asyncio.Semaphore(self._connections_max))
+        self._users[account] = self._users.get(account, 0) + 1
+        try:
+            async with asyncio.timeout(deadline_seconds):
+                await gate.acquire()
+            try:
+                yield
+            finally:
+                gate.release()
+        finally:
+            self._users[account] -= 1
+            if not self._users[account]:
+                del self._users[account], self._gates[account]
+
+
+# PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for every kind of outage.
+
 
 NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """Errors of the driver in an outage.

@@ -1,92 +1,155 @@
-"""One act for each Idempotency-Key of a person or organization.
-
-The act and its answer commit together; repetitions get that answer.
-"""
+"""The request header `Idempotency-Key`: one text that marks repetitions of one request."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from edge.http.outcome import Outcome
-from edge.http.problems import Problem
+import msgspec
+from aiohttp import web
+
+from edge.http.faults import Fault
+from edge.http.json import NO_STORE
+from edge.http.parameters import BODY
+from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
-from shared.config import Settings
 from shared.db.queries import beside
-from shared.sealing import seal, sealing_key, unseal
+from shared.organizations.sealing import seal, sealing_key, unseal
+from shared.settings.settings import Settings
 
-SQL = beside(__file__, "idempotency.sql")
+FIELD = "Idempotency-Key"
+PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
+"""The problems that a route may answer because of the header."""
+
+_FORM = re.compile(r"[!-~]{0,255}", re.ASCII)
+PARAMETER: dict[str, Any] = {
+    "in": "header",
+    "name": FIELD,
+    "schema": {"type": "string", "pattern": f"^{_FORM.pattern}$"},
+    "required": False,
+}
+"""How the OpenAPI document describes the header."""
 
 
-Act = Callable[[Transaction], Awaitable[Outcome]]
+def idempotency_key_of(request: web.Request) -> str | None:
+    """Return the request's key, or None where it carries none; raise `invalid-parameter` for a malformed one."""
+    keys = request.headers.getall(FIELD, [])
+    if not any(keys):  # nginx drops an empty header, so an empty one that arrives another way is ignored as well
+        return None
+    if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
+        raise invalid_parameters([Fault(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
+    return keys[0]
+
+
+def digest_of(request: web.Request, organization: str | None) -> bytes:
+    """Return a SHA-256 of what a request orders of an organization: its call, and its body as it was validated."""
+    ordered = {
+        "call": f"{request.method} {request.path}",
+        "organization": organization,
+        "body": request.get(BODY, {}),
+    }
+    return hashlib.sha256(msgspec.json.encode(ordered, order="sorted")).digest()
+
+
+# The answer of an act as status and JSON text: what is kept for its repetitions and sent each time.
 
 
 @dataclass(frozen=True, slots=True)
-class IdempotentRequest:
-    """A request that may come again: its owner, its key, and a SHA-256 of what it asks for.
+class Outcome:
+    """The answer of an act: status, and the body as it is sent."""
 
-    The owner is the person of the scope, or where it names none, the organization.
-    """
+    status: int
+    body: bytes = b""
 
-    scope: Scope
-    key: str
-    digest: bytes
 
-    @property
-    def owner_id(self) -> str:
-        """The id of the owner."""
-        owner = self.scope.person or self.scope.organization
-        assert owner is not None
-        return owner
+def outcome_of(document: object, status: int) -> Outcome:
+    """Return an answer with a document of plain values."""
+    return Outcome(status, msgspec.json.encode(document))
 
-    @property
-    def key_digest(self) -> bytes:
-        """The stored digest of the key. The key itself is part of what decrypts the answer."""
-        return hashlib.sha256(self.key.encode()).digest()
+
+def response_of(outcome: Outcome) -> web.Response:
+    """Return the response, which no cache keeps."""
+    if not outcome.body:
+        return web.Response(status=outcome.status)
+    return web.Response(
+        status=outcome.status, body=outcome.body, content_type="application/json", headers=dict(NO_STORE)
+    )
+
+
+# One act for each Idempotency-Key of a person or organization. The act and its answer commit together; repetitions
+# get that answer.
+
+
+SQL = beside(__file__, "idempotency.sql")
+
+Act = Callable[[Database | Transaction], Awaitable[Outcome]]
+ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]
 
 
 class IdempotentActs:
-    """Runs acts once. Raises StoreUnavailable where the database does not answer; the act may then have been done."""
+    """Runs acts once for each owner and key: the person of a scope, or where it names none, its organization.
+
+    Raises StoreUnavailable where the database does not answer; the act may then have been done.
+    """
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self.settings = settings
 
-    async def run(self, request: IdempotentRequest, act: Act, *, wait: bool = False) -> Outcome:
-        """Run the act, or return the answer of the request that ran it.
+    async def run(self, request: web.Request, owner: Scope, act: Act, organization: str | None = None) -> Outcome:
+        """Run what a request orders of an organization; under an Idempotency-Key once for all its repetitions."""
+        key = idempotency_key_of(request)
+        if key is None:
+            return await act(self._database)
+        return await self.once(owner, key, digest_of(request, organization), act)
 
-        While that one is running, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
-        `idempotency-key-reused` where it asked for something else. An act that raises leaves nothing behind, so its key
+    async def once(
+        self, owner: Scope, key: str, digest: bytes, act: ActInTransaction, *, wait: bool = False
+    ) -> Outcome:
+        """Run the act, or return the answer that it had under this key.
+
+        While it runs for another request, raises `idempotency-in-progress`, or with `wait` waits for its end. Raises
+        `idempotency-key-reused` where the digest is another one. An act that raises leaves nothing behind, so its key
         can be used again.
         """
-        async with self._database.transaction(request.scope) as transaction:
-            name = f"{request.owner_id} {request.key}"
-            [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, name)
-            if not lock["got"]:
-                raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
-            known = await self._known(transaction, request)
-            return known or await self._remembered(transaction, request, act)
+        owner_id = owner.person or owner.organization
+        assert owner_id is not None
+        known, remember = _OF_PEOPLE if owner.person else _OF_ORGANIZATIONS
+        # The table has a digest of the key. The key itself is part of what decrypts the answer.
+        key_digest = hashlib.sha256(key.encode()).digest()
+        sealing_keys = [sealing_key(pepper, "idempotent-answer", owner_id, key) for pepper in self.settings.peppers]
+        async with self._database.transaction(owner) as transaction:
+            await lock_key(transaction, owner_id, key, wait=wait)
+            row = await transaction.fetch_row(known, owner_id, key_digest, digest)
+            if row is not None:
+                require_same(row, "request")
+                return Outcome(row["status"], _unsealed(row["sealed_body"], sealing_keys))
+            outcome = await act(transaction)
+            sealed = seal(sealing_keys[0], outcome.body)
+            await transaction.fetch(remember, owner_id, key_digest, digest, outcome.status, sealed, scope=owner)
+            return outcome
 
-    async def _known(self, transaction: Transaction, request: IdempotentRequest) -> Outcome | None:
-        query = SQL.known if request.scope.person else SQL.known_of_organization
-        row = await transaction.fetch_row(query, request.owner_id, request.key_digest, request.digest)
-        if row is None:
-            return None
-        if not row["same"]:
-            raise Problem("idempotency-key-reused", "This Idempotency-Key was used for another request.")
-        bodies = (unseal(key, row["sealed_body"]) for key in self._sealing_keys(request))
-        body = next((body for body in bodies if body is not None), None)
-        if body is None:  # sealed under a pepper that is not in use any more
-            raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
-        return Outcome(row["status"], body)
 
-    async def _remembered(self, transaction: Transaction, request: IdempotentRequest, act: Act) -> Outcome:
-        outcome = await act(transaction)
-        sealed = seal(self._sealing_keys(request)[0], outcome.body)
-        values = (request.owner_id, request.key_digest, request.digest, outcome.status, sealed)
-        query = SQL.remember if request.scope.person else SQL.remember_of_organization
-        await transaction.fetch(query, *values, scope=request.scope)
-        return outcome
+_OF_PEOPLE = (SQL.known, SQL.remember)
+_OF_ORGANIZATIONS = (SQL.known_of_organization, SQL.remember_of_organization)
 
-    def _sealing_keys(self, request: IdempotentRequest) -> list[bytes]:
-        peppers = self.settings.peppers
-        return [sealing_key(pepper, "idempotent-answer", request.owner_id, request.key) for pepper in peppers]
+
+async def lock_key(transaction: Transaction, owner: str, key: str, *, wait: bool = False) -> None:
+    """Let no other transaction act under the key until this one ends. Raises `idempotency-in-progress`."""
+    [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, f"{owner} {key}")
+    if not lock["got"]:
+        raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+
+
+def require_same(known: Any, act: str) -> None:
+    """Raise `idempotency-key-reused` where the key was used before with another digest."""
+    if not known["same"]:
+        raise Problem("idempotency-key-reused", f"This Idempotency-Key was used for another {act}.")
+
+
+def _unsealed(sealed: bytes, keys: Iterable[bytes]) -> bytes:
+    body = next((body for body in (unseal(key, sealed) for key in keys) if body is not None), None)
+    if body is None:  # sealed under a pepper that is not in use any more
+        raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
+    return body

@@ -1,20 +1,117 @@
-"""Metrics that an edge samples on a timer instead of per request: event loop lag, stores, connection pool.
-
-Timing each call would slow the fast path; one probe a second shows the same latency of a store.
-"""
+"""LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives."""
 
 import asyncio
+import uuid
 from collections.abc import Callable, Mapping
 from time import perf_counter
+from typing import Any
+
+import asyncpg
 
 from edge.storage.background import Background
-from edge.storage.database import Database
-from edge.storage.listener import PgListener
+from edge.storage.database import NO_ANSWER, Database
 from edge.storage.redis_client import RedisClient
-from edge.storage.run_marker import RunMarker
 from shared.errors import StoreUnavailable
+from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+_RECONNECT_SECONDS = 1.0
+_PROBE_SECONDS = 5.0
+
+
+class PgListener:
+    """Calls a function for each notification on a channel, and every function after each (re)connection.
+
+    A notification may be lost while the connection is down; the calls after a reconnection make up for it.
+    `on_payload` functions get the notification's payload, or "" after a reconnection, which means that anything may
+    have changed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        on_signal: Mapping[str, Callable[[], Any]],
+        log: Log,
+        on_payload: Mapping[str, Callable[[str], Any]] | None = None,
+    ) -> None:
+        self._url = url
+        self._on_payload = dict(on_payload or {})
+        self._on_signal = on_signal
+        self._log = log
+        self._listening = Background(self._listen, log)
+        self.connected = False
+
+    def start(self) -> None:
+        """Start listening in the background."""
+        self._listening.start()
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        await self._listening.stop()
+
+    async def _listen(self) -> None:
+        """Listen until the connection is lost, and pause."""
+        try:
+            await self._listen_once()
+        except (*NO_ANSWER, asyncpg.PostgresError):
+            if self.connected:
+                self._log.warning("store-down", store="notices")
+        finally:
+            self.connected = False
+        await asyncio.sleep(_RECONNECT_SECONDS)
+
+    async def _listen_once(self) -> None:
+        connection = await asyncpg.connect(
+            self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
+        )
+        try:
+            for channel in (*self._on_signal, *self._on_payload):
+                await connection.add_listener(channel, self._on_notice)
+            self.connected = True
+            for call in self._on_signal.values():
+                call()
+            for call_with in self._on_payload.values():
+                call_with("")
+            while True:  # a connection that was cut is noticed only when it is used
+                await asyncio.sleep(_PROBE_SECONDS)
+                await connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
+        finally:
+            connection.terminate()
+
+    def _on_notice(self, connection: Any, pid: int, channel: str, payload: object) -> None:
+        if channel in self._on_payload:
+            self._on_payload[channel](str(payload))
+        else:
+            self._on_signal[channel]()
+
+
+# Notices that the state store lost what it held: a flush, or a restart without its file. Counts begin anew then.
+
+
+class RunMarker:
+    """A marker that the first edge writes and that nothing of ours deletes. Another value means that all was lost."""
+
+    def __init__(self, store: RedisClient, log: Log) -> None:
+        self._store = store
+        self._log = log
+        self._seen: bytes | None = None
+        # There from the beginning, as 0: Prometheus sees no increase in a counter that begins with its first loss.
+        self._losses = metrics.store_emptied.labels("state")
+
+    async def look(self) -> None:
+        """Compare the marker with the one seen before; count and log a loss once. Raises StoreUnavailable."""
+        await self._store.command("SET", keys.RUN_MARKER, uuid.uuid4().hex, "NX")
+        marker = await self._store.command("GET", keys.RUN_MARKER)
+        if self._seen is not None and marker != self._seen:
+            self._losses.inc()
+            self._log.error("store-emptied", store="state")
+        self._seen = marker
+
+
+# Metrics that an edge samples on a timer instead of per request: event loop lag, stores, connection pool. Timing
+# each call would slow the fast path; one probe a second shows the same latency of a store.
+
 
 _LAG_SECONDS = 0.25
 _SAMPLES_PER_PROBE = 4
@@ -28,7 +125,6 @@ class RuntimeMonitor:
         stores: Mapping[str, RedisClient],
         database: Database,
         notices: PgListener,
-        lines_lost: Callable[[], int],
         marker: RunMarker,
         log: Log,
     ) -> None:
@@ -36,8 +132,6 @@ class RuntimeMonitor:
         self._stores = stores
         self._database = database
         self._notices = notices
-        self._lines_lost = lines_lost
-        self._lost_before = 0
         self._sampling = Background(self._sample, log)
 
     def start(self) -> None:
@@ -58,9 +152,6 @@ class RuntimeMonitor:
         metrics.pool_connections.labels("busy").set(busy)
         metrics.pool_connections.labels("idle").set(idle)
         metrics.pool_connections_max.set(most)
-        lost = self._lines_lost()
-        metrics.access_lines_lost.inc(lost - self._lost_before)
-        self._lost_before = lost
 
     async def _sample(self) -> None:
         loop = asyncio.get_running_loop()

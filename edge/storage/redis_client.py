@@ -19,10 +19,11 @@ import hiredis
 from edge.storage.background import Background
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.telemetry import metrics
-from shared.telemetry.log import Log
+from shared.telemetry.log import Log, trace_of
 
 Reply = Any
 Done = Callable[[Reply], None]
+_log = Log("edge")
 _RECONNECT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0)
 _CONNECT_SECONDS = 0.5
 
@@ -60,6 +61,20 @@ def pack(*arguments: bytes | str | int) -> bytes:
     return packed
 
 
+def deliver(done: Callable[[Any], None], reply: Any) -> None:
+    """Call a callback with its reply. One that raises is logged and called again with its error.
+
+    Callers wait behind a callback: an error that passed on from here would leave them, and those of all replies behind
+    this one, waiting for ever.
+    """
+    try:
+        done(reply)
+    except Exception as error:  # noqa: BLE001 - any fault of a callback is that callback's alone
+        _log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
+        if not isinstance(reply, Exception):
+            deliver(done, error)
+
+
 class Connection(asyncio.Protocol):
     """One connection with its unanswered commands in order."""
 
@@ -83,7 +98,7 @@ class Connection(asyncio.Protocol):
 
     def send(self, packed: bytes, done: Done) -> None:
         if self._transport is None:  # already lost: the reply would never come and the caller would wait for ever
-            done(StoreUnavailable(self._store))
+            deliver(done, StoreUnavailable(self._store))
             return
         if not self._outgoing:
             self._loop.call_soon(self._flush)
@@ -93,7 +108,7 @@ class Connection(asyncio.Protocol):
         self._reader.feed(data)
         waiting = self._waiting
         while (reply := self._reader.gets()) is not False:
-            waiting.popleft()[1](reply)
+            deliver(waiting.popleft()[1], reply)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -103,7 +118,7 @@ class Connection(asyncio.Protocol):
         self._waiting, self._outgoing = deque(), []
         self._on_lost()
         for done in lost:
-            done(StoreUnavailable(self._store))
+            deliver(done, StoreUnavailable(self._store))
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -155,7 +170,7 @@ class RedisClient(ABC):
 
     @abstractmethod
     def send(self, packed: bytes, done: Done) -> None:
-        """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable, and must not raise."""
+        """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable (see `deliver`)."""
 
     async def command(self, *arguments: bytes | str | int) -> Reply:
         """Send one command and wait. Raises StoreUnavailable, also for the store's own errors (OOM, LOADING …)."""
@@ -203,11 +218,11 @@ class SingleNodeClient(RedisClient):
             await asyncio.sleep(0)
 
     def send(self, packed: bytes, done: Done) -> None:
-        """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable, and must not raise."""
+        """Send a packed command; `done` gets its reply, an error reply, or StoreUnavailable (see `deliver`)."""
         connection = self._connection
         if connection is None:
             metrics.store_errors.labels(self.name).inc()
-            done(StoreUnavailable(self.name))
+            deliver(done, StoreUnavailable(self.name))
         else:
             connection.send(packed, done)
 

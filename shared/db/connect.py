@@ -1,12 +1,59 @@
-"""Connections of the sync side (workers, command line). The edge has its own asyncpg pool."""
+"""Which of PostgreSQL's errors are an outage: the same call may succeed later, and nothing is wrong with it."""
 
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from shared.db.outages import is_outage
+from shared.db.queries import beside
 from shared.errors import ConfigurationError
+
+# Whole classes of SQLSTATE: connection lost, authorization refused, transaction rolled back (serialization, deadlock),
+# resources exhausted (disk, connections), broken off by an operator or a time-out, input and output of the server.
+_CLASSES = ("08", "28", "40", "53", "57", "58")
+# Read-only (a standby, or a primary that was demoted), a session ended for being idle or too slow, a database that is
+# not there (yet), a lock that was not granted in time.
+_STATES = ("25006", "25P03", "25P04", "3D000", "55P03")
+_ROLLED_BACK = "40"
+READ_ONLY = "25006"
+
+
+def is_outage(sqlstate: str | None) -> bool:
+    """Return whether an error with this SQLSTATE is PostgreSQL's outage rather than the statement's fault."""
+    return sqlstate is not None and (sqlstate[:2] in _CLASSES or sqlstate in _STATES)
+
+
+def was_rolled_back(sqlstate: str | None) -> bool:
+    """Return whether PostgreSQL undid the statement because of another transaction: it may be sent again at once."""
+    return sqlstate is not None and sqlstate.startswith(_ROLLED_BACK)
+
+
+# Which role a part connects as: one that callers reach must not own the schema.
+
+
+SQL = beside(__file__, "role.sql")
+
+
+def refuse_owner(url: str, variable: str) -> None:
+    """Raise ConfigurationError where the address's role owns the schema or is a superuser.
+
+    Returns where PostgreSQL does not answer: a part must start without it, and `itemindex doctor` asks again.
+    """
+    try:
+        with connect(url, application="start") as connection:
+            row = connection.execute(SQL.owns).fetchone()
+    except psycopg.Error as error:
+        if unavailable(error):
+            return
+        raise
+    if row is not None and row[1]:
+        raise ConfigurationError(
+            f"{variable} connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
+        )
+
+
+# Connections of the sync side (workers, command line). The edge has its own asyncpg pool.
+
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 # A host that was cut off sends no farewell. Without these a worker would wait a quarter of an hour for an answer to

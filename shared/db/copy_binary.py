@@ -1,8 +1,4 @@
-"""PostgreSQL's binary COPY (its documentation, "Binary Format"): tables of rows, and rows one at a time. Pure.
-
-A stream is a header, rows, and a trailer. A row is the number of its columns, then for each column the length of its
-value (-1 for NULL) and the value in network byte order. If all rows have the same widths they are one numpy table.
-"""
+"""Arrays as PostgreSQL's text. Pure."""
 
 import struct
 from collections.abc import Collection, Iterable, Sequence
@@ -12,6 +8,21 @@ from typing import Any
 import numpy as np
 
 from shared.errors import ItemIndexError
+
+
+def text_array(texts: Iterable[str]) -> str:
+    """Return texts as the literal of an array.
+
+    Each is quoted, so that none is read as NULL. Format: PostgreSQL, "Array Input and Output Syntax".
+    """
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join([f'"{text}"' for text in quoted]) + "}"
+
+
+# PostgreSQL's binary COPY (its documentation, "Binary Format"): tables of rows, and rows one at a time. Pure. A
+# stream is a header, rows, and a trailer. A row is the number of its columns, then for each column the length of its
+# value (-1 for NULL) and the value in network byte order. If all rows have the same widths they are one numpy table.
+
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"

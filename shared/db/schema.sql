@@ -285,6 +285,10 @@ CREATE FUNCTION public.log_item_state() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
+    IF OLD.status = 'merged' AND NEW.status = 'active' THEN
+        INSERT INTO event_log (type, data) VALUES (
+            'item.split', jsonb_build_object('iid', NEW.iid, 'survivor_iid', OLD.survivor_iid));
+    END IF;
     INSERT INTO event_log (type, data) VALUES (
         CASE NEW.status WHEN 'merged' THEN 'item.merged' WHEN 'withdrawn' THEN 'item.withdrawn' ELSE 'item.restored' END,
         jsonb_build_object('iid', NEW.iid, 'survivor_iid', NEW.survivor_iid));
@@ -1159,8 +1163,11 @@ CREATE TABLE public.loads (
     summary jsonb DEFAULT '{}'::jsonb NOT NULL,
     error text,
     started_at timestamp with time zone DEFAULT now() NOT NULL,
-    finished_at timestamp with time zone
+    finished_at timestamp with time zone,
+    inputs bytea
 );
+
+COMMENT ON COLUMN public.loads.inputs IS 'SHA-256 of all that the load was read from; null where its outcome depends on the day or the index as well';
 
 CREATE TABLE public.match_reviews (
     id bigint NOT NULL,
@@ -2373,6 +2380,8 @@ GRANT SELECT(kind) ON TABLE public.events TO itemindex_worker;
 GRANT SELECT(at) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(at) ON TABLE public.events TO itemindex_worker;
 
+GRANT SELECT(load_id) ON TABLE public.events TO itemindex_worker;
+
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
 
@@ -2464,6 +2473,10 @@ GRANT UPDATE(missing_since) ON TABLE public.jobs TO itemindex_edge;
 GRANT SELECT ON TABLE public.links TO itemindex_edge;
 GRANT SELECT ON TABLE public.links TO itemindex_worker;
 
+GRANT SELECT,DELETE ON TABLE public.load_files TO itemindex_worker;
+
+GRANT SELECT,DELETE ON TABLE public.loads TO itemindex_worker;
+
 GRANT SELECT ON TABLE public.match_reviews TO itemindex_edge;
 
 GRANT INSERT(left_id) ON TABLE public.match_reviews TO itemindex_edge;
@@ -2509,6 +2522,8 @@ GRANT SELECT ON TABLE public.sources TO itemindex_analytics;
 GRANT SELECT ON TABLE public.rates_in_force TO itemindex_edge;
 GRANT SELECT ON TABLE public.rates_in_force TO itemindex_worker;
 GRANT SELECT ON TABLE public.rates_in_force TO itemindex_analytics;
+
+GRANT SELECT,DELETE ON TABLE public.rejects TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.release_files TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_files TO itemindex_worker;

@@ -15,7 +15,11 @@ Refunder = Literal["edge", "dispatcher"]
 
 def call(
     account: str, charge_id: str, day: int, units: int, refunder: Refunder
-) -> tuple[str, int, str, str, int, int, str]:
+) -> tuple[str, int, str, str, str, int, int, str]:
     """Return the arguments of EVAL that give a charge back, once, however often and by whichever tier they are sent."""
-    names = (keys.quota(account, day), keys.refund_marker(account, charge_id))
+    names = (
+        keys.quota(account, day),
+        keys.refund_marker(account, charge_id),
+        keys.charge_marker(account, charge_id),
+    )
     return (SCRIPT, len(names), *names, units, _MARKER_SECONDS, refunder)

@@ -1,7 +1,7 @@
 """Which store the settings ask for: a directory, or S3 where a bucket is named."""
 
-from shared.config import Settings
 from shared.objects.directory import DirectoryStore, ResultStore
+from shared.settings.settings import Settings
 
 _PATIENT_SECONDS = 30.0
 

@@ -1,6 +1,14 @@
-"""The permissions of each role. Pure."""
+"""The acts' SQL, for both ways of running it."""
 
 from typing import Literal
+
+from shared.db.queries import beside
+
+SQL = beside(__file__, "organizations.sql")
+
+
+# The permissions of each role. Pure.
+
 
 Role = Literal["owner", "admin", "member", "viewer"]
 ROLES: tuple[Role, ...] = ("owner", "admin", "member", "viewer")

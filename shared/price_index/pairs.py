@@ -6,8 +6,7 @@ import numpy as np
 
 from shared.price_index.bilateral import FORMULAE, Matched
 from shared.price_index.panel import Floats, Ints, Panel
-from shared.price_index.question import TIME_PRODUCT_DUMMY, Question
-from shared.price_index.shares import SHARE_FORMULAE, DummyWeights, time_product_dummy
+from shared.price_index.question import SHARE_FORMULAE, TIME_PRODUCT_DUMMY, DummyWeights, Question, time_product_dummy
 
 _NONE = np.empty(0)
 PeriodPairs = Sequence[tuple[int, int]]

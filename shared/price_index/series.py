@@ -1,12 +1,275 @@
-"""The index of every period of a panel, by whichever method is asked for. Pure."""
+"""A series longer than its window: each further period is linked to the series by a splice. Pure.
+
+Sources: Krsinich, Journal of Official Statistics 32 (2016), window splice; Ivancic, Diewert and Fox (2011), movement
+splice; de Haan (2015), half splice; Diewert and Fox, Journal of Business & Economic Statistics 40 (2022), mean splice;
+Chessa (2019), splices on the published series; Lamboray (2017) and Chessa (2016), fixed base windows.
+"""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from shared.price_index import multilateral, similarity
+from shared.price_index.bilateral import Matched
 from shared.price_index.pairs import Pairs, PeriodPairs, dummy_weights
-from shared.price_index.panel import Floats, IndexNotDefined, Panel
-from shared.price_index.question import GEARY_KHAMIS, Question, needs_quantities
-from shared.price_index.splice import spliced
+from shared.price_index.panel import Floats, IndexNotDefined, Mask, Panel
+from shared.price_index.question import GEARY_KHAMIS, DummyWeights, Links, Question, needs_quantities
+
+Window = Callable[[int, int], Floats]
+"""The index of the periods from a first one up to but without a last one, on any scale."""
+
+
+def spliced(index: Window, periods: int, window: int, splice: str) -> Floats:
+    """Return the index of all periods from windows of `window` periods (two or more), the first period at 1.
+
+    Values once published do not change when a period is added. A period that no matched item connects with its window
+    is NaN and links nothing; where a splice would link there alone, all periods that both windows have do.
+    """
+    window = min(window, periods)
+    old = index(0, window)
+    published = np.full(periods, np.nan)
+    published[:window] = old / old[0]
+    for end in range(window + 1, periods + 1):
+        if splice in ("fbew", "fbmw"):
+            published[end - 1] = _from_base(index, published, end, window, expanding=splice == "fbew")
+            continue
+        new = _to_last(index, end - window, end)
+        earlier = published[end - window : end - 1]
+        kept = earlier if splice.endswith("-published") else _kept(earlier, old)
+        steps = new[-1] / new[:-1] * kept
+        linked = _mean(steps[_link_positions(splice.removesuffix("-published"), window)])
+        published[end - 1] = _mean(steps) if np.isnan(linked) else linked
+        old = np.append(old[1:], np.nan) if np.isnan(new[-1]) else new
+    return published
+
+
+def _to_last(index: Window, start: int, end: int) -> Floats:
+    """Return the index of a window's periods that matched items connect with its last one, NaN for the others."""
+    new = index(start, end)
+    first = start
+    while np.isnan(new[-1]) and first < end - 2:
+        first += 1
+        new = index(first, end)
+    return np.append(np.full(first - start, np.nan), new)
+
+
+def _mean(steps: Floats) -> float:
+    """Return the geometric mean of those that are defined, NaN where none is."""
+    known = steps[~np.isnan(steps)]
+    return float(np.exp(np.mean(np.log(known)))) if len(known) else float("nan")
+
+
+def _kept(published: Floats, old: Floats) -> Floats:
+    """Return what the window before says of the periods that both windows have, on the published scale at its last."""
+    known = np.flatnonzero(~np.isnan(old[1:] * published))
+    if not len(known):
+        return np.full(len(published), np.nan)
+    last = known[-1]
+    kept: Floats = old[1:] / old[1 + last] * published[last]
+    return kept
+
+
+def _link_positions(splice: str, window: int) -> list[int]:
+    """Return the positions in a new window at which a splice links; the last period of the window is the new one."""
+    if splice.isdigit():
+        if not 1 <= int(splice) < window:
+            raise IndexNotDefined(f"splice: a period of the window before its last, 1 to {window - 1}")
+        return [int(splice) - 1]
+    return {
+        "movement": [window - 2],
+        "window": [0],
+        "half": [(window - 1) // 2],
+        "mean": list(range(window - 1)),
+    }[splice]
+
+
+def _from_base(index: Window, published: Floats, end: int, window: int, *, expanding: bool) -> float:
+    """Return the new period's index linked to the last base period: every (window - 1)th period is one.
+
+    `expanding`: the window begins at the base period, else it has its full length.
+    """
+    base = (end - 2) // (window - 1) * (window - 1)
+    start = base if expanding else end - window
+    new = index(start, end)
+    linked = float(published[base] * new[-1] / new[base - start])
+    if not np.isnan(linked):
+        return linked
+    new = _to_last(index, end - window, end)
+    return _mean(new[-1] / new[:-1] * published[end - window : end - 1])
+
+
+# Indices over a whole window of periods: GEKS, the time product dummy method and Geary-Khamis. Pure. Sources: ILO et
+# al., Consumer Price Index Manual: Theory (2020), chapter 7; Ivancic, Diewert and Fox, Journal of Econometrics 161
+# (2011); Caves, Christensen and Diewert, Economic Journal 92 (1982); Summers (1973); Geary (1958) and Khamis (1972).
+# All return one value a period with the first period that is defined at 1, NaN for periods that matched items do not
+# connect with it. Systems have one equation a period: however many items there are, they stay small.
+
+
+def geks(logs: Floats) -> Floats:
+    """Return the GEKS index of an antisymmetric matrix of bilateral ln indices.
+
+    It is the transitive index nearest to the bilateral ones by least squares: where all are defined, the geometric mean
+    of the ways through every link period. Pairs without a bilateral index (NaN) are left out.
+    """
+    known = ~np.isnan(logs)
+    logs = np.where(known, logs, 0.0)
+    np.fill_diagonal(known, False)
+    linked = connected(known)
+    laplacian = np.diag(known.sum(axis=1)) - known.astype("f8")
+    return _solved(laplacian, -logs.sum(axis=1), linked)
+
+
+def time_product_dummy(panel: Panel, weights: DummyWeights) -> Floats:
+    """Return the time product dummy index: the period effects of weighted least squares of ln price on period and item.
+
+    Each price weighs its share of its period's sales (`shares`), or every price the same (`unit`).
+    """
+    present = panel.present()
+    weight = present.astype("f8") if weights == "unit" else _shares(panel)
+    logs = np.log(panel.prices, out=np.zeros_like(panel.prices), where=present)
+    of_item = weight.sum(axis=0)
+    part = np.divide(weight, of_item, out=np.zeros_like(weight), where=of_item > 0)
+    system = np.diag(weight.sum(axis=1)) - weight @ part.T
+    right = np.sum(weight * (logs - np.sum(part * logs, axis=0)), axis=1)
+    return _solved(system, right, connected(weight @ weight.T > 0))
+
+
+def geary_khamis(panel: Panel) -> Floats:
+    """Return the Geary-Khamis index: unit values at reference prices that are themselves mean deflated prices."""
+    values, quantities = panel.values(), panel.quantities
+    if quantities is None:
+        raise IndexNotDefined("this method weights items by their sales: it needs quantities")
+    sold = quantities.sum(axis=0)
+    part = np.divide(values, sold, out=np.zeros_like(values), where=sold > 0)
+    totals = values.sum(axis=1)
+    shared = quantities @ part.T
+    linked = connected((shared > 0) & (totals > 0)[:, None])
+    # Deflators x solve x = A x: known up to a factor, which the first period sets.
+    deflators = np.full(panel.periods, np.nan)
+    first, others = _first_and_others(linked)
+    system = np.eye(len(others)) - shared[np.ix_(others, others)] / totals[others, None]
+    deflators[first] = 1.0
+    deflators[others] = np.linalg.solve(system, shared[others][:, first].sum(axis=1) / totals[others])
+    index: Floats = 1 / deflators
+    return index
+
+
+def matched_throughout(panel: Panel) -> Panel:
+    """Return the items that occur in every period of the panel."""
+    return panel.take(np.flatnonzero(panel.present().all(axis=0)))
+
+
+def connected(linked: Mask) -> Mask:
+    """Return which periods a chain of links leads to from the first one."""
+    reached = np.zeros(len(linked), bool)
+    reached[:1] = True
+    while (grown := reached | linked[reached].any(axis=0)).sum() > reached.sum():
+        reached = grown
+    return reached
+
+
+def _shares(panel: Panel) -> Floats:
+    values = panel.values()
+    totals = values.sum(axis=1, keepdims=True)
+    shares: Floats = np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
+    return shares
+
+
+def _first_and_others(linked: Mask) -> tuple[list[int], list[int]]:
+    positions = np.flatnonzero(linked).tolist()
+    return positions[:1], positions[1:]
+
+
+def _solved(system: Floats, right: Floats, linked: Mask) -> Floats:
+    """Return exp of the solution with the first period at 0, NaN for periods that are not linked with it."""
+    index = np.full(len(right), np.nan)
+    first, others = _first_and_others(linked)
+    index[first] = 1.0
+    index[others] = np.exp(np.linalg.solve(system[np.ix_(others, others)], right[others]))
+    return index
+
+
+# Chaining by similarity: each period is linked to the earlier one whose prices are most like its own. Pure. Sources:
+# Hill (1999, 2001), Paasche-Laspeyres spread; Diewert (2009), weighted log-quadratic and asymptotically linear
+# measures; Fox, Hill and Diewert (2004), mix, scale and absolute dissimilarity.
+
+
+def dissimilarity(m: Matched, measure: Links) -> float:
+    """Return how different two periods' prices are, 0 where they are proportional; infinite without matched items."""
+    if not len(m.p0):
+        return float("inf")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = _MEASURES[measure](m)
+    return distance if np.isfinite(distance) else float("inf")
+
+
+def links(count: int, measure: Callable[[int, int], float]) -> list[int]:
+    """Return, for each of `count` periods, the earlier period that it is linked to (the first: itself).
+
+    Of equally similar periods the earliest one is taken.
+    """
+    chosen = [0]
+    for end in range(1, count):
+        distances = [measure(start, end) for start in range(end)]
+        chosen.append(int(np.argmin(distances)))
+    return chosen
+
+
+def _spread(m: Matched) -> float:
+    laspeyres = np.sum(m.p1 * m.q0) / np.sum(m.p0 * m.q0)
+    paasche = np.sum(m.p1 * m.q1) / np.sum(m.p0 * m.q1)
+    return float(np.abs(np.log(laspeyres / paasche)))
+
+
+def _by_shares(distance: Callable[[Floats], Floats]) -> Callable[[Matched], float]:
+    """Return the mean, by both periods' shares, of how far each relative is from the Fisher index."""
+
+    def measure(m: Matched) -> float:
+        v0, v1 = m.p0 * m.q0, m.p1 * m.q1
+        fisher = np.sqrt(np.sum(m.p1 * m.q0) / v0.sum() * (v1.sum() / np.sum(m.p0 * m.q1)))
+        shares = (v0 / v0.sum() + v1 / v1.sum()) / 2
+        return float(np.sum(shares * distance(m.ratio / fisher)))
+
+    return measure
+
+
+def _prices_and_quantities(distance: Callable[[Floats], float]) -> Callable[[Matched], float]:
+    def measure(m: Matched) -> float:
+        return float(np.sqrt(distance(np.log(m.ratio)) * distance(np.log(m.q1 / m.q0))))
+
+    return measure
+
+
+def _mix(logs: Floats) -> float:
+    return float(np.var(logs))
+
+
+def _scale(logs: Floats) -> float:
+    return float(np.mean(logs) ** 2)
+
+
+_MEASURES: dict[Links, Callable[[Matched], float]] = {
+    "plspread": _spread,
+    "logquadratic": _by_shares(lambda relative: np.log(relative) ** 2),
+    "asymplinear": _by_shares(lambda relative: relative + 1 / relative - 2),
+    "mix": _prices_and_quantities(_mix),
+    "scale": _prices_and_quantities(_scale),
+    "absolute": _prices_and_quantities(lambda logs: _mix(logs) + _scale(logs)),
+}
+
+
+def measure_named(text: str) -> Links:
+    """Return the measure of that name, `previous` for the period before; raise IndexNotDefined for another."""
+    name = "".join(letter for letter in text.lower() if letter.isalpha())
+    name = {"pop": "previous", "mixscale": "absolute"}.get(name, name)
+    if name == "previous":
+        return "previous"
+    for measure in _MEASURES:
+        if measure == name:
+            return measure
+    raise IndexNotDefined(f"chain method: previous, {', '.join(_MEASURES)}")
+
+
+# The index of every period of a panel, by whichever method is asked for. Pure.
 
 
 def index_series(panel: Panel, question: Question) -> Floats:
@@ -49,7 +312,7 @@ def compared_with(panel: Panel, question: Question) -> list[int]:
     if question.links == "previous" or question.over_window:
         return [max(position - 1, 0) for position in range(count)]
     pairs, measure = Pairs(panel, question), question.links
-    return similarity.links(count, lambda a, b: similarity.dissimilarity(pairs.matched(a, b), measure))
+    return links(count, lambda a, b: dissimilarity(pairs.matched(a, b), measure))
 
 
 def wanted_pairs(periods: int, question: Question, compared: list[int]) -> PeriodPairs:
@@ -68,7 +331,7 @@ def assembled(logs: Floats, question: Question, compared: list[int]) -> Floats:
     if question.over_window:
         both = np.where(np.isnan(logs), -logs.T, logs)
         window = count if question.window is None else question.window
-        return spliced(lambda a, b: multilateral.geks(both[a:b, a:b]), count, window, question.splice)
+        return spliced(lambda a, b: geks(both[a:b, a:b]), count, window, question.splice)
     with np.errstate(over="ignore", invalid="ignore"):  # an index beyond floating point is none
         steps: Floats = np.exp(logs[compared, np.arange(count)])
         if question.output == "fixed":
@@ -90,10 +353,10 @@ def based(series: Floats, question: Question) -> Floats:
 
 def _whole_window(panel: Panel, question: Question) -> Floats:
     if question.sample == "matched":
-        panel = multilateral.matched_throughout(panel)
+        panel = matched_throughout(panel)
     if question.method.geks:
         pairs = wanted_pairs(panel.periods, question, [])
         return assembled(Pairs(panel, question).logs(pairs), question, [])
     if question.method.formula == GEARY_KHAMIS:
-        return multilateral.geary_khamis(panel)
-    return multilateral.time_product_dummy(panel, dummy_weights(panel, question))
+        return geary_khamis(panel)
+    return time_product_dummy(panel, dummy_weights(panel, question))

@@ -4,11 +4,12 @@ The prior price is the lowest price that applied in the 30 days before the reduc
 last fall of the price, or on the day on which it was announced, whichever is later; a rise ends it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import groupby
+from typing import Any
 
 from shared.prior_price.model import Evidence, Moment, Options, Reason, Reference, Status
 
@@ -193,3 +194,27 @@ def _price(moment: Moment) -> Decimal:
 
 def _without(price: Decimal | None, reason: Reason) -> Reference:
     return Reference(price, None, None, None, None, False, reason, None, (), ())
+
+
+# A reference as the fields of an answer.
+
+
+def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, Any]:
+    """Return the fields in their order: amounts and the percentage as decimal text, days as dates."""
+
+    def amount(value: Decimal | None) -> str | None:
+        return None if value is None else money(value)
+
+    return {
+        "price": amount(judged.price),
+        "reduction_began_on": judged.reduction_began_on,
+        "reduction_began_at": judged.reduction_began_at,
+        "prior_price": amount(judged.prior_price),
+        "percent": None if judged.percent is None else str(judged.percent),
+        "applicable": judged.applicable,
+        "reason": judged.reason.value if judged.reason else None,
+        "known": judged.known,
+        "at_most": amount(judged.at_most),
+        "lowest_on": list(judged.lowest_on),
+        "evidence": [{"day": one.day, "price": money(one.price)} for one in judged.evidence],
+    }

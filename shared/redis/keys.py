@@ -17,18 +17,23 @@ def quota(account: str, day: int) -> str:
 
 
 def charge_marker(account: str, charge_id: str) -> str:
-    """Marker of a charge already taken: a proxy's retry or a lost reply must not charge twice."""
+    """Marker of a charge already taken, its units and their second: a retry or a lost reply must not charge twice."""
     return f"c:{{{account}}}:{charge_id}"
 
 
-def record(data_version: int, iid: str) -> str:
-    """A record's bytes as of one data_version; older ones fall out by themselves."""
-    return f"r:{data_version}:{iid}"
+def snapshot(data_version: int, committed_at: str) -> str:
+    """One data_version of one database: after a restore its number comes again, with another moment."""
+    return f"{data_version}-{blake2b(committed_at.encode(), digest_size=6).hexdigest()}"
 
 
-def identifier(data_version: int, key: str) -> str:
-    """The items that an identifier leads to as of one data_version, under a hash: an address may be long."""
-    return f"i:{data_version}:{blake2b(key.encode(), digest_size=16).hexdigest()}"
+def record(layout: int, snapshot: str, iid: str) -> str:
+    """A record's bytes in one layout as of one snapshot; older ones fall out by themselves."""
+    return f"r{layout}:{snapshot}:{iid}"
+
+
+def identifier(layout: int, snapshot: str, key: str) -> str:
+    """The items that an identifier leads to as of one snapshot, under a hash: an address may be long."""
+    return f"i{layout}:{snapshot}:{blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 def request_log(organization_id: str) -> str:

@@ -1,11 +1,15 @@
-"""How a store that is a cluster is addressed. Pure; a single server's address is read by its own client."""
+"""How a store that is a cluster is addressed, and a broker beside a single server, whose own client reads its address.
+
+Pure.
+"""
 
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit, urlunsplit
 
 from shared.errors import ConfigurationError
 
 _SCHEMES = {"redis+cluster": False, "rediss+cluster": True, "valkey+cluster": False, "valkeys+cluster": True}
+_SERVERS = ("redis", "rediss", "valkey", "valkeys")
 _PORT = 6379
 
 
@@ -20,7 +24,19 @@ class ClusterUrl(NamedTuple):
 
 def is_cluster(url: str) -> bool:
     """Return whether a store's URL names a cluster."""
-    return urlsplit(url).scheme in _SCHEMES
+    return url.partition("://")[0] in _SCHEMES
+
+
+def is_server(url: str) -> bool:
+    """Return whether it is the URL of a single server, with a number as its database."""
+    try:
+        parts = urlsplit(url)
+        database = parse_qs(parts.query).get("db", ["0"])[0]
+        if parts.scheme == "unix":
+            return bool(parts.path) and database.isdecimal()
+        return parts.scheme in _SERVERS and parts.port != 0 and (parts.path.strip("/") or database).isdecimal()
+    except ValueError:
+        return False
 
 
 def parse_cluster(url: str) -> ClusterUrl:
@@ -39,6 +55,25 @@ def parse_cluster(url: str) -> ClusterUrl:
         unquote(password) or None,
         _SCHEMES[parts.scheme],
     )
+
+
+def broker_beside(url: str) -> str:
+    """Return the URL of a database of its own on the server of `url`, as Celery reads it.
+
+    That is database 1, or 0 where `url` itself names 1: the broker's keys must never meet those of quotas.
+    Empty for a cluster, which has no second database and for which Celery has no transport.
+    """
+    if not url or is_cluster(url):
+        return ""
+    parts = urlsplit(url)
+    query = parse_qs(parts.query)
+    named = query.get("db", ["0"])[0]
+    if parts.scheme == "unix":
+        return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={0 if named == '1' else 1}"
+    database = 0 if (parts.path.strip("/") or named) == "1" else 1
+    scheme = {"valkey": "redis", "valkeys": "rediss"}.get(parts.scheme, parts.scheme)
+    tls = urlencode({name: values for name, values in query.items() if name.startswith("ssl_")}, doseq=True)
+    return urlunsplit((scheme, parts.netloc, f"/{database}", tls, ""))
 
 
 def _node(text: str) -> tuple[str, int]:

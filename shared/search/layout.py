@@ -91,8 +91,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """The segments of a data_version. `id` differs between any two manifests, so an edge notices a new one.
 
     `committed_at` is the moment of the data_version, so that the index of another database is not continued.
-    `identifiers`: by which rules (`LAYOUT` of shared/identifiers.py) the segments' identifiers were made; None where
-    some may be missing.
+    `identifiers`: by which rules (`LAYOUT` of shared/index/identifiers.py) the segments' identifiers were made;
+    None where some may be missing.
     """
 
     id: str

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from shared.config import Settings
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 _SOCKET_SECONDS = 5.0

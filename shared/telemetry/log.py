@@ -3,11 +3,11 @@
 import contextlib
 import logging
 import sys
-from typing import Any, TextIO
+from typing import Any, Protocol
 
 from shared.clock import rfc3339, utc_now
-from shared.config_values import LOG_LEVELS
 from shared.printable import json_line
+from shared.settings.checks import LOG_LEVELS
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
@@ -41,17 +41,25 @@ EVENTS: dict[str, str] = {
     "result-lost": "The bytes of a job stayed missing: it expired, and its orders are to be refunded.",
     "results-swept": "Results that no order may read any more were deleted.",
     "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "loads-swept": "Rejects and loads that were kept for their time were deleted.",
     "releases-swept": "Releases that were kept for their time, or files that no release names, were deleted.",
     "library": "A line that a library wrote, as it wrote it.",
 }
 
 
+class Stream(Protocol):
+    """Where lines go; an edge's does not wait for the disk or the pipe behind it."""
+
+    def write(self, text: str, /) -> object: ...
+    def flush(self) -> None: ...
+
+
 class Log:
     """Writes one JSON line per event. Undeclared events raise, so that the list above stays the whole list."""
 
-    def __init__(self, part: str, *, stream: TextIO | None = None, level: str = "info", **bound: Any) -> None:
+    def __init__(self, part: str, *, stream: Stream | None = None, level: str = "info", **bound: Any) -> None:
         self._part = part
-        self._stream = stream or sys.stderr
+        self._stream: Stream = stream or sys.stderr
         self._level = level
         self._least = LOG_LEVELS[level]
         self._bound = bound

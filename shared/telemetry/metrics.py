@@ -45,6 +45,9 @@ quota_degraded = _counter("quota_degraded", "Requests decided without the state 
 usage_lost = _counter(
     "usage_lost", "Calls missing from the statistics of use: PostgreSQL was unavailable for too long."
 )
+request_log_lost = _counter(
+    "request_log_lost", "Calls missing from organizations' lists of calls: too many at once, or no cache store."
+)
 
 # Where answers come from.
 record_reads = _counter("record_reads", "Records found, by where: memory, cache, database, absent.", "where")
@@ -52,6 +55,11 @@ identifier_reads = _counter(
     "identifier_reads",
     "Identifiers resolved, by where their items were found: memory, cache, database, absent.",
     "where",
+)
+cache_unreadable = _counter(
+    "cache_unreadable",
+    "Entries of the cache store that could not be read, by kind; PostgreSQL has what they held, but for logged calls.",
+    "kind",
 )
 answers_reused = _counter("answers_reused", "Answers sent again from memory, as they were made before.")
 coalesced_reads = _counter("coalesced_reads", "Reads that waited for an equal one instead of asking again.", "what")
@@ -63,6 +71,10 @@ results_missing = _counter("results_missing", "Requests for published bytes that
 results_lost = _counter(
     "results_lost", "Results that stayed missing: they expired, and their price is owed back.", "kind"
 )
+load_rejects = _gauge(
+    "load_rejects", "Rejects of loads, by whether their rows are kept or were left out beyond the bound.", "state"
+)
+loads_listed = _gauge("loads_listed", "Loads that are listed, and files of loads that are remembered.", "what")
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
 )
@@ -96,6 +108,7 @@ messages_refused = _counter(
 worker_processes_killed = _counter(
     "worker_processes_killed", "Processes of a worker's pool that were blocked and were killed."
 )
+broker_messages = _gauge("broker_messages", "Messages that no worker has taken, by queue.", "queue")
 jobs_dispatched = _counter("jobs_dispatched", "Jobs handed to the broker.", "kind")
 jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kind", "state")
 jobs_lost = _counter(
@@ -119,7 +132,8 @@ dispatcher_heartbeat_seconds = _gauge(
 # Processes.
 processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")
 loop_lag_seconds = _histogram("loop_lag_seconds", "How late an edge's event loop woke up, four times a second.")
-access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk.")
+access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk or in a pipe.")
+log_lines_lost = _counter("log_lines_lost", "Lines of an edge's log that found no place on disk or in a pipe.")
 spans_sent = _counter("spans_sent", "Spans that the collector took.")
 spans_lost = _counter("spans_lost", "Spans lost: the collector was slow or away.")
 

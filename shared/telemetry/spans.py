@@ -1,23 +1,84 @@
-"""Spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, sent by a thread, a batch a second.
+"""Traces: W3C Trace Context, level 1, and the steps that are sent to a collector. Pure but for fresh random ids.
 
-The specification's JSON encoding needs no library of OpenTelemetry, and none is installed
-(deploy/decisions/0014-observing.md).
+One header names the trace and the step before ours. A malformed header begins a new trace, as if none had been given:
+a header about tracing never fails a request.
 """
 
 import http.client
 import os
+import re
 import socket
 import threading
 import time
 from collections import deque
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
-from shared.telemetry.trace_context import SpanContext
+
+_HEADER = re.compile(
+    r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?",
+    re.ASCII,
+)
+_TRACE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_LONGEST = 256
+_NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
+_SAMPLED = 0x01
+_DICE_DIGITS = 14
+_DICE_SIDES = float(1 << 4 * _DICE_DIGITS)
+
+
+class SpanContext(NamedTuple):
+    """One step of a trace: a request at an edge, or an attempt at a job. `parent_id` is empty where it began here."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    sampled: bool
+
+    @property
+    def traceparent(self) -> str:
+        """The header, or the text in a job's row, that continues this step elsewhere."""
+        return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
+
+
+def step_from(given: str | None, *, otherwise: str = "", share: float = 0.0) -> SpanContext:
+    """Take the next step of a given trace, or the first one of a new trace.
+
+    A new trace takes the id `otherwise` where that has the form of one: a request id of nginx has, so the same word
+    finds a request in every log. `share` of the new traces are sampled; a given one keeps its caller's decision.
+    """
+    match = _HEADER.fullmatch(given) if given and len(given) <= _LONGEST else None
+    if match is not None and _sound(match):
+        return SpanContext(match["trace"], _fresh(8), match["span"], bool(int(match["flags"], 16) & _SAMPLED))
+    fits = _TRACE_ID.fullmatch(otherwise) is not None and otherwise != _NO_TRACE
+    trace_id = otherwise if fits else _fresh(16)
+    return SpanContext(trace_id, _fresh(8), "", _drawn(trace_id, share))
+
+
+def _sound(match: re.Match[str]) -> bool:
+    if match["version"] == "ff" or match["trace"] == _NO_TRACE or match["span"] == _NO_SPAN:
+        return False
+    # Version 00 ends with its flags; a later version may add fields behind them.
+    return match["more"] is None or match["version"] != "00"
+
+
+def _drawn(trace_id: str, share: float) -> bool:
+    # By the last bits of the id, not by a throw of dice: every part that sees the trace decides the same.
+    return int(trace_id[-_DICE_DIGITS:], 16) < share * _DICE_SIDES
+
+
+def _fresh(size: int) -> str:
+    return os.urandom(size).hex()
+
+
+# Spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, sent by a thread, a batch a second. The
+# specification's JSON encoding needs no library of OpenTelemetry, and none is installed
+# (deploy/decisions/0014-observing.md).
+
 
 _SEND_SECONDS = 1.0
 _TIMEOUT_SECONDS = 5.0
@@ -96,8 +157,9 @@ class Spans:
                 batch = [self._waiting.popleft() for _ in range(min(_BATCH_MAX, len(self._waiting)))]
                 try:
                     self._send(batch)
-                # A ValueError comes of a header that HTTP does not allow, or of a port that is none.
-                except (OSError, http.client.HTTPException, ValueError):
+                # No collector, a header that HTTP does not allow, a value that JSON has no form for: without this
+                # thread every later span would be lost as well.
+                except Exception:  # noqa: BLE001
                     metrics.spans_lost.inc(len(batch))
                 else:
                     metrics.spans_sent.inc(len(batch))

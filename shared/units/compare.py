@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from shared.search.text import indexed_words, stems
+from shared.text import indexed_words, stems
 from shared.units.names import read, same_quantities
 from shared.units.tokens import plain
 

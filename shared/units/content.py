@@ -22,10 +22,10 @@ ATTRIBUTES = (
 )
 """Attributes that state a content, the first that does wins."""
 # Of a `4 port` switch or a `3 ply` tissue nothing is sold by the port or the ply.
-_SOLD_BY_THE_PIECE = frozenset(
+SOLD_BY_THE_PIECE = frozenset(
     {
         *("", "can", "bottle", "sachet", "box", "roll", "sheet", "tablet", "capsule", "softgel", "pill", "strip"),
-        *("pod", "wipe", "slice", "serving", "nappy", "pair", "wash"),
+        *("pod", "bar", "cup", "wipe", "slice", "serving", "nappy", "pair", "wash"),
     }
 )
 
@@ -54,7 +54,7 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
     for quantity in quantities:
         if quantity.form != "single" or quantity.dimension not in PER:
             continue
-        if quantity.dimension == COUNT and quantity.nouns[0] not in _SOLD_BY_THE_PIECE:
+        if quantity.dimension == COUNT and quantity.nouns[0] not in SOLD_BY_THE_PIECE:
             continue
         per, size = PER[quantity.dimension]
         amounts.setdefault(per, set()).add(quantity.measures[0].value * quantity.packs / size)

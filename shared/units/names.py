@@ -1,22 +1,183 @@
-"""The sizes and amounts that a name states, and whether those of two names are equal. Pure."""
+"""Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from shared.units.quantity import COUNT, Measure, Quantity
-from shared.units.reader import NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, Reader
+from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides, units
+from shared.units.reader import HOLDS, NUMBER_BEGINNINGS, PACK_NUMBER_WORDS, SEVERAL, Reader
 from shared.units.rows import ReadQuantity, read_range, read_row
-from shared.units.sizes import SIZE_BEGINNINGS, read_grade, read_size, read_thread
-from shared.units.table import units
-from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token
+from shared.units.tokens import NUMBER, TEXT_CHARACTERS_MAX, WORD, Token, unspaced
 
-_HOLDS = frozenset("pack pk packs packet case set box bundle carton lot tray kit multipack crate".split())
-_PACKABLE = frozenset({"mass", "volume", "memory"})
+SHOE_SIZE_MAX = 60
+THREAD_MAX = 100
+_SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
+_SYSTEMS_BESIDE_SIZE = {**_SYSTEMS, "it": "IT", "fr": "FR", "jp": "JP", "cn": "CN", "au": "AU"}
+_SIZE = frozenset({"size", "sz"})
+_LETTERS = re.compile(r"x{1,5}[sl]")
+_WORDS = {"small": "S", "medium": "M", "large": "L", "s": "S", "m": "M", "l": "L"}
+_CLOTHES = frozenset(
+    "shirt tshirt tee dress jacket hoodie jeans pants trousers sweater sweatshirt jumper coat skirt shorts bra socks "
+    "gloves underwear leggings blouse polo vest cardigan pyjamas pajamas briefs boxers bikini swimsuit".split()
+)
+_LEGS = frozenset("jeans pants trousers chinos slacks".split())
+_SCALES_BEFORE_NUMBER = frozenset({"awg", "grit"})
+# With these a size or a thread may begin that does not begin with digits or an x.
+SIZE_BEGINNINGS = _SIZE | _SYSTEMS_BESIDE_SIZE.keys() | _WORDS.keys() | _SCALES_BEFORE_NUMBER | {"extra", "w", "m"}
+# SAE J300: the viscosity of engine oils at low and at high temperature.
+_COLD_GRADES = frozenset({0, 5, 10, 15, 20, 25})
+_HOT_GRADES = frozenset({8, 12, 16, 20, 30, 40, 50, 60})
+_WAIST_MIN, _WAIST_MAX = 20, 66
+
+
+def read_size(reader: Reader, position: int) -> ReadQuantity | None:
+    """Return the size of clothes or shoes that begins at a position."""
+    return (
+        _legs(reader, position)
+        or _letters(reader, position)
+        or _after_size(reader, position)
+        or _after_system(reader, position)
+        or _before_system(reader, position)
+    )
+
+
+def read_thread(reader: Reader, position: int) -> ReadQuantity | None:
+    """Return a metric thread with what follows it, in millimetres: `M6 x 20`."""
+    if reader.word(position) != "m" or not (reader.is_number(position + 1) and reader.glued(position + 1)):
+        return None
+    if position and reader.glued(position):
+        return None
+    diameter = reader.number(position + 1)
+    if diameter is None or not 0 < diameter.value <= THREAD_MAX:
+        return None
+    measures, end = [Measure("thread", diameter.value)], diameter.end
+    while reader.word(end) == "x":
+        side = reader.atom(end + 1)
+        if side is None or (side.unit and side.unit.dimension != "length"):
+            break
+        measures.append(side.measure or Measure("length", units()["mm"].in_base(side.value)))
+        end = side.end
+    return ReadQuantity(sides(measures), end)
+
+
+def read_grade(reader: Reader, position: int) -> ReadQuantity | None:
+    """Return the grade of an engine oil (`5W-30`, `5W30`), or a number behind its scale: `AWG 18`, `grit 120`."""
+    if reader.word(position) in _SCALES_BEFORE_NUMBER:
+        unit, one = units()[reader.word(position)], reader.atom(position + 1)
+        if one is None or one.unit is not None or not reader.is_number(position + 1):
+            return None
+        return ReadQuantity(Quantity((Measure(unit.dimension, unit.in_base(one.value)),)), one.end)
+    cold = reader.number(position) if reader.is_number(position) else None
+    if cold is None or cold.value not in _COLD_GRADES or reader.word(cold.end) != "w" or not reader.glued(cold.end):
+        return None
+    end = cold.end + 1 + (reader.word(cold.end + 1) == "-")
+    hot = reader.atom(end) if reader.is_number(end) and reader.glued(end) else None
+    if hot is None or hot.unit is not None or hot.value not in _HOT_GRADES:
+        return None
+    return ReadQuantity(Quantity((Measure(BARE, cold.value), Measure(BARE, hot.value)), "size", system="SAE"), hot.end)
+
+
+def _size(system: str, value: Fraction | None = None) -> Quantity:
+    return Quantity((Measure(BARE, value),) if value is not None else (), "size", system=system)
+
+
+def _legs(reader: Reader, position: int) -> ReadQuantity | None:
+    """Read waist and leg: W32 L34, 32W 34L, and of trousers 32/34."""
+    numbers: list[Fraction] = []
+    end = position
+    for letter in ("w", "l"):
+        end += reader.word(end) == letter
+        number = reader.number(end)
+        if number is None:
+            return None
+        numbers.append(number.value)
+        end = number.end
+        end += reader.word(end) == letter and reader.glued(end)
+        end += letter == "w" and reader.word(end) in {"/", "x", "-"}
+    lettered = {reader.word(one) for one in range(position, end)} >= {"w", "l"}
+    slash = "/" in {reader.word(one) for one in range(position, end)}
+    before = reader.word(position) == "w" or bool(_LEGS & reader.words)
+    if not (lettered or slash) or not before or not all(_WAIST_MIN <= one <= _WAIST_MAX for one in numbers):
+        return None
+    return ReadQuantity(sides([Measure(BARE, one) for one in numbers]), end)
+
+
+def _letters(reader: Reader, position: int) -> ReadQuantity | None:
+    """Read XL, 2XL, XX-large, extra large; S, M and L only beside the name of a garment or the word size."""
+    times, end = 1, position
+    if reader.is_number(position) and reader.tokens[position].text.isdecimal() and reader.glued(position + 1):
+        times, end = int(reader.tokens[position].text), position + 1 + (reader.word(position + 1) == "-")
+    word = reader.word(end)
+    if times > 9 or (end > position and word[:1] != "x"):
+        return None
+    if _LETTERS.fullmatch(word):
+        count = len(word) - 1 if end == position else times
+        return ReadQuantity(_size("X" * count + word[-1].upper()), end + 1)
+    end_of_word = end + 1 + (reader.word(end + 1) == "-")
+    extra = times if word == "x" else len(word) if re.fullmatch("x{2,5}", word) else 1 if word == "extra" else 0
+    if extra and reader.word(end_of_word) in {"small", "large"}:
+        return ReadQuantity(_size("X" * extra + _WORDS[reader.word(end_of_word)]), end_of_word + 1)
+    if end == position and word in _WORDS and _CLOTHES & reader.words and not _apostrophe(reader, position):
+        return ReadQuantity(_size(_WORDS[word]), position + 1)
+    return None
+
+
+def _apostrophe(reader: Reader, position: int) -> bool:
+    return reader.word(position - 1) == "'" and reader.glued(position)
+
+
+def _after_size(reader: Reader, position: int) -> ReadQuantity | None:
+    if reader.word(position) not in _SIZE:
+        return None
+    end = position + 1 + (reader.word(position + 1) in {":", "."})
+    system = _SYSTEMS_BESIDE_SIZE.get(reader.word(end), "")
+    end += bool(system)
+    if not system and reader.word(end) in _WORDS:
+        return ReadQuantity(_size(_WORDS[reader.word(end)]), end + 1)
+    inner = _letters(reader, end)
+    if inner is not None:
+        return inner
+    number = _plain_number(reader, end)
+    if number is None:
+        return None
+    value, end = number
+    if not system and reader.word(end) in _SYSTEMS_BESIDE_SIZE:
+        system, end = _SYSTEMS_BESIDE_SIZE[reader.word(end)], end + 1
+    return ReadQuantity(_size(system or "as named", value), end)
+
+
+def _after_system(reader: Reader, position: int) -> ReadQuantity | None:
+    size_follows = reader.word(position + 1) in _SIZE
+    system = (_SYSTEMS_BESIDE_SIZE if size_follows else _SYSTEMS).get(reader.word(position))
+    number = _plain_number(reader, position + 1 + size_follows) if system else None
+    return ReadQuantity(_size(system, number[0]), number[1]) if system and number else None
+
+
+def _before_system(reader: Reader, position: int) -> ReadQuantity | None:
+    number = _plain_number(reader, position)
+    system = _SYSTEMS.get(reader.word(number[1])) if number else None
+    return ReadQuantity(_size(system, number[0]), number[1] + 1) if system and number else None
+
+
+def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
+    """Return a number that could be a size: no unit follows it."""
+    if not reader.is_number(position):
+        return None
+    atom = reader.atom(position)
+    if atom is None or atom.unit is not None or not 0 < atom.value <= SHOE_SIZE_MAX or reader.word(atom.end) == "x":
+        return None
+    return atom.value, atom.end
+
+
+# The sizes and amounts that a name states, and whether those of two names are equal. Pure.
+
+
+PACKABLE = frozenset({"mass", "volume", "memory"})
 # Every word and sign with which `_read_at` finds something, besides those that begin with an x.
-_BEGINNINGS = _HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
+_BEGINNINGS = HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
 # `8.4 oz (250 ml)` states one content twice; labels round.
 RESTATED_WITHIN = Fraction(3, 200)
 
@@ -120,26 +281,32 @@ def _inside_model_number(reader: Reader, position: int) -> bool:
 
 
 def _pack_of(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read `pack of 6`, `6 per pack`, `x4` behind a name."""
-    if reader.word(position) in _HOLDS and reader.word(position + 1) == "of":
+    """Read `pack of 6`, `2 packs of 6`, `6 per pack`, `x4` behind a name."""
+    if reader.word(position) in HOLDS and reader.word(position + 1) == "of":
         number = reader.number(position + 2)
         atom = reader.atom(position + 2)
         if number and atom and (atom.unit is None or atom.unit.dimension == COUNT):
             noun = atom.unit.noun if atom.unit else ""
             return ReadQuantity(_count(number.value * (atom.unit.size if atom.unit else 1), noun), atom.end)
-    if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in _HOLDS:
+    packs = reader.number(position)
+    if packs and reader.word(packs.end) in SEVERAL and reader.word(packs.end + 1) == "of":
+        inner = _pack_of(reader, packs.end)
+        if inner:
+            return ReadQuantity(_count(packs.value * inner.quantity.measures[0].value), inner.end)
+    if reader.is_number(position) and reader.word(position + 1) in {"per", "/"} and reader.word(position + 2) in HOLDS:
         number = reader.number(position)
         return ReadQuantity(_count(number.value), position + 3) if number else None
     return _times(reader, position)
 
 
 def _times(reader: Reader, position: int) -> ReadQuantity | None:
-    """Read the count behind a name: `x4`, `Teabag x 100`; not the X of a model."""
+    """Read the count behind a name: `x4`, `Teabag x 100`, `装x6盒`; not the X of a model."""
     number = reader.number(position + 1) if reader.is_number(position + 1) else None
-    if reader.word(position) != "x" or number is None or not reader.tokens[position].spaced:
+    begins = position < len(reader.tokens) and (reader.tokens[position].spaced or unspaced(reader.at(position - 1)))
+    if reader.word(position) != "x" or number is None or not begins:
         return None
     following = reader.at(number.end)
-    last = following is None or (following.kind != WORD and reader.glued(position + 1))
+    last = following is None or unspaced(following) or (following.kind != WORD and reader.glued(position + 1))
     lower_case = reader.text[reader.tokens[position].start] == "x"
     return ReadQuantity(_count(number.value), number.end) if last and lower_case else None
 
@@ -196,7 +363,7 @@ def _restates(first: Quantity, second: Quantity) -> bool:
 def _packed(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
     single = [one for one in spans if one.quantity.form == "single"]
-    contents = [one for one in single if one.quantity.dimension in _PACKABLE]
+    contents = [one for one in single if one.quantity.dimension in PACKABLE]
     packs = [one for one in single if one.quantity.container]
     if len(contents) != 1 or len(packs) != 1 or contents[0].quantity.packs != 1:
         return spans

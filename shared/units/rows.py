@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from shared.units.quantity import BARE, COUNT, Measure, Quantity, sides
+from shared.units.quantity import BARE, COUNT, Measure, Quantity, Unit, sides, units
 from shared.units.reader import TEMPERATURE, Atom, Reader
-from shared.units.table import Unit, units
 
 # Sawn timber is sold by its nominal inches and its length in feet: `2x4x8 ft` is 2 in x 4 in x 8 ft.
 _TIMBER_THICKNESS = frozenset({1, 2, 4, 6})

@@ -178,7 +178,7 @@ def founder(browser: Browser, stack: Running) -> Iterator[Visitor]:
     made.sign_in()
     made.page.get_by_role("link", name="Create an organization").click()
     made.page.get_by_label("Name").fill("Acme <script>alert(1)</script>")
-    made.page.get_by_role("button", name="Create it").click()
+    made.page.get_by_role("button", name="Create organization").click()
     expect(made.page.get_by_role("heading", name="API key")).to_be_visible()
     assert made.faults == []
     yield made
@@ -215,12 +215,12 @@ def _of_one_test(visitor: Visitor) -> Iterator[Visitor]:
 def new_key(visitor: Visitor) -> str:
     """Have a key of the organization that works."""
     visitor.go("/dashboard/key")
-    issue = visitor.page.get_by_role("button", name="Issue a key")
+    issue = visitor.page.get_by_role("button", name="Issue key")
     if issue.count():
         issue.click()
     else:
         visitor.page.get_by_label("one hour").check()
-        visitor.page.get_by_role("button", name="Rotate the key").click()
+        visitor.page.get_by_role("button", name="Rotate key").click()
     return visitor.page.locator("[data-secret]").inner_text()
 
 

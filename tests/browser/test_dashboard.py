@@ -43,7 +43,7 @@ def test_the_overview_warns_at_80_and_at_100_per_cent_of_the_day(member: Visitor
             member.stack.ctl("plans", "set", "brand", "--daily-units", str(limit))
             until(lambda level=level: f'data-quota="{level}"' in page_text(member, "/dashboard"), 60)
             member.go("/dashboard")
-            expect(member.page.locator(f"[data-quota='{level}']")).to_contain_text("of today are used")
+            expect(member.page.locator(f"[data-quota='{level}']")).to_contain_text("You have used")
             member.shoot(f"overview-quota-{level}")
             member.check_accessibility()
     finally:
@@ -59,7 +59,7 @@ def page_text(visitor: Visitor, path: str) -> str:
 def test_the_audit_log_is_narrowed_by_its_address(member: Visitor) -> None:
     new_key(member)
     member.go("/dashboard/audit")
-    member.page.get_by_label("Act", exact=True).select_option("organization.created")
+    member.page.get_by_label("Action", exact=True).select_option("organization.created")
     member.page.get_by_label("Person or key").select_option("Ada Lovelace")
     member.page.get_by_role("button", name="Show", exact=True).click()
     assert "act=organization.created" in member.page.url
@@ -70,7 +70,7 @@ def test_the_audit_log_is_narrowed_by_its_address(member: Visitor) -> None:
     member.check_accessibility()
     member.page.get_by_label("Day (UTC)").fill("2020-01-01")
     member.page.get_by_role("button", name="Show", exact=True).click()
-    expect(member.page.get_by_text("No entry is of this choice")).to_be_visible()
+    expect(member.page.get_by_text("No entries match these filters")).to_be_visible()
     member.page.get_by_role("link", name="Show all").click()
     expect(member.page).to_have_url(f"{member.origin}/dashboard/audit")
 
@@ -79,7 +79,7 @@ def test_a_long_name_of_an_organization_breaks_no_page(visitor: Visitor) -> None
     visitor.sign_in("grace")
     visitor.go("/dashboard/organizations/new")
     visitor.page.get_by_label("Name").fill("Handelsgesellschaft" * 10)
-    visitor.page.get_by_role("button", name="Create it").click()
+    visitor.page.get_by_role("button", name="Create organization").click()
     expect(visitor.page.get_by_role("heading", name="API key")).to_be_visible()
     visitor.go("/dashboard")
     visitor.shoot("long-name-wide")
@@ -96,7 +96,7 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     assert member.page.get_by_role("link", name=re.compile(r"\.parquet$")).count() == 0
     member.go("/dashboard/exports/new")
     expect(member.page.locator("#preview .notice")).to_contain_text("does not include")
-    member.page.get_by_role("button", name="Order the export").click()
+    member.page.get_by_role("button", name="Create export").click()
     expect(member.page.locator("main")).to_contain_text("does not include")
     member.refused(403)
 
@@ -136,3 +136,24 @@ def test_by_keyboard_alone(member: Visitor) -> None:
     member.page.keyboard.type("milk")
     member.page.keyboard.press("Enter")
     expect(member.page.locator(".hits a").first).to_be_visible()
+
+
+def test_requests_are_filtered_and_their_status_is_in_sight_on_a_phone(member: Visitor) -> None:
+    key = new_key(member)
+    assert member.api("/index/lookup/IID-NONE", key) == 404
+    until(lambda: "iid-not-found" in page_text(member, "/dashboard/requests"))
+    member.go("/dashboard/requests")
+    member.page.get_by_label("Status").select_option("404")
+    member.page.get_by_role("button", name="Filter").click()
+    row = member.page.locator("table.requests tbody tr").first
+    expect(row).to_contain_text("/v1/index/lookup/IID-NONE")
+    expect(row.get_by_role("link", name="iid-not-found")).to_be_visible()
+    expect(row.get_by_role("button", name="Copy")).to_be_visible()
+    member.shoot("requests-filtered")
+    member.check_accessibility()
+    member.page.set_viewport_size({"width": 390, "height": 844})
+    status = row.locator("td").nth(1).bounding_box()
+    assert status is not None
+    assert status["x"] + status["width"] <= 374
+    member.check_width()
+    member.shoot("phone-requests")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from shared.identifiers import check_digit
+from shared.index.identifiers import check_digit
 from tests.browser.conftest import Visitor, until
 from tests.service.articles.support import HEADER, row, text_of
-from workers.matching.synthetic_words import SYLLABLES
+from workers.articles.matching.synthetic_words import SYLLABLES
 
 pytestmark = pytest.mark.xdist_group("browser")
 PAIRS = 12  # more than the last decisions that the page lists
@@ -79,4 +79,7 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     assert press(page, "r") == ""
     assert decided + 1 >= PAIRS
     assert json.loads(member.stack.ctl("matches", "list", "--json")) == []
-    until(lambda: json.loads(member.stack.ctl("matches", "stats", "--json"))[0]["rejected"] == decided + 1, 60.0)
+    until(
+        lambda: json.loads(member.stack.ctl("matches", "list", "--counts", "--json"))[0]["rejected"] == decided + 1,
+        60.0,
+    )

@@ -58,5 +58,6 @@ def test_a_wrong_address_of_the_provider_leads_back_to_the_dashboard(visitor: Vi
     visitor.shoot("sign-in-not-found")
     visitor.check_accessibility()
     assert (
-        visitor.page.get_by_role("link", name="To the dashboard").get_attribute("href") == f"{visitor.origin}/dashboard"
+        visitor.page.get_by_role("link", name="Back to the dashboard").get_attribute("href")
+        == f"{visitor.origin}/dashboard"
     )

@@ -1,8 +1,8 @@
 """Who calls in a drill: keys and tokens of its own."""
 
-from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import Connection
 from shared.db.queries import beside
+from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 
 SQL = beside(__file__, "drill.sql")
 

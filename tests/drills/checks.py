@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import msgspec
 
-from shared.config import Settings
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
-from workers.dispatch.retention import delete_old
+from workers.dispatcher import delete_old
 
 SQL = beside(__file__, "drill.sql")
 

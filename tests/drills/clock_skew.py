@@ -13,7 +13,7 @@ from pathlib import Path
 
 import shared.clock
 from deploy.local.paths import Paths
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.drills.clock_skew_stores import with_steps
 
 _LOOK_SECONDS = 0.1

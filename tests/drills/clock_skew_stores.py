@@ -9,10 +9,10 @@ except the store itself for expiry, which `clock_skew.lua` moves by the same ste
 import time
 from pathlib import Path
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.redis.connect import connect_store
+from shared.settings.settings import Settings
 
 SQL = beside(__file__, "clock_skew_stores.sql")
 DAY_SECONDS = 86_400

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from deploy.local.process import ServiceProcess
 from deploy.local.stack import Stack
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.redis.connect import connect_store
+from shared.settings.settings import Settings
 from tests.drills import clock_skew, fault_proxy
 from tests.drills.clock_skew_stores import DAY_SECONDS, step_database, step_state_store
 from tests.drills.processes import family_of, limit_files, signal_all

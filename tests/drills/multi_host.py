@@ -12,11 +12,10 @@ from deploy.local import postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import StackError
-from deploy.local.worker import worker_command
-from shared.config import Settings
+from deploy.local.supervised import StackError, worker_command
 from shared.db.connect import connect
 from shared.db.migrate import migrate
+from shared.settings.settings import Settings
 from tests.drills.network import Host, Network
 
 EDGES = {"edge-1": 11, "edge-2": 12}

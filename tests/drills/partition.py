@@ -19,7 +19,7 @@ from tests.drills.in_thread import run_while
 from tests.drills.multi_host import CALLERS, EDGE_PROCESSES, EDGES, PORT, WORKERS, MultiHostStack
 from tests.drills.quota_clients import ANSWER_SECONDS_MAX, Account, QuotaClients
 from tests.drills.workload import LONG_QUESTION, questions
-from workers.generate.market import MAPPING, write
+from tests.perf.generate import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

@@ -14,8 +14,8 @@ from typing import Any
 import jwt
 
 from deploy.local.identity import CLIENT_ID
-from shared.credentials import KEY_PREFIX, mint
-from shared.ids import mint as mint_iid
+from shared.index.iid import mint as mint_iid
+from shared.organizations.credentials import KEY_PREFIX, mint
 
 ANSWER_SECONDS_MAX = 8.0
 PAUSE_SECONDS = 0.05

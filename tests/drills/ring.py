@@ -2,9 +2,9 @@
 
 import sys
 
-from shared.config import settings_or_exit
 from shared.jobs.contract import EXECUTE
-from workers.services import build_services
+from shared.settings.settings import settings_or_exit
+from workers.jobs.context import build_services
 
 QUEUE = "reports"
 

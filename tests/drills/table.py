@@ -16,7 +16,7 @@ def markdown(found: list[Seen], seconds: float, day: str) -> str:
     `day` names the run, so that a reader knows how old the table is.
     """
     lines = [
-        f"Seen on {day} by `itemindex drill outages --seconds {seconds:g} --markdown`, which writes this table.",
+        f"Seen on {day} by `python -m tests.drills outages --seconds {seconds:g} --markdown`, which writes this table.",
         "",
         _row(_HEAD),
         _row(("---",) * len(_HEAD)),

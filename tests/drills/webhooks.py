@@ -16,9 +16,9 @@ import psycopg
 from deploy.local.paths import Paths, free_port
 from deploy.local.process import Program
 from deploy.local.stack import Stack
-from shared.credentials import parse
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
+from shared.organizations.credentials import parse
 from tests.drills.accounts import issue_key
 from tests.drills.checks import SQL, Check
 from tests.drills.in_thread import run_while

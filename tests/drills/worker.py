@@ -6,13 +6,12 @@ from typing import Any
 
 from shared.db.connect import Connection
 from tests.drills import workload
-from workers.context import Services
+from workers.analytics.reports.publish import Replica, ReportHandler
+from workers.analytics.reports.query import ReportProgress
+from workers.analytics.reports.result import Answer
 from workers.handlers import job_handlers
-from workers.job_handler import Handlers, JobContext, Outcome
-from workers.reports.publish import ReportHandler
-from workers.reports.query import ReportProgress
-from workers.reports.replica import Replica
-from workers.reports.result import Answer
+from workers.jobs.context import Services
+from workers.jobs.job_handler import Handlers, JobContext, Outcome
 from workers.worker import main
 
 

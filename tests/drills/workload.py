@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.results.formats import digest
-from workers.reports.result import Answer, Coverage
+from shared.analytics.results import digest
+from workers.analytics.reports.result import Answer, Coverage
 
 KIND = "sustainability-rollup"
 _FIRST_DAY = date(2021, 1, 1)

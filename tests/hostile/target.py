@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.issuer import Issuer, running_issuer
 from tests.system.conftest import Running, start
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from shared.webhooks import key_of, new_secret, signature_headers
+from shared.events.webhooks import key_of, new_secret, signature_headers
 from tests.judges import reports
 from tests.judges.findings import Finding
 from tests.judges.programs import ENVIRONMENT, installed, node, run

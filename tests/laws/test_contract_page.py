@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.openapi import openapi
-from edge.http.catalogue import CATALOGUE
+from edge.http.faults import CATALOGUE
 from shared.jobs import contract as jobs
 
 PAGE = (Path(__file__).parents[2] / "deploy" / "docs" / "contract.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from edge.http.catalogue import CATALOGUE
-from shared.config import Settings
+from edge.http.faults import CATALOGUE
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import EVENTS
 
@@ -35,7 +35,7 @@ def test_each_setting_is_used_and_has_a_sentence(name: str) -> None:
 
 
 def test_the_environment_is_read_in_one_place() -> None:
-    allowed = {"shared/config.py", "deploy/gunicorn.conf.py"}
+    allowed = {"shared/settings/settings.py", "deploy/gunicorn.conf.py"}
     for path, text in SOURCES.items():
         name = str(path.relative_to(PROJECT))
         if name not in allowed and not name.startswith(("deploy/local/", "deploy/ctl/")):
@@ -79,7 +79,7 @@ def test_nothing_names_a_registry_or_a_machines_path() -> None:
     hosts = re.compile("|".join(("py" + r"pi\.org", "python" + r"hosted\.", "npm" + r"js\.", r"deb\." + "debian")))
     for name in filter(None, listed.split("\0")):
         path = PROJECT / name
-        if path.suffix in (".gz", ".png", ".ico") or not path.is_file():
+        if path.suffix in (".gz", ".png", ".ico", ".whl", ".tgz") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
         assert not hosts.search(text), name

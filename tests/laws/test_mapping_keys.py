@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import Mapping, read
-from workers.ingest.mapping_keys import TABLES, keys, markdown
-from workers.ingest.match_rules import MatchRules
+from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, markdown, read
 
 PROJECT = Path(__file__).parents[2]
 GUIDE = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
@@ -41,6 +39,9 @@ def whole(kind: type, example: str) -> str:
         return table("", SOURCE, example) + item
     if kind is FactorFields:
         return source + table("[factors]", FACTORS, example)
+    if kind is FillDown:
+        other = 'columns = ["b"]\n' if example.startswith("within") else 'within = "a"\n'
+        return source + "[fill_down]\n" + example + "\n" + other + item
     if kind is AltNames:
         other = 'keys = ["name"]\n' if example.startswith("file") else 'file = "names.json"\n'
         return source + item + "[item.alt_names]\n" + example + "\n" + other
@@ -69,7 +70,7 @@ def whole(kind: type, example: str) -> str:
 
 def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
     kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
-    assert kept == markdown(), "put the output of `itemindex ingest keys` between the marks"
+    assert kept == markdown(), "put the output of `itemindex ingest check --keys` between the marks"
 
 
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]
@@ -97,6 +98,7 @@ def test_every_key_of_every_table_is_described() -> None:
         "path",
         "item_columns",
         "sparse_columns",
+        "loaded_on",
     }
 
 

@@ -11,15 +11,12 @@ PRINTING = [*sorted((PROJECT / "deploy/ctl").glob("*.py")), *sorted((PROJECT / "
 TERMINAL = "deploy/terminal.py"
 # What is printed as it is: secrets that were just made, to be copied; documents of ours; tables whose cells are text.
 RAW_ECHO = {
-    "tokens.py",
+    "accounts.py",
     "keys.py",
     "secrets.py",
-    "orgs.py",
     "nginx.py",
-    "config.py",
     "openapi.py",
-    "people.py",
-    "completion.py",
+    "reference.py",
     "webhooks.py",
 }
 # The two ways round it that console.py offers: the callers of `report` and `reveal` are held to the same rules.

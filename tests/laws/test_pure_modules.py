@@ -46,5 +46,5 @@ def test_no_driver_in_a_pure_module(imports: grimp.ImportGraph) -> None:
 
 
 def test_the_law_bites(imports: grimp.ImportGraph) -> None:
-    assert chains(imports, ["workers.leases"])
+    assert chains(imports, ["workers.jobs.leases"])
     assert chains(imports, ["edge.http.problems"])

@@ -2,16 +2,15 @@
 
 import pytest
 
-from edge.dashboard.form_faults import FormFaults
-from edge.dashboard.report_form import fields_of, read_form
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_schemas import question_names
+from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
-from edge.meta.root import CAPABILITIES
-from edge.openapi.document import EXAMPLES
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Report
-from edge.reports.schemas import question_names
+from edge.docs.document import EXAMPLES
+from edge.docs.root import CAPABILITIES
 from shared.jobs.contract import KINDS
-from workers.reports.registry import COMPUTATIONS
+from workers.analytics.reports.publish import COMPUTATIONS
 
 every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
 
@@ -41,8 +40,11 @@ def test_each_path_names_the_parameter_that_its_schema_has(report: Report) -> No
 def test_each_picture_draws_columns_that_the_rows_have(report: Report) -> None:
     rows = report.reply().fields["data"].inner.schema.fields
     picture = report.picture
-    drawn = {*picture.lines, *picture.spread, *picture.bars, *([picture.compared] if picture.spread else ())}
-    assert drawn <= rows.keys()
+    drawn = {*picture.lines, *picture.spread, *([picture.compared] if picture.spread else ())}
+    boxes = {"min", "p10", "p25", "p50", "p75", "p90", "max"} if picture.boxes else set()
+    assert drawn | boxes <= rows.keys()
+    assert report.columns, "the dashboard's table shows these first"
+    assert set(report.columns) <= rows.keys()
 
 
 @every_report

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from marshmallow import Schema
 
+from edge.analytics import report_declarations as reduction_schemas
+from edge.analytics import report_declarations as rollup_schemas
+from edge.analytics import report_schemas as rows
+from edge.analytics import report_schemas as schemas
+from edge.analytics.report_declarations import REPORTS
 from edge.analytics.schemas import SustainabilityRow
-from edge.reports import reduction_schemas, rollup_schemas, rows, schemas
-from edge.reports.declarations import REPORTS
 
 PAGE = (Path(__file__).parents[2] / "deploy" / "guides" / "reports.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\w+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

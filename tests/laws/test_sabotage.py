@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.drills.command import drill
+from tests.drills.__main__ import drill
 from tests.sabotage.faults import FAULTS
 from tests.sabotage.planted import PlantedFault
 from tests.sabotage.run import LEFT_OUT, PROJECT, planted, try_fault

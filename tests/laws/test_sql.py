@@ -6,10 +6,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.queries import Queries, Query, parse
+from shared.settings.settings import Settings
 from tests.support.schema import KEPT, dump
 from workers.ingest.merge import SQL as MERGE
 from workers.ingest.stage import SQL as STAGE
@@ -28,11 +28,11 @@ INLINE = re.compile(r"""["'](?:SELECT|INSERT|UPDATE|DELETE|WITH|TRUNCATE|MERGE)\
 MAY_BE_INLINE = {
     "shared/db/migrate.py",
     "deploy/local/postgres.py",
-    "deploy/ctl/plans.py",
-    "edge/exports/estimates.py",
-    "edge/storage/listener.py",
+    "deploy/ctl/accounts.py",
+    "edge/bulk/export_service.py",
+    "edge/storage/monitor.py",
     "workers/search/job.py",
-    "workers/rollups/refresh.py",
+    "workers/analytics/rollups/refresh.py",
     "workers/ingest/merge.py",
     "workers/provenance/items.py",
     "workers/provenance/reindex.py",
@@ -67,7 +67,7 @@ def test_each_query_can_be_prepared(settings: Settings, path: Path) -> None:
                 connection.execute(statement)
         if path.name == "identifiers.sql":
             connection.execute(IDENTIFYING)
-        if path.parent.name == "watches":
+        if path.match("workers/events/watches.sql"):
             for statement in (*(query.sql for query in STAGE), MERGE.observations):
                 connection.execute(statement)
         for n, query in enumerate(Queries(path)):

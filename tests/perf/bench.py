@@ -19,7 +19,7 @@ import valkey
 from rich.console import Console
 from rich.table import Table
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.perf import bench_servers, bench_wholes
 from tests.perf.bench_calls import Call, calls_of
 from tests.perf.bench_calls import request as request_of

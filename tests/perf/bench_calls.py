@@ -7,7 +7,7 @@ from itertools import count
 from urllib.parse import quote_plus
 
 from tests.perf.bench_servers import FASTAPI, LUA
-from workers.generate.words import ADJECTIVES, TREE
+from tests.perf.generate import ADJECTIVES, TREE
 
 _TRACE = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n"
 _BATCH = 100

@@ -5,14 +5,14 @@ from urllib.parse import quote
 
 import valkey
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.drills.accounts import issue_key
 from tests.perf.bench_calls import Call, Market
 from tests.perf.bench_servers import OURS, PLENTY, TAKE, Server
 from tests.perf.driver import exchange
+from tests.perf.generate import MAPPING, write
 from tests.support.workers import run
-from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 from workers.search.job import make_index

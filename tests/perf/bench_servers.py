@@ -13,7 +13,7 @@ from pathlib import Path
 
 import valkey
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.perf.cpu import cpu_seconds
 
 PROJECT = Path(__file__).parents[2]

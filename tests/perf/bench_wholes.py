@@ -14,7 +14,7 @@ import valkey
 
 from deploy.local.nginx import binary, render
 from deploy.local.paths import free_port
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.perf.bench_servers import Server, running, use_up, wait_for
 from tests.perf.cpu import cpu_seconds
 from tests.perf.driver import drive

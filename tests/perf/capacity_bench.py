@@ -26,10 +26,10 @@ from shared.db.connect import Connection, connect
 from tests.drills.accounts import issue_key
 from tests.perf.cpu import cpu_seconds
 from tests.perf.driver import drive
-from workers.generate.market import MAPPING, write
+from tests.perf.generate import MAPPING, write
+from workers.bulk.releases import order
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.retention import order
 
 _IDLE_SECONDS = 5.0
 _ACCOUNTS = 20_000

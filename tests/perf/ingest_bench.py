@@ -12,10 +12,10 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Servers
-from workers.generate.market import MAPPING, write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

@@ -20,11 +20,11 @@ from typing import Any
 
 import psutil
 
-from workers.matching.index import MatchIndex
-from workers.matching.matcher import Matcher
-from workers.matching.model import Model
-from workers.matching.records import Record
-from workers.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.matcher import Matcher
+from workers.articles.matching.model import Model
+from workers.articles.matching.records import Record
+from workers.articles.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
 
 _BATCH = 250_000
 _EVERY_S = 0.05

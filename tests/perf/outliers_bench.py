@@ -12,11 +12,11 @@ from rich.console import Console
 
 from shared.db.connect import connect
 from tests.perf.load_cost import Spent, compared, load_file, market_files, measured, settle
+from tests.perf.outlier_trial import plant
 from tests.support.servers import Servers
-from workers.rollups import outliers
-from workers.rollups.codec import Array
-from workers.rollups.outlier_trial import plant
-from workers.rollups.outliers import Outliers
+from workers.analytics.rollups import outliers
+from workers.analytics.rollups.codec import Array
+from workers.analytics.rollups.outliers import Outliers
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
             with servers.fresh(contents=lambda settings, folder: load_file(settings, before)) as settings:
                 settle(settings)
                 with (
-                    mock.patch("workers.rollups.strata.find", outliers.find if find else _none),
+                    mock.patch("workers.analytics.rollups.strata.find", outliers.find if find else _none),
                     measured(servers) as spent,
                 ):
                     load_file(settings, loaded)

@@ -20,13 +20,13 @@ from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named
 from shared.price_index.series import index_series
 from tests.support.servers import Servers
-from workers.reports.filters import Category, Filter, Tree
-from workers.reports.item_prices import ByPeriod, prices_by_period, table_of
-from workers.reports.periods import Range
-from workers.rollups import rows
-from workers.rollups.codec import Entries, Stratum
-from workers.rollups.item_groups import Ancestors
-from workers.rollups.refresh import whole_month
+from workers.analytics.reports.filters import Category, Filter, Tree
+from workers.analytics.reports.item_prices import ByPeriod, prices_by_period, table_of
+from workers.analytics.reports.periods import Range
+from workers.analytics.rollups import rows
+from workers.analytics.rollups.codec import Entries, Stratum
+from workers.analytics.rollups.item_groups import Ancestors
+from workers.analytics.rollups.refresh import whole_month
 
 MONTHS = 13
 ROOT = Category(1, "bench", ("bench",), (1,))

@@ -24,17 +24,17 @@ from rich.console import Console
 from rich.table import Table
 
 from deploy.local.postgres import binary
-from shared.config import Settings
-from shared.datasets.schema import key_of
+from shared.bulk.schema import key_of
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Servers
-from workers.context import SplitRows
-from workers.datasets.sources.snapshot import Snapshot
-from workers.datasets.writers.release_file import ReleaseWriter
-from workers.generate.market import MAPPING, write
+from workers.bulk.releases import write_observations
+from workers.bulk.sources.snapshot import Snapshot
+from workers.bulk.writers.release_file import ReleaseWriter
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.build import write_observations
+from workers.jobs.context import SplitRows
 
 NARROW = (
     """SELECT item_id, price_minor, list_minor, day, channel_id, units, source_id, kind, currency FROM observations"""

@@ -17,17 +17,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from shared.analytics.results import write
 from shared.db.connect import Connection, connect
-from shared.results.formats import write
+from tests.perf import generate as market
 from tests.support.servers import Servers
-from workers.generate import market
+from workers.analytics.reports.filters import KINDS, Filter, Tree
+from workers.analytics.reports.periods import Range
+from workers.analytics.reports.publish import COMPUTATIONS
+from workers.analytics.reports.query import gather
+from workers.analytics.reports.result import Answer
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.reports.filters import KINDS, Filter, Tree
-from workers.reports.periods import Range
-from workers.reports.query import gather
-from workers.reports.registry import COMPUTATIONS
-from workers.reports.result import Answer
 
 PLAIN = """
 SELECT date_trunc('month', o.day)::date{groups}, o.currency, count(DISTINCT o.item_id), avg(o.price_minor),

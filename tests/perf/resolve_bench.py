@@ -14,9 +14,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.perf.bench_servers import PLENTY, Server, edge
 from tests.perf.driver import drive
 from tests.support.servers import Servers

@@ -13,11 +13,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
-from shared.identifiers import LAYOUT
+from shared.index.identifiers import LAYOUT
 from shared.search import layout
+from shared.search.index import SearchIndex
 from shared.search.model import Item, SearchQuery
+from shared.search.paging import find
 from tests.perf.search_sample import ADJECTIVES, NOUNS, SEED, documents
 from workers.search.build import build
 

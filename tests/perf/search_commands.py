@@ -1,4 +1,4 @@
-"""`itemindex search evaluate` and `itemindex search bench`."""
+"""`python -m tests.perf.search_commands`: the relevance of the search, and its speed."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,18 @@ from pathlib import Path
 import click
 
 from deploy.ctl.console import console, json_option, show
+from deploy.ctl.main import run
 from tests.perf import search_bench, search_evaluation
 
 _JUDGED = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(epilog="Example: itemindex search evaluate judged_queries.csv.gz")
+@click.group()
+def commands() -> None:
+    """Measure the search: relevance over judged queries, latency of every kind of query."""
+
+
+@commands.command(epilog="Example: python -m tests.perf.search_commands evaluate judged_queries.csv.gz")
 @click.argument("judged", type=_JUDGED)
 @json_option
 def evaluate(judged: Path, as_json: bool) -> None:
@@ -29,16 +35,7 @@ def evaluate(judged: Path, as_json: bool) -> None:
     show(verdict.rows(), as_json=False)
 
 
-@click.command(hidden=True, deprecated=True)
-@click.argument("judged", type=_JUDGED)
-@json_option
-@click.pass_context
-def judge(context: click.Context, judged: Path, as_json: bool) -> None:
-    """Run `evaluate` under its former name."""
-    context.invoke(evaluate, judged=judged, as_json=as_json)
-
-
-@click.command(epilog="Example: itemindex search bench --items 100000")
+@commands.command(epilog="Example: python -m tests.perf.search_commands bench --items 100000")
 @click.option("--items", type=click.IntRange(1_000), default=1_000_000, show_default=True, help="Items in the index.")
 @click.option("--queries", type=click.IntRange(10), default=200, show_default=True, help="Queries of each kind.")
 @click.option(
@@ -53,3 +50,7 @@ def bench(items: int, queries: int, directory: Path | None, as_json: bool) -> No
         return
     console.print(report.summary())
     show(report.rows, as_json=False)
+
+
+if __name__ == "__main__":
+    run(commands)

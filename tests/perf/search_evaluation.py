@@ -15,13 +15,13 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
-from edge.search.query_words import WEIGHTS, Weights
 from shared.errors import ConfigurationError
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.search.index import SearchIndex
 from shared.search.model import Document, Item, SearchQuery
-from shared.search.text import query_words
+from shared.search.paging import find
+from shared.search.query_words import WEIGHTS, Weights
+from shared.text import query_words
 from workers.search.build import build
 
 DEPTH = 10

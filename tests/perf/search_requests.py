@@ -1,6 +1,6 @@
 """`python -m tests.perf.search_requests --directory DIR`: CPU of the edge for a whole search, by kind of query.
 
-Each search is asked as for the first time: the edge keeps no answers. The index is that of `itemindex search bench
+Each search is asked as for the first time: the edge keeps no answers. The index is that of `python -m tests.perf.search_commands bench
 --directory DIR`. Edges of several checkouts (`--checkout`) are measured in turn, each with questions of its own.
 """
 
@@ -18,10 +18,10 @@ from urllib.parse import quote_plus
 from rich.console import Console
 from rich.table import Table
 
-from edge.search.index import SearchIndex
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.search import layout
+from shared.search.index import SearchIndex
+from shared.settings.settings import Settings
 from tests.perf import bench_servers
 from tests.perf.bench_servers import PLENTY, PROJECT, Server
 from tests.perf.driver import drive
@@ -44,7 +44,7 @@ def main() -> None:
     options = parser.parse_args()
     found = layout.newest(options.directory)
     if found is None:
-        raise SystemExit("no index there; `itemindex search bench --directory` makes one")
+        raise SystemExit("no index there; `python -m tests.perf.search_commands bench --directory` makes one")
     asked = kinds(SearchIndex(*found), random.Random(SEED))
     chosen = options.kinds.split(",") if options.kinds else list(asked)
     checkouts = options.checkout or [PROJECT]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.perf.load_cost import Spent, compared, load_file, market_files, measured, settle
 from tests.support.accounts import organization
 from tests.support.servers import Servers

@@ -22,14 +22,14 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "a plan opens what a higher one pays for",
-        "edge/middleware/authentication.py",
+        "edge/auth/middleware.py",
         "if plan.rank >= rule.rank_min:",
         "if True:",
         "tests/service/exports/test_api.py::test_only_institutional_plans_and_keys",
     ),
     fault(
         "a refusal does not say which plan is needed where accounts change meanwhile",
-        "edge/middleware/authentication.py",
+        "edge/auth/middleware.py",
         "plans = await self._credentials.all_plans()",
         "plans = self._credentials.plans.values()",
         "tests/service/exports/test_api.py::test_a_refusal_names_the_plan_that_is_needed_also_where_accounts_change_meanwhile",
@@ -92,7 +92,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "cursors are not signed",
-        "edge/http/cursors.py",
+        "edge/http/lists.py",
         "if not any(hmac.compare_digest(tag, one) for one in tags):",
         "if False:",
         "tests/unit/http/test_pure.py::test_a_cursor_opens_only_with_its_query",
@@ -120,7 +120,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "an Idempotency-Key means any organization",
-        "edge/http/idempotency_key.py",
+        "edge/storage/idempotency.py",
         '"organization": organization,\n        "body"',
         '"body"',
         f"{_IDEMPOTENT}::test_the_same_call_about_another_organization_is_another_request",
@@ -162,7 +162,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "sign-ins have no limit",
-        "edge/quota/people.py",
+        "edge/quota/middleware.py",
         'return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
         'return await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
@@ -201,5 +201,41 @@ ACCOUNT_FAULTS = (
         'named = isinstance(document, dict) and document.get("issuer") == self.issuer',
         "named = isinstance(document, dict)",
         "tests/service/org/test_bearer.py::test_a_provider_that_names_another_issuer_is_not_believed",
+    ),
+    # What a refusal says.
+    fault(
+        "a refusal points elsewhere for its reason",
+        "edge/http/faults.py",
+        'text = ". ".join(sentences[:kept])',
+        'text = "See `errors`"',
+        "tests/unit/http/test_faults.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
+    ),
+    fault(
+        "a refusal repeats a key that stood in the wrong place",
+        "edge/http/faults.py",
+        "or _CREDENTIAL.search(text):",
+        "or False:",
+        "tests/unit/http/test_faults.py::test_a_credential_in_the_wrong_place_is_not_repeated",
+    ),
+    fault(
+        "a number whose zero was eaten is refused without the number that was meant",
+        "edge/http/problems.py",
+        'if error.suggestion else ""',
+        'if error.suggestion == "" else ""',
+        "tests/unit/http/test_faults.py::test_a_number_whose_zero_was_eaten_comes_back_with_it",
+    ),
+    fault(
+        "the Python client drops the faults of a refusal",
+        "deploy/clients/python/itemindex_client/errors.py",
+        "return [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []",
+        "return []",
+        "tests/unit/clients/test_python_client.py::test_a_refusal_carries_its_faults_and_its_text_has_each_of_them_once",
+    ),
+    fault(
+        "a form that is too large is answered to a person with JSON",
+        "edge/dashboard/session_guard.py",
+        "except web.HTTPRequestEntityTooLarge:",
+        "except ZeroDivisionError:",
+        f"{_SESSIONS}::test_a_form_that_is_too_large_is_a_page_that_says_so",
     ),
 )

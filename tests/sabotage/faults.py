@@ -3,8 +3,11 @@
 from tests.sabotage.account_faults import ACCOUNT_FAULTS
 from tests.sabotage.event_faults import EVENT_FAULTS
 from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
+from tests.sabotage.form_faults import FORM_FAULTS
+from tests.sabotage.ingest_faults import INGEST_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
+from tests.sabotage.reading_faults import READING_FAULTS
 from tests.sabotage.search_faults import SEARCH_FAULTS
 
 _JOBS = ("jobs", "--jobs", "30", "--kills", "4", "--seed", "7", "--minutes", "4")
@@ -19,21 +22,21 @@ FAULTS = (
     # Jobs.
     fault(
         "a job that has ended is claimed again",
-        "workers/leases.sql",
+        "workers/jobs/leases.sql",
         "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind",
         "WHERE id = $1\nRETURNING id::text, kind",
         "tests/service/jobs/test_jobs.py::test_three_messages_at_once_run_the_job_once",
     ),
     fault(
         "a report is published without the attempt fence",
-        "workers/leases.sql",
+        "workers/jobs/leases.sql",
         "WHERE id = $1 AND attempt = $2 AND state = 'running'\nRETURNING id;\n\n-- name: fail",
         "WHERE id = $1 AND $2 > 0\nRETURNING id;\n\n-- name: fail",
         "tests/service/reports/test_jobs_api.py::test_a_stale_attempt_publishes_nothing",
     ),
     fault(
         "the sweeper deletes nothing",
-        "workers/dispatch/retention.py",
+        "workers/dispatcher.py",
         "unnamed = [attempt for attempt in batch if attempt not in named]",
         "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         "tests/service/exports/test_api.py::test_ending_one_that_is_done_deletes_its_files",
@@ -47,42 +50,70 @@ FAULTS = (
     ),
     fault(
         "a message that was sent by a clock that was ahead is not sent again",
-        "workers/dispatch/dispatcher.sql",
+        "workers/dispatcher.sql",
         "relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,",
         "relayed_at = relayed_at,",
         "tests/service/jobs/test_stepped_clock.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
     ),
     fault(
+        "an error that is no outage ends the renewing of a lease",
+        "workers/jobs/leases.py",
+        "            except Exception as error:  # noqa: BLE001 - an error that ended this thread",
+        "            except psycopg.OperationalError as error:  # noqa: BLE001 - an error that ended this thread",
+        "tests/service/jobs/test_jobs.py::test_however_the_renewing_of_a_lease_ends_its_job_notices",
+    ),
+    fault(
+        "an unclaimed job is sent again without a look at its queue",
+        "workers/dispatcher.py",
+        "(new + again[:lost])[:room]",
+        "(new + again)[:room]",
+        "tests/service/jobs/test_jobs.py::test_while_workers_are_stopped_each_job_has_one_message",
+    ),
+    fault(
+        "a queue of the broker has no bound",
+        "workers/dispatcher.py",
+        "room = max(0, self._messages_max - held)",
+        "room = len(due)",
+        "tests/service/jobs/test_jobs.py::test_a_queue_holds_no_more_messages_than_its_bound_whoever_orders_and_cancels",
+    ),
+    fault(
+        "a thread that repeats its work ends with the first error",
+        "shared/telemetry/repetition.py",
+        "except Exception as error:",
+        "except ArithmeticError as error:",
+        "tests/unit/test_progress.py::test_a_heartbeat_that_could_not_be_written_once_is_written_again",
+    ),
+    fault(
         "leases never lapse",
-        "workers/dispatch/dispatcher.sql",
+        "workers/dispatcher.sql",
         "WHERE state = 'running' AND lease_until < statement_timestamp()",
         "WHERE state = 'running' AND lease_until < statement_timestamp() - interval '1 day'",
         "tests/service/jobs/test_jobs.py::test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three",
     ),
     fault(
         "the beat of a stale attempt keeps the lease",
-        "workers/leases.sql",
+        "workers/jobs/leases.sql",
         "rows_done = $6, rows_total = $7\nWHERE id = $1 AND attempt = $2 AND state = 'running'",
         "rows_done = $6, rows_total = $7\nWHERE id = $1 AND $2 > 0 AND state = 'running'",
         "tests/service/jobs/test_jobs.py::test_the_beat_of_a_stale_attempt_keeps_no_lease",
     ),
     fault(
         "an outage of PostgreSQL costs a job its attempt",
-        "workers/tasks.py",
+        "workers/worker.py",
         'if unavailable(error):\n        return "database"',
         "if unavailable(error):\n        return None",
         "tests/service/db/test_outages.py::test_an_outage_of_postgresql_costs_a_job_no_attempt",
     ),
     fault(
         "a failed attempt leaves no trace",
-        "workers/tasks.py",
+        "workers/worker.py",
         "            _log_failure(log, error)\n",
         "",
         "tests/service/observe/test_failed_jobs.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",
     ),
     fault(
         "LOG_LEVEL is ignored by workers",
-        "workers/services.py",
+        "workers/jobs/context.py",
         "Log(part, level=settings.log_level)",
         "Log(part)",
         "tests/service/observe/test_failed_jobs.py::test_log_level_decides_which_lines_a_worker_writes",
@@ -98,7 +129,7 @@ FAULTS = (
     fault(
         "one charge is taken twice",
         "edge/quota/take.lua",
-        "if redis.call('EXISTS', KEYS[2]) == 1 then",
+        "if marker then",
         "if false then",
         "tests/service/quota/test_meter.py::test_the_same_charge_twice_is_taken_once",
     ),
@@ -127,7 +158,7 @@ FAULTS = (
     ),
     fault(
         "an outage of the state store allows a thousand calls",
-        "edge/quota/fallback.py",
+        "edge/quota/limiter.py",
         '_ALLOWED = {"anonymous": 1}',
         '_ALLOWED = {"anonymous": 1_000}',
         "tests/service/quota/test_meter.py::test_without_the_store_a_little_is_served_and_no_number_is_stated",
@@ -147,20 +178,92 @@ FAULTS = (
         "tests/service/quota/test_usage.py::test_an_outage_behind_the_statistics_counts_no_call_twice",
     ),
     fault(
+        "a refund lowers the burst of another second",
+        "edge/quota/refund.lua",
+        "if kept[2] == second and burst >= units then",
+        "if burst >= units then",
+        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+    ),
+    fault(
+        "an order's refund leaves its charge to be refunded with the call",
+        "shared/jobs/refund.lua",
+        "    redis.call('SET', KEYS[3], '0 ' .. second, 'KEEPTTL')\n",
+        "",
+        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+    ),
+    fault(
+        "a charge that was repeated after midnight is refunded to the new day",
+        "edge/quota/take.lua",
+        "math.floor(tonumber(string.match(marker, ' (%d+)') or second) / 86400)",
+        "day",
+        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+    ),
+    fault(
+        "an edge that stops while an order is placed refunds it twice",
+        "edge/quota/billing.py",
+        "except BaseException:  # a stopping",
+        "except StoreUnavailable:  # a stopping",
+        f"{_BILLING}::test_an_order_of_unknown_fate_is_refunded_once_even_if_it_is_refunded_again_later",
+    ),
+    fault(
+        "a call that was cancelled while it was charged keeps its charge",
+        "edge/quota/limiter.py",
+        "            if not future.cancelled():  # it was decided just before\n"
+        "                self._refund_then(future.result(), lambda reply: None)\n",
+        "",
+        f"{_BILLING}::test_a_charge_whose_call_was_cancelled_just_after_its_decision_is_refunded",
+    ),
+    fault(
+        "an outage loses when keys were last used",
+        "edge/quota/usage.py",
+        "self._keys = keys | self._keys",
+        "self._keys = self._keys",
+        "tests/service/quota/test_usage.py::test_an_outage_keeps_the_counts_and_the_last_use_of_each_key",
+    ),
+    fault(
+        "an organization with many calls takes the places of all others",
+        "edge/quota/usage.py",
+        "            self._halve()\n",
+        "            break\n",
+        "tests/service/quota/test_request_log.py::test_one_organizations_many_calls_cost_another_none_of_its_own",
+    ),
+    fault(
+        "access lines are written by the event loop",
+        "edge/http/request_context.py",
+        "            self._writer.write(bytes(self._buffer))\n",
+        "            self._writer.write(bytes(self._buffer))\n            self._writer.drain()\n",
+        "tests/unit/http/test_access_log.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
+    ),
+    fault(
+        "the broker shares a database with the quotas",
+        "shared/redis/urls.py",
+        'database = 0 if (parts.path.strip("/") or named) == "1" else 1',
+        "database = 1",
+        "tests/unit/shared/test_values.py::test_the_broker_gets_another_database_of_the_same_server",
+    ),
+    fault(
+        "a setting refuses the value that its sentence states",
+        "shared/settings/checks.py",
+        '    "REQUEST_LOG_CALLS",\n',
+        "",
+        "tests/unit/shared/test_values.py::test_each_special_value_that_a_sentence_states_is_accepted",
+    ),
+    fault(
         "a HEAD costs the bytes of the file",
-        "edge/downloads/files.py",
+        "edge/bulk/downloads.py",
         "if organization is not None and request.method == hdrs.METH_GET:",
         "if organization is not None:",
         "tests/service/releases/test_allowance.py::test_whole_files_ranges_and_signed_addresses_are_counted_to_the_byte",
     ),
     fault(
         "an idempotency key is taken for any body",
-        "edge/exports/service.py",
+        "edge/storage/idempotency.py",
         'if not known["same"]:',
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *PRICE_FAULTS, *SEARCH_FAULTS),
+    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
+    *SEARCH_FAULTS,
     # Text of others.
     fault(
         "pages show names as markup",
@@ -193,28 +296,28 @@ FAULTS = (
     ),
     fault(
         "a read-only PostgreSQL is an error of ours",
-        "shared/db/outages.py",
+        "shared/db/connect.py",
         '_STATES = ("25006", ',
         "_STATES = (",
         "tests/service/db/test_outages.py::test_each_outage_of_postgresql_is_one_error_of_ours",
     ),
     fault(
         "a deadlock is an error of the caller",
-        "shared/db/outages.py",
+        "shared/db/connect.py",
         '_CLASSES = ("08", "28", "40", "53"',
         '_CLASSES = ("08", "28", "53"',
         "tests/service/db/test_outages.py::test_a_statement_that_was_rolled_back_for_another_is_sent_once_more",
     ),
     fault(
         "an object missing once expires its result",
-        "workers/dispatch/missing.sql",
+        "workers/dispatcher.sql",
         "AND missing_since <= statement_timestamp() - make_interval(secs => $2)",
         "AND $2 >= 0",
         "tests/service/exports/test_missing.py::test_an_object_that_is_put_back_is_served_again",
     ),
     fault(
         "a result that is too short is begun to be sent",
-        "edge/downloads/body.py",
+        "edge/http/stream.py",
         "if reader.size != length:",
         "if False:",
         "tests/service/reports/test_stream.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
@@ -222,14 +325,14 @@ FAULTS = (
     # Answers.
     fault(
         "a download continues in another file",
-        "edge/http/ranges.py",
+        "edge/http/stream.py",
         "or (if_range is not None and if_range.strip() != etag)",
         "",
         "tests/service/reports/test_stream.py::test_if_range_continues_only_with_the_very_same_result",
     ),
     fault(
         "a day is compared as text",
-        "edge/delta_sharing/predicates.py",
+        "edge/bulk/delta_sharing_predicates.py",
         'if type == "date" and literal == "text" and _DAY.fullmatch(text):',
         'if type == "date" and literal == "text":\n        return text\n    if False:',
         "tests/unit/delta_sharing/test_predicates.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
@@ -237,21 +340,21 @@ FAULTS = (
     # What the drills notice.
     drilled(
         "a drill of jobs: published without the attempt fence",
-        "workers/leases.sql",
+        "workers/jobs/leases.sql",
         "WHERE id = $1 AND attempt = $2 AND state = 'running'\nRETURNING id;\n\n-- name: fail",
         "WHERE id = $1 AND $2 > 0\nRETURNING id;\n\n-- name: fail",
         *_JOBS,
     ),
     drilled(
         "a drill of jobs: jobs that have ended are claimed again",
-        "workers/leases.sql",
+        "workers/jobs/leases.sql",
         "WHERE id = $1 AND state = 'queued'\nRETURNING id::text, kind",
         "WHERE id = $1\nRETURNING id::text, kind",
         *_JOBS,
     ),
     drilled(
         "a drill of jobs: the sweeper deletes nothing",
-        "workers/dispatch/retention.py",
+        "workers/dispatcher.py",
         "unnamed = [attempt for attempt in batch if attempt not in named]",
         "unnamed = [attempt for attempt in batch if attempt not in named][:0]",
         *_JOBS,
@@ -265,7 +368,7 @@ FAULTS = (
     ),
     drilled(
         "a drill of outages: what a clock that was ahead put off stays so",
-        "workers/dispatch/dispatcher.py",
+        "workers/dispatcher.py",
         "                self.settle_clock(connection)\n",
         "",
         "outages",
@@ -276,7 +379,7 @@ FAULTS = (
     ),
     drilled(
         "a drill of outages: an emptied state store is not counted",
-        "edge/storage/run_marker.py",
+        "edge/storage/monitor.py",
         "self._losses.inc()",
         "self._losses.inc(0)",
         "outages",
@@ -287,7 +390,7 @@ FAULTS = (
     ),
     drilled(
         "a drill of outages: an outage allows a thousand calls",
-        "edge/quota/fallback.py",
+        "edge/quota/limiter.py",
         '_ALLOWED = {"anonymous": 1}',
         '_ALLOWED = {"anonymous": 1_000}',
         *_QUOTA,

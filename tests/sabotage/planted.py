@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """One change of one file, and what must notice it: pytest's node ids, or the arguments of `itemindex drill`."""
+    """One change of one file, and what must notice it: pytest's node ids, or the arguments of `python -m tests.drills`."""
 
     name: str
     file: str

@@ -12,21 +12,21 @@ PRICE_FAULTS = (
     # Price indices.
     fault(
         "GEKS counts pairs of periods that share no item",
-        "shared/price_index/multilateral.py",
+        "shared/price_index/series.py",
         "    known = ~np.isnan(logs)\n",
         "    known = np.ones(logs.shape, bool)\n",
         f"{_MULTILATERAL}::test_geks_leaves_out_pairs_of_periods_that_share_no_item",
     ),
     fault(
         "a later period changes published index numbers",
-        "shared/price_index/splice.py",
+        "shared/price_index/series.py",
         "        published[end - 1] = _mean(steps) if np.isnan(linked) else linked",
         "        published[end - window : end] = linked * new / new[-1]",
         "tests/unit/shared/price_index/test_splice.py::test_adding_a_period_changes_no_earlier_value",
     ),
     fault(
         "the interval of an index is drawn anew with each request",
-        "shared/price_index/bootstrap.py",
+        "shared/price_index/rows.py",
         "np.random.default_rng(seed)",
         "np.random.default_rng()",
         "tests/unit/shared/price_index/test_bootstrap.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
@@ -34,14 +34,14 @@ PRICE_FAULTS = (
     # Outliers.
     fault(
         "a price that another channel has on the same day is set aside",
-        "workers/rollups/outliers.py",
+        "workers/analytics/rollups/outliers.py",
         "return confirmed | (same_day > 0)",
         "return confirmed",
         f"{_OUTLIERS}::test_prices_that_others_explain_stay",
     ),
     fault(
         "a channel that is wrong on all days confirms itself",
-        "workers/rollups/outliers.py",
+        "workers/analytics/rollups/outliers.py",
         "np.where(by_channels, in_item - in_channel, in_item - 1)",
         "in_item - 1",
         f"{_OUTLIERS}::test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others",
@@ -72,28 +72,28 @@ PRICE_FAULTS = (
     # Watches.
     fault(
         "a watch reports one fall again and again",
-        "workers/watches/evaluate.sql",
+        "workers/events/watches.sql",
         "AND coalesce(s.armed, true)",
         "AND true",
         f"{_WATCHES}::test_below_an_amount_fires_once_and_again_after_the_price_was_clearly_above",
     ),
     fault(
         "an older day that a load fills in arms a watch again",
-        "workers/watches/evaluate.sql",
+        "workers/events/watches.sql",
         "WHERE r.day < $1 AND r.item_id",
         "WHERE false AND r.day < $1 AND r.item_id",
         "tests/service/watches/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
     ),
     fault(
         "a low is new although the span before is not known",
-        "workers/watches/evaluate.sql",
+        "workers/events/watches.sql",
         "WHERE f.is_known ORDER BY f.condition",
         "ORDER BY f.condition",
         f"{_WATCHES}::test_a_new_low_needs_the_whole_span_and_a_lower_price_than_any_day_of_it",
     ),
     fault(
         "a watch reports days of the past",
-        "workers/watches/evaluate.sql",
+        "workers/events/watches.sql",
         "WHERE NOT coalesce(s.later, false)\n  AND",
         "WHERE",
         f"{_WATCHES}::test_older_days_and_higher_prices_report_nothing",
@@ -101,7 +101,7 @@ PRICE_FAULTS = (
     # Footprints.
     fault(
         "items of one factor average its error out",
-        "workers/reports/footprint_intervals.py",
+        "workers/analytics/reports/sustainability_rollup.py",
         "own = numbers[entries] == OWN",
         "own = numbers[entries] >= OWN",
         "tests/unit/reports/test_footprint_intervals.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
@@ -109,23 +109,95 @@ PRICE_FAULTS = (
     # Which items are one article.
     fault(
         "what a person rejected is joined by a chain",
-        "workers/matching/clusters.py",
+        "workers/articles/matching/clusters.py",
         " or _sorted((one, other)) in self._rejected:",
         ":",
         f"{_CLUSTERS}::test_a_pair_that_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers",
     ),
     fault(
         "two records of one source become one article",
-        "workers/matching/clusters.py",
+        "workers/articles/matching/clusters.py",
         'return first.source != second.source or (first.article != "" and first.article == second.article)',
         "return True",
         f"{_CLUSTERS}::test_no_two_records_of_one_source_are_in_one_article",
     ),
     fault(
         "records that contradict each other are linked without a person",
-        "workers/matching/judging.py",
+        "workers/articles/matching/judging.py",
         "sure = scores[at] >= link_bound(left, right, self.model)",
         "sure = scores[at] >= self.model.link_coded",
         "tests/unit/matching/test_matcher.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
+    ),
+    # Windows, footprints.
+    fault(
+        "a report from a day after the last data is refused",
+        "workers/analytics/reports/filters.py",
+        "if first is not None and first > last:",
+        "if False:",
+        "tests/service/reports/test_whole_way.py::test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a read of one item from a day after the last data is refused",
+        "edge/analytics/light_reads.py",
+        "last = to or max(observed or utc_now().date(), first or date.min)",
+        "last = to or observed or utc_now().date()",
+        "tests/service/http/test_light_reads.py::test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a category with few samples is as wide as Student's quantile of these",
+        "shared/uncertainty/stated.py",
+        "if others.degrees >= BORROWED_DEGREES:",
+        "if others.degrees < 0:",
+        "tests/unit/uncertainty/test_evaluation.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
+    ),
+    fault(
+        "a category without samples is estimated from all others",
+        "shared/uncertainty/evaluation.py",
+        "    if not nearest:\n        return None, 0",
+        "    if not nearest:\n        nearest = [one for group in logs.values() for one in group]",
+        "tests/unit/uncertainty/test_evaluation.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
+    ),
+    fault(
+        "units sold new are counted as avoiding without a word",
+        "shared/uncertainty/displacement.py",
+        "those sold new included",
+        "second-hand ones",
+        "tests/service/http/test_footprint_intervals.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",
+    ),
+    fault(
+        "a pack and a single article are linked by their GTIN",
+        "workers/articles/matching/quantities.py",
+        "if _disjoint(left.packs, right.packs) or _packed_differently(left, right):",
+        "if _disjoint(left.packs, right.packs):",
+        "tests/unit/matching/test_identifiers.py::test_a_pack_and_a_single_one_wait_for_a_person",
+    ),
+    fault(
+        "names in another language hold a GTIN's link back though the quantity agrees",
+        "workers/articles/matching/identifiers.py",
+        "if not (against or confirmed or _alike(left.words, right.words)):",
+        "if not (against or _alike(left.words, right.words)):",
+        "tests/unit/matching/test_identifiers.py::test_names_in_two_languages_need_something_else_that_agrees",
+    ),
+    fault(
+        "a record that comes later takes a link of equal strength away",
+        "workers/articles/matching/clusters.py",
+        "return _STRENGTH[link.kind], -link.score, younger, older, link.left, link.right",
+        "return _STRENGTH[link.kind], -link.score, link.left, link.right",
+        f"{_CLUSTERS}::test_a_younger_record_takes_no_link_of_equal_strength_away",
+    ),
+    fault(
+        "what contradicts its identifier is joined by a chain",
+        "workers/articles/matching/clusters.py",
+        "if _sorted((one, other)) in self.opposed:",
+        "if (one, other) in ():",
+        f"{_CLUSTERS}::test_a_pair_that_contradicts_its_identifier_stays_apart_even_in_a_chain_of_identifiers",
+    ),
+    # Sizes in names.
+    fault(
+        "bars of chocolate are a pressure",
+        "shared/units/reader.py",
+        'return "bar of pressure" if context & _PRESSURE else "bar to eat"',
+        'return "bar of pressure"',
+        "tests/unit/units/test_names.py::test_all_spellings_of_one_quantity_are_equal",
     ),
 )

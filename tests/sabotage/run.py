@@ -74,7 +74,7 @@ def tests_fail(tests: Iterable[str], tree: Path) -> tuple[bool, str]:
 
 def drill_fails(arguments: Iterable[str], tree: Path) -> tuple[bool, str]:
     """Run a drill in the copy; tell whether it found a broken promise, as against broke off, and which."""
-    done = _run([sys.executable, "-m", "deploy.ctl.main", "drill", *arguments, "--json"], tree)
+    done = _run([sys.executable, "-m", "tests.drills", *arguments, "--json"], tree)
     try:
         document = json.loads(done.stdout)
     except ValueError:

@@ -5,7 +5,7 @@ from tests.sabotage.planted import fault
 SEARCH_FAULTS = (
     fault(
         "an index that is behind is asked which identifiers items have",
-        "edge/search/identifiers.py",
+        "edge/search/engine.py",
         "newest = (LAYOUT, self._version.current, self._version.committed_at)\n",
         "newest = (index.identifiers, index.data_version, index.committed_at)\n",
         "tests/service/http/test_identifiers_in_searches.py::test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql",
@@ -19,7 +19,7 @@ SEARCH_FAULTS = (
     ),
     fault(
         "an identifier of several items is not possible where one of them was deleted",
-        "edge/search/segment.py",
+        "shared/search/live_segment.py",
         "not self._deleted[entries.astype(np.uint32)].all())",
         "not self._deleted[entries.astype(np.uint32)].any())",
         "tests/unit/search/test_search_possible_identifiers.py::test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.command import Run, runner
 from tests.support.s3 import BUCKET, client, s3_server

@@ -1,8 +1,8 @@
 """Organizations, keys and tokens for tests."""
 
-from shared.config import Settings
-from shared.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import Connection, connect
+from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
+from shared.settings.settings import Settings
 
 
 def free_token(settings: Settings) -> str:

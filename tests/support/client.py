@@ -16,11 +16,12 @@ from aiohttp import web, web_app
 from jsonschema_rs import Draft202012Validator
 from yarl import URL
 
+from deploy.openapi.compare import expanded
 from edge import server
 from edge.app import DOCUMENT, create_app
-from edge.resources import Resources, build, opened
+from edge.composition import Resources, build, opened
 from edge.storage.database import Database
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 _CHARGES = itertools.count(1)
 # The document of an address depends on nothing else: it is made once for all tests of a process.
@@ -123,6 +124,15 @@ def _validator(base_url: str, schema: bytes) -> Draft202012Validator:
     return Draft202012Validator({**msgspec.json.decode(schema), "components": _DOCUMENTS[base_url]["components"]})
 
 
+def exact(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with each shared part in its place, whose answers have no members that it does not name."""
+    made = expanded(document)
+    for name, schema in made["components"]["schemas"].items():
+        if name != "Problem":  # a slug may add members
+            schema.setdefault("additionalProperties", False)
+    return made
+
+
 @asynccontextmanager
 async def edge_database(settings: Settings, connections_max: int) -> AsyncIterator[Database]:
     """Open PostgreSQL as an edge uses it, by so many connections that no other part of an edge borrows."""
@@ -143,7 +153,7 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
     resources = build(settings)
     app = create_app(resources)
     if settings.base_url not in _DOCUMENTS:
-        _DOCUMENTS[settings.base_url] = app[DOCUMENT].exact()
+        _DOCUMENTS[settings.base_url] = exact(app[DOCUMENT].as_dict())
     document = _DOCUMENTS[settings.base_url]
 
     async def open_resources(app: web.Application) -> AsyncIterator[None]:

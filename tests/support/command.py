@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from deploy.ctl.main import main
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -1,7 +1,7 @@
 """Demo data for stacks of tests and drills."""
 
 from deploy.ctl.demo import DATA, LOADS, MAPPINGS
-from shared.config import Settings
+from shared.settings.settings import Settings
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from edge.openapi import document
-from edge.reports.declarations import REPORTS
-from shared.config import Settings
+from edge.analytics.report_declarations import REPORTS
+from edge.docs import document
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.reports import queued

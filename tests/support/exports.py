@@ -6,14 +6,13 @@ from uuid import uuid4
 
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
-from shared.datasets.schema import DATASETS
+from shared.bulk.manifest import ExportManifest, File, export_manifest_from
+from shared.bulk.request import ID_END, ROWS_SQL, Request, arguments, scope_of
+from shared.bulk.schema import DATASETS
 from shared.db.connect import connect
-from shared.exports.contract import ID_END
-from shared.exports.manifest import ExportManifest, File, export_manifest_from
-from shared.exports.request import ROWS_SQL, Request, arguments, scope_of
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from tests.support.workers import run
 
 

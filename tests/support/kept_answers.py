@@ -4,8 +4,8 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import Edge
 from tests.support.wire import OTHER, alike, exchange, head
 

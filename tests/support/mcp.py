@@ -62,6 +62,9 @@ class Mcp:
 
 
 def said(result: dict[str, Any]) -> Any:
-    """Return the JSON of a tool's text."""
+    """Return the JSON of a tool's text, which an answer has as an object too."""
     [content] = result["content"]
-    return msgspec.json.decode(content["text"])
+    document = msgspec.json.decode(content["text"])
+    assert result["isError"] == ("structuredContent" not in result)
+    assert result.get("structuredContent", document) == document
+    return document

@@ -7,7 +7,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 
 @contextmanager

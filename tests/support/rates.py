@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from shared.config import Settings
-from workers.rates.load import Loaded, Terms, load
+from shared.settings.settings import Settings
+from workers.ingest.rates import Loaded, Terms, load
 
 # 2026-07-04 and 05 are a weekend.
 HISTORY = (

@@ -25,6 +25,8 @@ from pyarrow import ipc
 # The longest spans between today and a date that an answer derives from it: the days of a report of use, those
 # for which a release is kept. All dates of the recorded content are years away from any run.
 _DAYS_BEFORE, _DAYS_AFTER = 31, 100
+# Revisions of a protocol, and examples in sentences: dates that are the same on every day.
+_DATES_OF_NO_RUN = ("2025-11-25", "2026-07-28", "2026-11-21T08:00:00Z")
 # Of an answer that differs so many lines are shown.
 _LINES_SHOWN = 12
 # Values that are made at random or from such, in the order in which they are looked for: the first that fits counts.
@@ -150,6 +152,8 @@ class Recording:
         return self._names[value]
 
     def _moment(self, match: re.Match[str]) -> str:
+        if match[0] in _DATES_OF_NO_RUN:
+            return match[0]
         try:
             apart = (date.fromisoformat(match[1]) - self._today).days
         except ValueError:

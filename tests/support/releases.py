@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.shop import load_rows
 from tests.support.workers import run
-from workers.releases.retention import order
+from workers.bulk.releases import order
 
 
 def cut(settings: Settings, **changed: Any) -> dict[str, int]:

@@ -17,9 +17,9 @@ from psycopg.types.json import Jsonb
 from deploy.local import postgres
 from deploy.local.paths import Paths
 from deploy.local.process import ServiceProcess, tail
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import KINDS
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 
 # A replica that was killed copies a database's template again, which may have changed since: only whole pages in the log make

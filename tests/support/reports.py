@@ -6,14 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.support.workers import reporting, services_of
-from workers.context import Services
-from workers.reports.query import ReportProgress
-from workers.reports.registry import Make
-from workers.reports.result import Answer, Coverage
-from workers.tasks import JobRunner
+from workers.analytics.reports.publish import Make
+from workers.analytics.reports.query import ReportProgress
+from workers.analytics.reports.result import Answer, Coverage
+from workers.jobs.context import Services
+from workers.worker import JobRunner
 
 SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the rows of every kind have
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import boto3
 
 from deploy.local.paths import free_port
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 BUCKET, KEY_ID, SECRET, REGION = "item-index-tests", "tests", "a secret for tests", "us-east-1"
 _READY_SECONDS = 30.0

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from shared.config import Settings
-from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
+from shared.settings.settings import Settings
+from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import Mapping, read
 from workers.search.job import make_index

@@ -4,27 +4,34 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from shared.config import Settings
 from shared.jobs.contract import KINDS, SEARCH_INDEX
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from workers.context import Services
+from workers.analytics.reports.publish import Make, Replica, ReportHandler
 from workers.handlers import job_handlers
-from workers.job_handler import Handlers, JobContext, RowResultHandler
-from workers.reports.publish import ReportHandler
-from workers.reports.registry import Make
-from workers.reports.replica import Replica
-from workers.services import build_services
-from workers.tasks import JobRunner
+from workers.jobs.context import Services, build_services
+from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
+from workers.worker import JobRunner
 
 
 class RecordedMessages:
-    """Takes messages as a broker does, and keeps them for the test: task, job and queue of each."""
+    """Takes messages as a broker does, and keeps them for the test: task, job and queue of each.
 
-    def __init__(self) -> None:
+    Its queues are empty: it loses every message, unless it `holds` them until `taken`.
+    """
+
+    def __init__(self, *, holds: bool = False) -> None:
         self.sent: list[tuple[str, str, str]] = []
+        self.held: list[tuple[str, str, str]] = []
+        self._holds = holds
 
     def send(self, task: str, job_id: str, queue: str) -> None:
         self.sent.append((task, job_id, queue))
+        if self._holds:
+            self.held.append((task, job_id, queue))
+
+    def waiting(self, queue: str) -> int:
+        return sum(one == queue for _, _, one in self.held)
 
     @property
     def jobs(self) -> list[str]:

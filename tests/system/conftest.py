@@ -1,8 +1,10 @@
 """A whole stack, started as a newcomer starts it."""
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,9 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.supervised import read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
+DRILL = [sys.executable, "-m", "tests.drills"]
 PROJECT = Path(__file__).parents[2]
+_CUT_SECONDS = 120.0
 # For stacks that no test breaks: a machine full of tests is no outage.
 PATIENT = {"DATABASE_TIMEOUT_SECONDS": "30", "STATE_TIMEOUT_SECONDS": "5", "OIDC_TIMEOUT_SECONDS": "30"}
 
@@ -70,3 +74,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running = start(tmp_path_factory.mktemp("stack"), environment=PATIENT)
     yield running
     running.ctl("down")
+
+
+@pytest.fixture(scope="session")
+def released_stack(stack: Running) -> Running:
+    """The shared stack once the release exists that its first start cuts."""
+    ends = time.monotonic() + _CUT_SECONDS
+    while not json.loads(stack.ctl("releases", "list", "--json")):
+        assert time.monotonic() < ends, stack.ctl("jobs", "list")
+        time.sleep(0.5)
+    return stack

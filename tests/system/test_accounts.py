@@ -28,8 +28,8 @@ def test_an_organization_is_made_by_commands(stack: Running) -> None:
     assert [(k["id"], k["expires_at"] is None) for k in listed] == [(new[10:20], True), (key[10:20], False)]
     assert [_status(stack, k) for k in (key, new)] == [200, 200]
     stack.ctl("orgs", "plan", organization, "brand")
-    stack.ctl("orgs", "suspend", organization)
-    stack.ctl("orgs", "resume", organization)
+    stack.ctl("orgs", "state", organization, "suspended")
+    stack.ctl("orgs", "state", organization, "active")
     stack.ctl("keys", "revoke", organization)
     acts = [entry["act"] for entry in json.loads(stack.ctl("orgs", "audit", organization, "--json"))]
     assert acts == [
@@ -57,11 +57,10 @@ def test_plans_are_edited_in_their_table(stack: Running) -> None:
     "arguments",
     [
         ("orgs", "plan", "nonsense", "brand"),
-        ("orgs", "suspend", "01890000-0000-7000-8000-000000000000"),
+        ("orgs", "state", "01890000-0000-7000-8000-000000000000", "suspended"),
         ("keys", "rotate", "01890000-0000-7000-8000-000000000000"),
         ("keys", "revoke", "x"),
-        ("members", "add", "01890000-0000-7000-8000-000000000000", "guest@example.org", "owner"),
-        ("members", "role", "01890000-0000-7000-8000-000000000000", "guest@example.org", "admin"),
+        ("members", "set", "01890000-0000-7000-8000-000000000000", "guest@example.org", "owner"),
         ("orgs", "create", "No plan", "--plan", "no-such"),
     ],
 )

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from deploy.local import postgres
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.db.migrate import pending
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.reports import work

@@ -5,10 +5,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import httpx
+import matplotlib as mpl
+import polars
 import pytest
-from itemindex_client import AsyncClient, Client, NotFound
+from itemindex_client import AsyncClient, Client, NotFound, Report
 
 from tests.support.node import node
 from tests.system.conftest import PROJECT, Running
@@ -49,6 +53,55 @@ def test_a_report_is_waited_for_and_becomes_a_table(url: str, key: str) -> None:
         report = call.wait()
         assert len(report) == report.meta["rows"] > 0
         assert report.to_pandas().shape[0] == report.to_polars().height == report.to_arrow().num_rows == len(report)
+        assert report.to_pandas().p50.dtype == "float64" and report.to_polars()["period"].dtype == polars.Date
+        assert [str(one) for one in report.to_pandas(exact=True).p50] == [row["p50"] for row in report.rows]
+
+
+def test_every_report_becomes_a_table(url: str, key: str) -> None:
+    with Client(url, key=key) as client:
+        [hit, *_] = client.search("soy milk", limit=1)
+        reports: list[Report[Any]] = [
+            client.report.category_insights().wait(),
+            client.report.brand_insights("vitasoy", group_by="channel").wait(),
+            client.report.price_index(brand="vitasoy", granularity="week").wait(),
+            client.report.reductions().wait(),
+            client.report.sustainability_rollup(displacement="resale").wait(),
+            client.prices(hit["iid"]),
+            client.prior_price(hit["iid"]),
+            client.sustainability(hit["iid"]),
+        ]
+    for report in reports:
+        described = set(report.row_type.__annotations__)
+        assert all(set(row) <= described for row in report.rows), report.row_type
+        assert report.to_pandas().shape[0] == report.to_polars().height == len(report)
+
+
+def test_the_notebook_runs(url: str, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ITEMINDEX_URL", url)
+    monkeypatch.setenv("ITEMINDEX_KEY", key)
+    mpl.use("agg")
+    cells = json.loads((PACKAGE / "examples/report.ipynb").read_text())["cells"]
+    values: dict[str, Any] = {}
+    for number, source in enumerate(cell["source"] for cell in cells if cell["cell_type"] == "code"):
+        exec(compile(source, f"cell {number}", "exec"), values)
+    values["client"].close()
+    lines = {line.get_label(): len(line.get_ydata()) for line in values["axes"].get_lines()}
+    assert lines["index"] == len(values["index"]) > 1 and len(values["prices"]) > 1
+
+
+def test_the_packages_install_from_the_service(stack: Running, url: str, tmp_path: Path) -> None:
+    listed = httpx.get(f"{url}/clients/").json()["data"]
+    assert [entry["url"].startswith(url) for entry in listed] == [True, True]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path, listed[0]["url"]]
+    subprocess.run(command, check=True, timeout=120)
+    said = subprocess.run(
+        [sys.executable, "-c", "import itemindex_client; print(itemindex_client.__file__)"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert str(tmp_path) in said
 
 
 def test_a_release_is_downloaded_and_opens_in_duckdb(stack: Running, url: str, key: str, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Slow, many and oversized callers are cut off or refused; ordinary callers are served all the while.
 
-How long they wait is for `itemindex drill overload` to measure: a test on a busy machine could not tell.
+How long they wait is for `python -m tests.drills overload` to measure: a test on a busy machine could not tell.
 """
 
 import json
@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from tests.system.conftest import DRILL, PROJECT, clean_environment
 
 pytestmark = [pytest.mark.xdist_group("outages"), pytest.mark.timeout(300)]
 
@@ -20,7 +20,7 @@ _DRY_RUNS_MAX = 100 * 12
 
 def test_under_load_all_other_callers_are_served() -> None:
     only = [word for attack in TRIED for word in ("--only", attack)]
-    command = [*COMMAND, "drill", "crowd", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *only, "--json"]
+    command = [*DRILL, "overload", "--seconds", "1", "--rounds", "1", "--ratio-max", "0", *only, "--json"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=280
     )

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from tests.drills.network import Network, obstacle
-from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from tests.system.conftest import DRILL, PROJECT, clean_environment
 
 pytestmark = [
     pytest.mark.xdist_group("hosts"),
@@ -63,7 +63,7 @@ def test_the_machines_own_network_is_not_touched(network: Network) -> None:
 
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_and_nothing_served_over_a_limit_while_hosts_are_cut_off() -> None:
-    command = [*COMMAND, "drill", "hosts", "--jobs", "8", "--seconds", "3", "--minutes", "4", "--json"]
+    command = [*DRILL, "partition", "--jobs", "8", "--seconds", "3", "--minutes", "4", "--json"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=290
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.s3 import BUCKET, KEY_ID, SECRET, s3_server
-from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from tests.system.conftest import DRILL, PROJECT, clean_environment
 
 pytestmark = pytest.mark.xdist_group("outages")
 
@@ -27,7 +27,7 @@ TRIED = (
 @pytest.mark.timeout(600)
 def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     only = [word for fault in TRIED for word in ("--only", fault)]
-    command = [*COMMAND, "drill", "outages", "--seconds", "2", "--pause", "0.2", *only, "--json"]
+    command = [*DRILL, "outages", "--seconds", "2", "--pause", "0.2", *only, "--json"]
     with s3_server(tmp_path) as address:
         bucket = {
             "S3_BUCKET": BUCKET,
@@ -70,7 +70,7 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
 
 def test_a_fault_that_cannot_be_tried_is_said_before_anything_starts() -> None:
     done = subprocess.run(
-        [*COMMAND, "drill", "outages", "--only", "the object store"],
+        [*DRILL, "outages", "--only", "the object store"],
         capture_output=True,
         text=True,
         check=False,

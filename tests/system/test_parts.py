@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local.paths import free_port
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.system.conftest import COMMAND, PROJECT, clean_environment
 
 _PROBE = [sys.executable, "-m", "deploy.ctl.healthcheck"]

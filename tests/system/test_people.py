@@ -34,7 +34,7 @@ def test_a_token_of_the_local_provider_is_a_signed_in_person(stack: Running) -> 
     status, shown = ask(stack, "GET", f"/v1/org?organization={made['id']}", grace)
     assert (status, shown["name"], shown["role"]) == (200, "Tried out", "owner")
     assert ask(stack, "GET", f"/v1/org?organization={made['id']}", ada)[0] == 404
-    people = {person["email"]: person for person in json.loads(stack.ctl("members", "people", "--json"))}
+    people = {person["email"]: person for person in json.loads(stack.ctl("people", "list", "--json"))}
     assert people["grace@example.org"]["issuer"] == people["ada@example.org"]["issuer"]
 
 

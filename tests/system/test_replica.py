@@ -9,19 +9,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.service.reports import market
 from tests.support.replica import Pair, in_recovery, ordered
 from tests.support.reports import answer
 from tests.support.shop import ROWS, load_rows, open_shop
 from tests.support.workers import reporting, run, worker
-from workers.reports.query import ReportProgress
-from workers.reports.registry import COMPUTATIONS, Make
-from workers.reports.result import Answer
+from workers.analytics.reports.publish import COMPUTATIONS, Make
+from workers.analytics.reports.query import ReportProgress
+from workers.analytics.reports.result import Answer
 
 pytestmark = pytest.mark.xdist_group("replica")
 MORE = ROWS.replace("2026-07", "2026-08").replace("10.90", "99.90")

@@ -49,7 +49,7 @@ class Stack:
         """Load a set through its mapping; return the load's summary, with the file and line of each reject."""
         files = [str(file) for file in one.files]
         summary = dict(json.loads(self.ctl("ingest", "run", "--mapping", str(one.mapping), "--json", *files))[0])
-        listed = json.loads(self.ctl("ingest", "rejects", summary["load"], "--json", "--limit", str(_REJECTS_MAX)))
+        listed = json.loads(self.ctl("loads", "rejects", summary["load"], "--json", "--limit", str(_REJECTS_MAX)))
         summary["refused"] = sorted({(row["file"], row["line"]) for row in listed["rejects"]})
         self.summaries[one.name] = summary
         return summary

@@ -3,10 +3,13 @@
 import signal
 import subprocess
 import sys
+import threading
+from itertools import count
+from pathlib import Path
 
 import pytest
 
-from workers.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck
+from workers.jobs.progress import LOOP_SECONDS_MAX, PROCESS_SECONDS_MAX, WorkerProgress, kill_stuck, touch_while
 
 
 class _Clock:
@@ -68,3 +71,27 @@ def test_a_stuck_process_is_killed(clock: _Clock) -> None:
         clock.now += PROCESS_SECONDS_MAX / 3
         kill_stuck(progress, [(0, process.pid)])
     assert process.wait(30) == -signal.SIGKILL
+
+
+def test_a_heartbeat_that_could_not_be_written_once_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.jobs.progress._BEAT_SECONDS", 0.05)
+    heartbeat, looks, twice, over = tmp_path / "missing" / "heartbeat", count(1), threading.Event(), threading.Event()
+
+    def healthy() -> bool:
+        if next(looks) == 2:
+            twice.set()
+        return not over.is_set()
+
+    touch_while(healthy, heartbeat)
+    assert twice.wait(10)  # the first touch has failed
+    heartbeat.parent.mkdir()
+    try:
+        for _ in range(1_000):
+            if heartbeat.exists():
+                break
+            over.wait(0.01)
+        assert heartbeat.exists()
+    finally:
+        over.set()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.perf.sizing.command import capacity, pages
+from tests.perf.sizing.__main__ import capacity, pages
 from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, edge_processes, machines, plan
 
 PAGE = Path(__file__).parents[2] / "deploy" / "capacity.md"
@@ -18,7 +18,7 @@ def needs(**given: float) -> dict[str, Need]:
 
 def test_the_tables_of_the_page_are_the_calculators() -> None:
     kept = PAGE.read_text().partition("<!-- capacity -->\n")[2].partition("<!-- /capacity -->")[0]
-    assert kept == pages(), "put the output of `itemindex capacity --markdown` between the marks"
+    assert kept == pages(), "put the output of `python -m tests.perf.sizing --markdown` between the marks"
 
 
 def test_an_edge_process_carries_what_its_microseconds_allow() -> None:

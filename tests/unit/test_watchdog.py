@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge.watchdog import BLOCKED_SECONDS, Watchdog
+from edge.startup import BLOCKED_SECONDS, Watchdog
 
 
 class _Machine:

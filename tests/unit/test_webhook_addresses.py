@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from shared.webhook_urls import is_public, url_fault
+from shared.events.webhooks import is_public, url_fault
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from deploy.local import self_signed
 from deploy.local.paths import Paths
 from deploy.local.tls import Certificate
-from workers.webhooks.post import ANSWER_BYTES_MAX, Poster
+from workers.events.webhooks import ANSWER_BYTES_MAX, Poster
 
 PUBLIC, PRIVATE = "93.184.216.34", "10.0.0.7"
 ACCEPTED = b"HTTP/1.1 204 No Content\r\n\r\n"

@@ -1,7 +1,7 @@
 """A worker's Celery application: what it does with which message, and what it is built from."""
 
-from shared.config import Settings
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS, QUEUES
+from shared.settings.settings import Settings
 from tests.support.workers import RecordedMessages, services_of
 from workers.handlers import job_handlers
 from workers.worker import Worker

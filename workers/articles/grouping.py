@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from workers.matching.clusters import Member, cluster
-from workers.matching.records import Link
+from workers.articles.matching.clusters import Member, cluster
+from workers.articles.matching.records import Link
 from workers.provenance.acts import Decision, EffectiveActs
 
 
@@ -52,7 +52,7 @@ def group(
     The oldest item that no operator merged into another is the survivor. An article of which an item was withdrawn is
     withdrawn as a whole: whichever source brings it again, it stays so.
     """
-    members = {str(one.item_id): Member(one.source, one.article, one.separate) for one in items.values()}
+    members = {str(one.item_id): Member(one.source, one.article, one.separate, one.age) for one in items.values()}
     merged = [(str(left), str(right)) for left, right in standing.merged_into.items() if left in items]
     accepted, rejected = (
         [(str(one.left_id), str(one.right_id)) for one in decisions if one.same is same] for same in (True, False)

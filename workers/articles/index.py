@@ -7,8 +7,8 @@ from pathlib import Path
 
 from shared.db.connect import Connection
 from workers.articles import records
+from workers.articles.matching.index import MatchIndex
 from workers.articles.records import SQL
-from workers.matching.index import MatchIndex
 
 _STAMP = "stamp.json"
 _BATCH_ITEMS = 20_000

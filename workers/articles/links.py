@@ -8,11 +8,11 @@ import msgspec
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from workers.articles import records
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.matcher import Matcher
+from workers.articles.matching.model import Model
+from workers.articles.matching.records import Decision, Evidence, Kind, Link
 from workers.articles.records import SourceRecord
-from workers.matching.index import MatchIndex
-from workers.matching.matcher import Matcher
-from workers.matching.model import Model
-from workers.matching.records import Decision, Evidence, Kind, Link
 
 SQL = beside(__file__, "links.sql")
 Pair = tuple[int, int]

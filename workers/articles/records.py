@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import InvalidIdentifier
-from shared.identifiers import normal
-from workers.matching.records import Record
+from shared.index.identifiers import normal
+from workers.articles.matching.records import Record
 
 SQL = beside(__file__, "records.sql")
 

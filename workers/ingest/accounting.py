@@ -50,6 +50,14 @@ def accounts(counts: Mapping[str, int]) -> list[Account]:
     return listed
 
 
+def uses_anything(counts: Mapping[str, int], rows: int, fields_rejected: int) -> bool:
+    """Whether a load can use anything that it read. Rows that are empty by intent are used, and bring nothing."""
+    brought = accounts(counts)[1:]
+    if any(one.new or one.replaced or one.same or one.superseded for one in brought):
+        return True
+    return rows > 0 and counts.get("rows_used", 0) > 0 and not fields_rejected
+
+
 def check(counts: Mapping[str, int]) -> None:
     """Raise LoadRefused where an account does not add up: something was lost or counted twice."""
     for account in accounts(counts):

@@ -8,20 +8,24 @@ from workers.ingest.mapping import Mapping
 
 
 def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
-    """Read the other names that lie beside the first file or beside the mapping; empty where the mapping has none."""
-    if mapping.item is None or mapping.item.alt_names is None:
+    """Read the other names; empty where the mapping has none. Raises LoadRefused where their file cannot be used."""
+    path = alt_names_file(mapping, files)
+    if path is None or mapping.item is None or mapping.item.alt_names is None:
         return {}
-    spec = mapping.item.alt_names
+    keys = mapping.item.alt_names.keys
+    try:
+        entries = json.loads(path.read_bytes())
+        return {str(k): " ".join(str(v[key]).strip() for key in keys if v.get(key)) for k, v in entries.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise LoadRefused(f"{path.name}: must be a JSON object of objects with the members {', '.join(keys)}") from None
+
+
+def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
+    """Find the file of other names beside the first file or beside the mapping; None where the mapping has none."""
+    if mapping.item is None or mapping.item.alt_names is None:
+        return None
+    name = mapping.item.alt_names.file
     for folder in (files[0].parent, mapping.path.parent):
-        path = folder / spec.file
-        if path.exists():
-            try:
-                entries = json.loads(path.read_bytes())
-                return {
-                    str(k): " ".join(str(v[key]).strip() for key in spec.keys if v.get(key)) for k, v in entries.items()
-                }
-            except (ValueError, AttributeError, TypeError):
-                raise LoadRefused(
-                    f"{path.name}: must be a JSON object of objects with the members {', '.join(spec.keys)}"
-                ) from None
-    raise LoadRefused(f"{mapping.path.name}: {spec.file} is neither beside the data nor beside the mapping")
+        if (folder / name).exists():
+            return folder / name
+    raise LoadRefused(f"{mapping.path.name}: {name} is neither beside the data nor beside the mapping")

@@ -11,6 +11,11 @@ EPOCH = date(2000, 1, 1)
 EPOCH_2000_DAYS = (EPOCH - date(1970, 1, 1)).days
 _EARLIEST = date(1900, 1, 1)
 _ISO = "%Y-%m-%d"
+EXCEL = "excel"
+# Day 0 of the serial numbers from March 1900 on: Excel has a 29 February 1900, which never was (ECMA-376, 18.17.4.1).
+_EXCEL_EPOCH = date(1899, 12, 30)
+_SERIAL = re.compile(r"([0-9]{2,6})(?:\.[0-9]+)?", re.ASCII)
+_SERIAL_MIN = 61
 _ISO_TEXT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DIRECTIVE = re.compile(r"%-?(.)")
 # Directives of C's strptime that Python's lacks, by others.
@@ -43,6 +48,8 @@ def bounds(earliest: str, latest: str) -> tuple[int, int]:
 
 def is_format(form: str) -> bool:
     """Return whether a format can be used: a day without a year would be one of 1900."""
+    if form == EXCEL:
+        return True
     if not _YEAR_DIRECTIVES & set(_DIRECTIVE.findall(_of_python(form))):
         return False
     try:
@@ -67,6 +74,9 @@ def parsed(text: str | None, formats: tuple[str, ...]) -> int | None:
 
 
 def _day(text: str, form: str) -> date | None:
+    if form == EXCEL:
+        serial = _SERIAL.fullmatch(text)
+        return _EXCEL_EPOCH + timedelta(days=int(serial[1])) if serial and int(serial[1]) >= _SERIAL_MIN else None
     # Python's own parser would also take 2026-2-3 and, for %Y, years of fewer digits.
     if form == _ISO and not _ISO_TEXT.fullmatch(text):
         return None

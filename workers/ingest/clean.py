@@ -19,6 +19,15 @@ _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
 _NUMBER_CHARACTERS_MAX = 1_000
 _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
+# An amount between the marks of a currency, without a sign; after it may stand the dash of round prices ("12.–").
+_BARE = (
+    r"^(?:[^0-9.,/()%+\-\x{2212}]|[.,]\s)*(?P<bare>[0-9](?:[0-9 .,]*[0-9])?)"
+    r"(?:[.,]?\s?[-\x{2013}\x{2014}]{1,2})?(?:[^0-9/()%]{0,6})$"
+)
+_SPACED = r"^[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?$"
+# Groups of three; in India those above the last are of two (1,23,456.00).
+_COMMA_GROUPS = r"^[0-9]{1,3}(?:(?:,[0-9]{3})+|(?:,[0-9]{2})+,[0-9]{3})(?:\.[0-9]+)?$"
+_POINT_GROUPS = r"^[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]+)?$"
 # An exponent of three digits bounds how many digits a number can have when it is written out.
 _NUMBER = r"^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$"
 _ZERO = r"^-?[0.]+(?:[eE]|$)"
@@ -92,7 +101,11 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
         halves = pa.Array.from_buffers(pa.int64(), 2 * len(typed), [None, typed.buffers()[1]], offset=2 * typed.offset)
         minor = pc.if_else(pc.is_valid(typed), pa.array(np.asarray(halves)[::2]), None)
         return Read(typed, pc.if_else(pc.greater_equal(minor, 0), minor, None))
-    given, plain = _plain_digits(field, batch, path)
+    if field.free_form:
+        given = texts(field, batch, path)
+        plain = _as_people_write(given, digits)
+    else:
+        given, plain = _plain_digits(field, batch, path)
     parts = pc.extract_regex(plain, _AMOUNT)
     whole, part = pc.struct_field(parts, [0]), pc.utf8_rtrim(pc.struct_field(parts, [1]), characters="0")
     fine = pc.less_equal(pc.utf8_length(part), digits)
@@ -150,6 +163,10 @@ def _as_texts(column: Any) -> Any:
 def _cleaned(field: Field, column: Any) -> Any:
     if field.trim:
         column = pc.utf8_trim_whitespace(column)
+    if field.pad:
+        whole = pc.replace_substring_regex(column, r"^([0-9]+)\.0+$", r"\1")
+        digits = pc.match_substring_regex(whole, rf"^[0-9]{{1,{field.pad}}}$")
+        column = pc.if_else(digits, pc.utf8_lpad(whole, width=field.pad, padding="0"), column)
     if field.match:
         column = pc.struct_field(pc.extract_regex(column, field.match), field.group or "value")
     for old, new in field.replace:
@@ -201,6 +218,37 @@ def _plain_digits(field: Field, batch: Batch, path: Path) -> tuple[Any, Any]:
         column = pc.replace_substring(column, field.decimal, ".")
         column = pc.if_else(pointed, pa.scalar("", pa.string()), column)
     return given, column
+
+
+def _as_people_write(column: Any, minor: int) -> Any:
+    """Return amounts with a decimal point and nothing else; an empty text where none can be read, or two can.
+
+    `minor`: the currency's digits. One mark before three digits separates thousands of a currency without decimals and
+    is the decimal mark of one with three; of all others it may be either, unless zero alone stands before it.
+    """
+    spaced = pc.replace_substring_regex(column, "[\u00a0\u2009\u202f'\u2019\u2018`]", " ")
+    bare = pc.struct_field(pc.extract_regex(pc.utf8_trim_whitespace(spaced), _BARE), ["bare"])
+    grouped = pc.match_substring_regex(bare, _SPACED)
+    bare = pc.if_else(grouped, pc.replace_substring(bare, " ", ""), bare)
+    points, commas = pc.count_substring(bare, "."), pc.count_substring(bare, ",")
+    one = pc.equal(pc.add(points, commas), 1)
+    thousand = pc.match_substring_regex(bare, r"^[1-9][0-9]{0,2}[.,][0-9]{3}$")
+    one_is_group = thousand if minor == 0 else pa.repeat(pa.scalar(False), len(bare))
+    doubtful = thousand if minor not in (0, 3) else None
+    with_point = pc.replace_substring(bare, ",", ".")
+    without = pc.replace_substring_regex(bare, "[.,]", "")
+    read = pc.if_else(pc.and_(one, pc.invert(one_is_group)), with_point, without)
+    comma_groups = pc.match_substring_regex(bare, _COMMA_GROUPS)
+    point_groups = pc.match_substring_regex(bare, _POINT_GROUPS)
+    both = pc.invert(pc.or_(one, pc.equal(pc.add(points, commas), 0)))
+    read = pc.if_else(pc.and_(both, comma_groups), pc.replace_substring(bare, ",", ""), read)
+    decimal_comma = pc.replace_substring(pc.replace_substring(bare, ".", ""), ",", ".")
+    read = pc.if_else(pc.and_(both, point_groups), decimal_comma, read)
+    unread = pc.and_(both, pc.invert(pc.or_(comma_groups, point_groups)))
+    if doubtful is not None:
+        unread = pc.or_(unread, doubtful)
+    read = pc.if_else(unread, pa.scalar("", pa.string()), read)
+    return pc.if_else(pc.is_valid(column), pc.fill_null(read, ""), None)
 
 
 def _origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Any:

@@ -35,6 +35,11 @@ class Field:
         'day = { file_name = "prices-([0-9-]{10})" }',
         default=None,
     )
+    load_day: bool = key(
+        "The value is the day (UTC) on which the mapping is read: for files that state no day.",
+        "day = { load_day = true }",
+        default=False,
+    )
     join: str = key(
         'Text between the texts of `columns`; a space unless given, "|" in an `id`.',
         'id = { columns = ["shop", "sku"], join = "/" }',
@@ -79,6 +84,19 @@ class Field:
         'category = { column = "path", split = " > " }',
         default="",
     )
+    pad: int = key(
+        "Of identifiers: digits alone are filled up with zeros at the left to so many, because programs that take them "
+        "for a number lose those zeros; `.0` at the end is left out.",
+        'gtin = { column = "barcode", pad = 14 }',
+        default=0,
+    )
+    free_form: bool = key(
+        "Of prices: reads amounts as people write them, each cell by itself: with the sign or code of a currency, a "
+        "point or a comma before decimals, and groups of digits. One that can be read in two ways, as `1.234 €`, is "
+        "an error.",
+        'price = { column = "price", free_form = true }',
+        default=False,
+    )
     strip: str = key(
         "Of numbers: characters that are taken out, as signs of currencies.",
         'price = { column = "price", strip = "€" }',
@@ -115,7 +133,7 @@ class Field:
     format: tuple[str, ...] = key(
         "Of days: one format or several, tried in order, as in `strptime`. `%-d` and `%-m` allow numbers without a "
         "leading zero; `%Y` or `%Y-%m` alone means the last day of that year or month; a time with a zone gives "
-        "the day in UTC.",
+        "the day in UTC; `excel` is a spreadsheet's serial number, whose day 1 is 1900-01-01.",
         'day = { column = "date", format = ["%Y-%m-%d", "%d.%m.%Y"] }',
         default=("%Y-%m-%d",),
     )
@@ -203,7 +221,10 @@ class ItemFields:
         default="",
     )
     join_source: str = key(
-        'The source of the ids in `join_by = "id"`; this source unless given.', 'join_source = "my_shop"', default=""
+        'The source of the ids in `join_by = "id"`; this source unless given. With an identifier, the source whose '
+        "items are found; codes that shops give out themselves (02, 04, 2…) find none without it.",
+        'join_source = "my_shop"',
+        default="",
     )
     brand: Field | None = key(
         "Its brand. Spellings that fold to the same letters are one brand.", 'brand = "maker"', default=None

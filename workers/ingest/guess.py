@@ -1,11 +1,127 @@
-"""A first mapping from a file: the likely meaning of its columns, as TOML with comments for a person to correct."""
+"""The beginning of a file as columns of text, whatever its form: CSV, NDJSON, Parquet; plain, gzip or zstd."""
 
+import csv
+import io
+import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pyarrow
+import pyarrow.parquet
+
+from shared.errors import LoadRefused
+from shared.money import CODES
 from workers.ingest.calendar_days import parsed
-from workers.ingest.sample import sample
+from workers.ingest.text_stream import TextStream
+
+SAMPLE_BYTES = 1 << 20
+SAMPLE_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first rows of a file as text, and how the file is written."""
+
+    columns: dict[str, list[str]]
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+
+def sample(path: Path) -> Sample:
+    """Read the beginning of a file. Raises LoadRefused where it is empty or broken, or nothing can be made of it."""
+    try:
+        return _sampled(path)
+    except (OSError, EOFError, csv.Error, pyarrow.ArrowException) as error:
+        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
+
+
+def _sampled(path: Path) -> Sample:
+    with path.open("rb") as file:
+        head = file.read(4)
+        file.seek(0)
+        if head == b"PAR1":
+            batches = pyarrow.parquet.ParquetFile(path).iter_batches(SAMPLE_ROWS)
+            batch = next((one for one in batches if one.num_rows), None)
+            if batch is None:
+                raise LoadRefused(f"{path.name}: the file has no row")
+            return Sample(_gathered(batch.to_pylist()))
+        raw = _beginning(TextStream(path.name, file, "utf-8", 1 << 30))
+        encoding = "utf-8"
+        try:
+            raw.decode()
+        except UnicodeDecodeError as error:
+            if error.end < len(raw) - 4:  # not only a character cut in two
+                encoding = "cp1252"
+        text = raw.decode(encoding, "replace")
+    if not text.strip():
+        raise LoadRefused(f"{path.name}: the file is empty")
+    if text.lstrip().startswith("{"):
+        return Sample(_members(text))
+    return _cells(text, encoding)
+
+
+def _beginning(stream: TextStream) -> bytes:
+    raw = b""
+    while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
+        raw += chunk
+    return raw[:SAMPLE_BYTES]
+
+
+def _members(text: str) -> dict[str, list[str]]:
+    rows = []
+    for line in io.StringIO(text, newline=None).readlines()[:SAMPLE_ROWS]:
+        try:
+            row = json.loads(line, parse_float=str, parse_int=str)
+        except (ValueError, RecursionError):
+            continue
+        rows += [row] if isinstance(row, dict) else []
+    columns = _gathered(rows)
+    if not columns:
+        raise LoadRefused("no line of the file's beginning is a JSON object")
+    return columns
+
+
+def _gathered(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the values of rows by the path of their member."""
+    columns: dict[str, list[str]] = {}
+    for row in rows:
+        for name, value in _flat(row):
+            columns.setdefault(name, [])
+            columns[name] += [] if value is None else [str(value)]
+    objects = {name.rpartition(".")[0] for name in columns}  # such a one is null in some rows
+    return {name: values for name, values in columns.items() if values or name not in objects}
+
+
+def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of a row with their paths; of a list of objects those of the first."""
+    for name, value in row.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from _flat(value[0], f"{prefix}{name}.0.")
+        elif isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list):
+            yield prefix + name, value
+
+
+def _cells(text: str, encoding: str) -> Sample:
+    first = text.splitlines()[0]
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = next(rows, [])
+    columns: dict[str, list[str]] = {name: [] for name in header}
+    for _, row in zip(range(SAMPLE_ROWS), rows, strict=False):
+        for name, cell in zip(header, row, strict=False):
+            if cell.strip():
+                columns[name].append(cell.strip())
+    return Sample(columns, delimiter, encoding)
+
+
+# A first mapping from a file: the likely meaning of its columns, as TOML with comments for a person to correct.
+
 
 _MOSTLY = 0.9
 _HALF = 0.5
@@ -23,10 +139,48 @@ _FORMATS = (
     "%Y-%m",
     "%Y",
 )
-_MARK = r"(?:[^\w\s.,-]{1,2}|[A-Z]{2,3}\$?)?"
+_MARK = r"(?:[^\w\s.,-]{1,2}|[A-Z]{2,3}|[A-Z]{1,3}\$)?"
 _NUMBER = re.compile(rf"{_MARK}\s?-?\d[\d.,' ]*\s?{_MARK}")
 _CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
-_SIGNS = {"HK$": "HKD", "€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
+# Taken out of a price, it leaves the mark of its currency.
+_FIGURE = re.compile(r"[\d\s.,'-]+")
+# What prices write for a currency; $ has its usual meaning where nothing says which dollar it is.
+_SIGNS = {
+    "$": "USD",
+    "A$": "AUD",
+    "AU$": "AUD",
+    "C$": "CAD",
+    "CA$": "CAD",
+    "HK$": "HKD",
+    "MX$": "MXN",
+    "NT$": "TWD",
+    "NZ$": "NZD",
+    "R$": "BRL",
+    "S$": "SGD",
+    "US$": "USD",
+    "£": "GBP",
+    "฿": "THB",
+    "₡": "CRC",
+    "₦": "NGN",
+    "₩": "KRW",
+    "₪": "ILS",
+    "₫": "VND",
+    "€": "EUR",
+    "₱": "PHP",
+    "₴": "UAH",
+    "₸": "KZT",
+    "₹": "INR",
+    "₺": "TRY",
+    "₽": "RUB",
+}
+# Signs of several currencies: beside a column of the currency they may mean any of these.
+_SHARED = {
+    "$": frozenset(
+        "ARS AUD BBD BMD BND BSD BZD CAD CLP COP FJD HKD JMD LRD MXN NAD NZD SGD TTD TWD USD UYU XCD".split()
+    ),
+    "¥": frozenset(("CNY", "JPY")),
+    "£": frozenset(("EGP", "FKP", "GBP", "GIP", "LBP", "SDG", "SHP", "SYP")),
+}
 _NAMES = {
     "id": r"(^|_|\b)(id|sku|code|product.?code|article|asin)$",
     "name": r"name|title|bezeichnung|description$",
@@ -115,15 +269,12 @@ def _observation(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[
     channel = (
         _quoted(chosen["channel"]) if "channel" in chosen else '{ constant = "SHOP" }  # where the prices are from'
     )
-    sign = next((sign for sign in _SIGNS if any(sign in text for text in prices)), "")
-    constant = (
-        f'{{ constant = "{_SIGNS[sign]}" }}' if sign else '"?"  # no column seems to be one: { constant = "EUR" }?'
-    )
     day = _day(columns, chosen.get("day"))
-    lines = ["", "[observation]", f"day = {day}", f"channel = {channel}", f"price = {_amount(chosen['price'], prices)}"]
-    lines.append(f"currency = {_quoted(chosen['currency']) if 'currency' in chosen else constant}")
+    currency, marks = _currency(columns, chosen)
+    price = _amount(chosen["price"], prices, marks)
+    lines = ["", "[observation]", f"day = {day}", f"channel = {channel}", f"price = {price}", f"currency = {currency}"]
     if "list_price" in chosen:
-        lines.append(f"list_price = {_amount(chosen['list_price'], columns[chosen['list_price']])}")
+        lines.append(_list_price(chosen["list_price"], columns[chosen["list_price"]], marks))
     lines += [f"units = {_quoted(chosen['units'])}"] if "units" in chosen else []
     lines += [
         'kind = "listing"  # or "sale"',
@@ -145,17 +296,72 @@ def _day(columns: dict[str, list[str]], name: str | None) -> str:
     )
 
 
-def _amount(name: str, values: list[str]) -> str:
-    """Return a field of an amount with the separators and signs that its texts have."""
-    digits_and_marks = set("0123456789 .,-'")
-    signs = "".join(sorted({character for text in values for character in text} - digits_and_marks))
+def _currency(columns: dict[str, list[str]], chosen: dict[str, str]) -> tuple[str, list[str]]:
+    """Return the field of the currency, and the marks of currencies that amounts may be written with.
+
+    Where the prices state their currency it is read from each of them. What only some of them state is not the currency
+    of all, and a mark is taken out of amounts only where it says the same as the currency that is read.
+    """
+    name = chosen["price"]
+    stated = Counter(_FIGURE.sub("", text) for text in columns[name])
+    bare, total = stated.pop("", 0), len(columns[name])
+    if "currency" in chosen and len(stated) <= 1:
+        [mark] = stated or [""]
+        meant = _SHARED.get(mark, {_of_mark(mark)})
+        if not mark or meant.issuperset(columns[chosen["currency"]]):
+            return _quoted(chosen["currency"]), list(stated)
+    if not stated:
+        return '"?"  # no column seems to be one: { constant = "EUR" }?', []
+    seen = ", ".join(map(_quoted, stated))
+    known = {mark: currency for mark in stated if (currency := _of_mark(mark)) is not None}
+    if "currency" in chosen and set(known.values()) != set(columns[chosen["currency"]]):
+        return f"{_quoted(chosen['currency'])}  # or {seen} of the prices? Until one is chosen these are rejected", []
+    if sum(stated[mark] for mark in known) < _MOSTLY * total:
+        return f'"?"  # no column seems to be one; {total - bare} of {total} prices with {seen}: of which currency?', []
+    return _of_each_price(name, known, sorted(stated.keys() - known)), list(known)
+
+
+def _of_each_price(name: str, known: dict[str, str], unknown: list[str]) -> str:
+    """Return a field that reads the currency out of each price: the one mark that it has."""
+    signs = "".join(sorted({character for mark in known for character in mark if not character.isalpha()}))
+    others = f"[^A-Za-z{re.escape(signs)}]*"
+    either = "|".join(re.escape(mark) for mark in sorted(known, key=len, reverse=True))
+    keys = [f"column = {_quoted(name)}", f"match = {_quoted(f'^{others}({either}){others}$')}"]
+    if any(mark != currency for mark, currency in known.items()):
+        table = ", ".join(f"{_quoted(mark)} = {_quoted(currency)}" for mark, currency in known.items())
+        keys.append(f"crosswalk = {{ {table} }}")
+    comments = ["each price states its own; one that states none of these is rejected"]
+    comments += ["$ is taken for USD"] if "$" in known else []
+    comments += [f"not known: {', '.join(map(_quoted, unknown))}"] if unknown else []
+    return f"{{ {', '.join(keys)} }}  # {'; '.join(comments)}"
+
+
+def _of_mark(mark: str) -> str | None:
+    """Return the currency of a mark; None where it is of none, or of several that are as likely, as ¥ is."""
+    return mark if mark in CODES else _SIGNS.get(mark)
+
+
+def _list_price(name: str, values: list[str], marks: list[str]) -> str:
+    """Return the line of the list price, whose currency is that of its row's price: none where it may state another."""
+    stated = {_FIGURE.sub("", text) for text in values} - {""}
+    if not stated or (len({_of_mark(mark) for mark in marks}) == 1 and stated <= set(marks)):
+        return f"list_price = {_amount(name, values, marks)}"
+    seen = ", ".join(map(_quoted, sorted(stated)))
+    return f"# list_price: {_quoted(name)} holds {seen}, and a list price must have the currency of its row's price"
+
+
+def _amount(name: str, values: list[str], marks: list[str]) -> str:
+    """Return a field of an amount with the separators that its texts have, and without these marks of currencies."""
+    spaces = "".join(sorted({character for text in values for character in text if character.isspace()} - {" "}))
     comma, point = (sum(bool(re.search(rf"\{mark}\d{{1,2}}\D*$", text)) for text in values) for mark in ",.")
     decimal = "," if comma > point else "."
     grouped = [
         mark for mark in ".,'" if mark != decimal and any(re.search(rf"\d\{mark}\d{{3}}", text) for text in values)
     ]
     keys = [f"column = {_quoted(name)}"]
-    keys += [f"strip = {_quoted(signs)}"] if signs else []
+    taken_out = ", ".join(f'{_quoted(mark)} = ""' for mark in sorted(marks, key=len, reverse=True))
+    keys += [f"replace = {{ {taken_out} }}"] if taken_out else []
+    keys += [f"strip = {_quoted(spaces)}"] if spaces else []
     keys += [f"thousands = {_quoted(grouped[0])}"] if grouped else []
     keys += ['decimal = ","'] if decimal == "," else []
     return f"{{ {', '.join(keys)} }}" if len(keys) > 1 else _quoted(name)

@@ -1,19 +1,61 @@
-"""The items that a load has met: their keys, the span of their days, and whether a row says anything new of them."""
+"""IIDs of many items at once, as `shared.index.iid.mint` makes each: a load mints one for every item that it meets."""
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from shared.ids import item_key, mint
+from shared.index.iid import CHECK_WEIGHTS, CROCKFORD, MINTED_DIGITS, item_key, mint
 from workers.ingest import calendar_days
-from workers.ingest.bulk_ids import mint_all
+
+_ALPHABET = np.frombuffer(CROCKFORD.encode(), "u1")
+_WEIGHTS = np.array(CHECK_WEIGHTS, "i4")
+_FORM = np.frombuffer(b"IID-.....-.....-.....", "u1")
+_PLACES = np.flatnonzero(ord(".") == _FORM)
+_DIGEST_BYTES = 9
+
+
+def mint_all(source: str, source_ids: list[str]) -> tuple[list[str], Any]:
+    """Return the IIDs of a source's items and their keys (int64), in the order of the ids."""
+    begun = hashlib.blake2b(source.encode() + b"\0", digest_size=_DIGEST_BYTES)
+
+    def digest(source_id: str) -> bytes:
+        one = begun.copy()
+        one.update(source_id.encode())
+        return one.digest()
+
+    digests = np.frombuffer(b"".join(map(digest, source_ids)), "u1").reshape(-1, _DIGEST_BYTES)
+    bits = np.unpackbits(digests, axis=1)[:, : 5 * MINTED_DIGITS].reshape(-1, 5)
+    digits = (np.packbits(bits, axis=1) >> 3).reshape(-1, MINTED_DIGITS)
+    written = np.tile(_FORM, (len(digits), 1))
+    written[:, _PLACES[:-1]] = _ALPHABET.take(digits)
+    written[:, _PLACES[-1]] = _ALPHABET.take(digits @ _WEIGHTS % 32)
+    iids = written.view(f"S{len(_FORM)}").ravel().tolist()
+    hashes = b"".join([hashlib.blake2b(iid, digest_size=8).digest() for iid in iids])
+    keys = (np.frombuffer(hashes, ">u8") >> np.uint64(1)).astype("i8")
+    return [iid.decode() for iid in iids], keys
+
+
+# The items that a load has met: their keys, the span of their days, and whether a row says anything new of them.
+
 
 _GROWTH = 65_536
-# Asked with what a file names its items by; returns for each item found that text, the item's key and its IID.
-KnownItems = Callable[[list[str]], list[tuple[str, int, str]]]
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The items found: for each the text that names it, its key and its IID; and of texts that can name none, why."""
+
+    items: list[tuple[str, int, str]]
+    faults: dict[str, str] = field(default_factory=dict)
+
+
+# Asked with what a file names its items by.
+KnownItems = Callable[[list[str]], Found]
 
 
 class ItemTracker:
@@ -39,8 +81,9 @@ class ItemTracker:
         """Look up the items that the index has under these names; return for each what is wrong with it, or None."""
         requested = sorted({name for name in names if name and name not in self._found})
         if requested and self._known is not None:
-            self._found |= dict.fromkeys(requested, UNKNOWN)
-            for name, key, iid in self._known(requested):
+            found = self._known(requested)
+            self._found |= dict.fromkeys(requested, UNKNOWN) | found.faults
+            for name, key, iid in found.items:
                 self._found[name] = (key, iid) if self._found[name] == UNKNOWN else SEVERAL
         faults = (self._found.get(name, UNKNOWN) if name else None for name in names)
         return [fault if isinstance(fault, str) else None for fault in faults]
@@ -96,6 +139,11 @@ class ItemTracker:
         key, first, last = (self._arrays[name][:count] for name in ("key", "first", "last"))
         dayless = last == NO_DAY
         return key, np.where(dayless, today, first), np.where(dayless, today, last)
+
+    @property
+    def has_dayless(self) -> bool:
+        """Whether the rows of any item have no day."""
+        return bool((self._arrays["last"][: len(self._numbers)] == NO_DAY).any())
 
     def __len__(self) -> int:
         """Return how many items were met; two names may be of one that the index has."""

@@ -1,5 +1,6 @@
-"""The linking of a load: its new items are compared with all others before it commits."""
+"""Identifiers that a load brought and that could not be followed: each is a row among the rejects."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,13 +13,72 @@ from shared.db.queries import beside
 from shared.errors import LoadRefused
 from workers.articles import index as indexes
 from workers.articles.links import relink
+from workers.articles.matching.identifiers import filled, identifier_keys
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.records import Kind, Link, Record
 from workers.articles.records import SQL as RECORDS
 from workers.ingest.batches import Reject
-from workers.ingest.link_rejects import faults, rejects
-from workers.matching.index import MatchIndex
 from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts, Settled
+
+CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
+REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"
+CONFLICTING = "would join two items of one source, or what a person separated"
+_REJECTS_MAX = 1_000
+_NAMED = 5
+
+
+Fault = tuple[str, str, list[str]]
+"""The reason, the identifier, and the keys of the records that carry it."""
+
+
+def faults(records: Iterable[Record], by_identifier: Callable[[str], list[Record]]) -> Iterator[Fault]:
+    """Yield each identifier of `records` by which they cannot be joined, once; records that never are have no fault."""
+    seen: set[str] = set()
+    for record in records:
+        if record.separate:
+            continue
+        for identifier in identifier_keys(record):
+            if identifier in seen:
+                continue
+            seen.add(identifier)
+            sharing = by_identifier(identifier)
+            keys = [one.key for one in sharing]
+            if filled(sharing):
+                yield CROWDED, identifier, keys
+            elif any(_repeats(record, one) for one in sharing):
+                yield REPEATED, identifier, keys
+
+
+def rejects(
+    faults: Iterable[Fault], refused: Iterable[Link], iids: Callable[[list[str]], Mapping[str, str]]
+) -> list[Reject]:
+    """Return the rejects of faults, and of links by identifiers that were not followed; a thousand at most."""
+    conflicts = (
+        (CONFLICTING, next(f"{one.field}:{one.left}" for one in link.evidence if one.agrees), [link.left, link.right])
+        for link in refused
+        if link.kind is Kind.IDENTIFIER and any(one.agrees for one in link.evidence)
+    )
+    listed = [fault for _, fault in zip(range(_REJECTS_MAX), (*faults, *conflicts), strict=False)]
+    names = iids([key for _, _, keys in listed for key in keys[:_NAMED]])
+    return [_reject(reason, identifier, keys, names) for reason, identifier, keys in listed]
+
+
+def _repeats(record: Record, other: Record) -> bool:
+    same_source = record.key != other.key and record.source == other.source
+    return same_source and not (record.article and record.article == other.article)
+
+
+def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, str]) -> Reject:
+    shown = ", ".join(names.get(key, key) for key in keys[:_NAMED])
+    raw = f"{shown} and {len(keys) - _NAMED} more" if len(keys) > _NAMED else shown
+    scheme, _, value = identifier.partition(":")
+    return Reject("", 0, reason, raw, scheme, value, "field")
+
+
+# The linking of a load: its new items are compared with all others before it commits.
+
 
 SQL = beside(__file__, "merge.sql")
 # A load that merges more than this share of the items that there were is stopped: so many twins are seldom meant.
@@ -33,11 +93,14 @@ class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
 
     `merges_allowed`: whether more than a tenth of the index may be merged. `rejects`: links that could not be followed.
+    `joined` and `parted`: the first of the items that became part of another article, or left theirs, in words.
     """
 
     directory: Path | None = None
     merges_allowed: bool = False
     rejects: list[Reject] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
+    parted: list[str] = field(default_factory=list)
     _index: MatchIndex | None = None
 
     def needed(self, connection: Connection, event: Event) -> bool:
@@ -61,7 +124,10 @@ class Linking:
         self._check(connection, settled)
         connection.execute(SQL.regroup, (list(settled.moved),))
         standing.mark(connection, settled.memberships)
-        counts["items_merged"] = len(settled.merged)
+        counts["items_merged"], counts["items_parted"] = len(settled.merged), len(settled.parted)
+        [(counts["pairs_waiting"],)] = connection.execute(SQL.waiting_pairs, (event.no,)).fetchall()
+        self.joined = _named_pairs(connection, _merges(settled), "into")
+        self.parted = _named_pairs(connection, sorted(settled.parted.items()), "from")
         rows = (index.row(str(item_id)) for item_id in changed)
         link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
         self.rejects += rejects(link_faults, settled.articles.refused, partial(_iids, connection))
@@ -82,9 +148,10 @@ class Linking:
             return
         [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
         if merged > MERGED_SHARE_MAX * before > 0:
+            examples = "; ".join(_named_pairs(connection, _merges(settled), "into"))
             raise LoadRefused(
                 f"the load would merge {merged:,} items, more than a tenth of the {before:,} of the index, for example "
-                f"{_examples(connection, settled)}; nothing of it was kept. If that is meant, add --allow-merges"
+                f"{examples}; nothing of it was kept. If that is meant, add --allow-merges"
             )
 
 
@@ -96,10 +163,16 @@ def _named(acts: Acts) -> set[int]:
     return {item_id for pair in acts.pairs for item_id in pair}
 
 
-def _examples(connection: Connection, settled: Settled) -> str:
-    pairs = [
-        (member.item_id, member.survivor_id) for member in settled.memberships if member.item_id in settled.merged
-    ][:_SHOWN]
-    ids = [item_id for pair in pairs for item_id in pair if item_id is not None]
+def _merges(settled: Settled) -> list[tuple[int, int]]:
+    return [
+        (member.item_id, member.survivor_id)
+        for member in settled.memberships
+        if member.item_id in settled.merged and member.survivor_id is not None
+    ]
+
+
+def _named_pairs(connection: Connection, pairs: list[tuple[int, int]], word: str) -> list[str]:
+    first = pairs[:_SHOWN]
+    ids = [item_id for pair in first for item_id in pair]
     shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
-    return "; ".join(f"{shown[item_id]} into {shown[survivor]}" for item_id, survivor in pairs if survivor is not None)
+    return [f"{shown[item_id]} {word} {shown[other]}" for item_id, other in first]

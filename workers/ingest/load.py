@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,29 +12,27 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.db.queries import beside
 from shared.errors import LoadRefused
-from shared.search.text import fold
-from workers.ingest import accounting, factors, readers
+from shared.settings.settings import Settings
+from shared.text import fold
+from workers.analytics.rollups import layout
+from workers.ingest import accounting, factors, inputs, readers
 from workers.ingest.alt_names import alt_names
-from workers.ingest.batches import Batch, Reject
-from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
-from workers.ingest.fields import ItemFields
+from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
 from workers.ingest.item_tracker import KnownItems
-from workers.ingest.items_csv import as_csv
+from workers.ingest.known_items import known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
-from workers.ingest.read_ahead import ahead, alternating
-from workers.ingest.spool import Spool
-from workers.ingest.stage import Stage
+from workers.ingest.readers import ahead, alternating
+from workers.ingest.reject_log import RejectLog, nothing_used
+from workers.ingest.stage import Spool, Stage, as_csv
 from workers.ingest.transform import Transformed, Transformer
 from workers.provenance import events, identifiers
 from workers.provenance.events import Event
-from workers.rollups import layout
 
 SQL = beside(__file__, "load.sql")
 ReportProgress = Callable[[int], None]
@@ -43,7 +41,11 @@ _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its
 
 @dataclass
 class Summary:
-    """The outcome of a load. `counts` are rows, items and observations by their outcome."""
+    """The outcome of a load. `counts` are rows, items and observations by their outcome.
+
+    `examples`: the first reject of each reason. `joined` and `parted`: in words, the first of the items that became
+    part of another article, and of those that left theirs.
+    """
 
     load_id: str
     state: str = "running"
@@ -52,6 +54,9 @@ class Summary:
     counts: dict[str, int] = field(default_factory=dict)
     rejects: Counter[str] = field(default_factory=Counter)
     field_rejects: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, Reject] = field(default_factory=dict)
+    joined: list[str] = field(default_factory=list)
+    parted: list[str] = field(default_factory=list)
 
     @property
     def rows_rejected(self) -> int:
@@ -66,12 +71,14 @@ def load(
     report_progress: ReportProgress = lambda done: None,
     *,
     merges_allowed: bool = False,
+    dry_run: bool = False,
     buffers: LoadBuffers = DEFAULT_BUFFERS,
 ) -> Summary:
     """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
-    `merges_allowed`: whether more than a tenth of the index may be merged by it. Raises LoadRefused where a file or the
-    mapping cannot be used; nothing of the load is kept then but its reason.
+    `merges_allowed`: whether more than a tenth of the index may be merged by it. `dry_run`: do everything, and roll it
+    back. Raises LoadRefused where a file or the mapping cannot be used, or nothing that was read; nothing of the load
+    is kept then but its reason.
     """
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with (
@@ -83,7 +90,10 @@ def load(
             identifiers.ensure(connection)
             log.execute(SQL.fail_stale)
             linking = Linking(settings.match_dir, merges_allowed)
-            return _Load(settings, mapping, files, report_progress, connection, log, lookup, linking, buffers).run()
+            # What a dry run would log is in the transaction that it rolls back.
+            kept = connection if dry_run else log
+            loading = _Load(settings, mapping, files, report_progress, connection, kept, lookup, linking, buffers)
+            return loading.run(dry_run=dry_run)
 
 
 class _Load:
@@ -109,33 +119,47 @@ class _Load:
         self._linking = linking
         self._buffers = buffers
         self._rows = 0
+        self._inputs: bytes | None = None
+        self._dayless = False
 
-    def run(self) -> Summary:
+    def run(self, *, dry_run: bool) -> Summary:
+        """Load, and return what came of it."""
         digest = hashlib.sha256(self._mapping.text.encode()).hexdigest()
         row = self._log.execute(SQL.begin, (self._mapping.source, digest)).fetchone()
         assert row is not None
-        self._summary = Summary(row[0])
+        self._dry_run = dry_run
+        self._rejects = RejectLog(self._log, row[0], 0 if dry_run else self._settings.rejects_kept_max)
+        self._summary = Summary(
+            row[0], rejects=self._rejects.rows, field_rejects=self._rejects.fields, examples=self._rejects.examples
+        )
         try:
-            if not self._known(digest):
+            if not self._known():
                 self._merge()
         except BaseException as error:
             self._connection.rollback()
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-            values = (self._summary.load_id, reason, self._rows, self._summary.rows_rejected)
+            values = (
+                self._summary.load_id,
+                reason,
+                self._rows,
+                self._summary.rows_rejected,
+                Jsonb(self._rejects.counts()),
+            )
             failed = self._log.execute(SQL.fail, values).rowcount
             if failed and isinstance(error, psycopg.Error | OSError):
                 raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
             raise
-        self._linking.keep(self._connection)
+        if not dry_run:
+            self._linking.keep(self._connection)
         return self._summary
 
-    def _known(self, digest: str) -> bool:
-        digests = []
-        for path in self._files:
-            sha256, size = _sha256(path)
-            digests.append(sha256)
-            self._log.execute(SQL.add_file, (self._summary.load_id, path.name, size, sha256))
-        same = self._connection.execute(SQL.same_before, (digest, sorted(digests))).fetchone()
+    def _known(self) -> bool:
+        files = [inputs.input_file(path) for path in self._files]
+        for file in files:
+            self._log.execute(SQL.add_file, (self._summary.load_id, *file))
+        self._log.execute(SQL.forget_tried, (self._summary.load_id,))
+        self._inputs = inputs.digest(self._mapping, self._files, files)
+        same = self._connection.execute(SQL.same_before, (self._mapping.source, self._inputs)).fetchone()
         if same is not None:
             self._finish("unchanged")
         return same is not None
@@ -156,9 +180,12 @@ class _Load:
                 stage = self._stage(constants, spool)
                 changed = merge(connection, stage, event, version, summary.counts, self._linking)
                 self._keep(self._linking.rejects)
+                summary.joined, summary.parted = self._linking.joined, self._linking.parted
                 touched = touched_months(connection, stage)
                 loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
                 summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
+        if not accounting.uses_anything(summary.counts, self._rows, summary.field_rejects.total()):
+            raise nothing_used(self._rows, summary.rejects + summary.field_rejects, summary.examples)
         if not (changed or event.terms_changed):  # answers show a source's license and follow its rank
             self._finish("unchanged")
             return
@@ -184,6 +211,7 @@ class _Load:
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
         stage.spans(*shaper.registry.spans())
+        self._dayless = shaper.registry.has_dayless
         self._summary.counts |= counts
         if self._mapping.brings_items:
             self._summary.counts["items_read"] = len(shaper.registry)
@@ -224,10 +252,23 @@ class _Load:
         summary.counts = {**totals, **summary.counts}
         if state == "committed" or self._rows:
             accounting.check(summary.counts)
-        kept = Jsonb({**summary.counts, "rejects": dict(summary.rejects), "field_rejects": dict(summary.field_rejects)})
-        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept)
+        kept = Jsonb({**summary.counts, **self._rejects.counts()})
+        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept, self._repeatable())
         self._connection.execute(SQL.finish, values)
-        self._connection.commit()
+        if self._dry_run:
+            self._connection.rollback()
+        else:
+            self._connection.commit()
+
+    def _repeatable(self) -> bytes | None:
+        """Return the digest of the inputs, or None where another day or another index may give another outcome.
+
+        A rejected row may be one of a day in the future, or of an IID or an item that the index lacks so far; an item
+        without a day has the day of the load.
+        """
+        summary, item = self._summary, self._mapping.item
+        joins = item is not None and bool(item.join_by)
+        return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs
 
     def _batches(self) -> Iterator[tuple[Path, Batch]]:
         return readers.read_all(
@@ -240,35 +281,10 @@ class _Load:
         )
 
     def _keep(self, rejects: list[Reject]) -> None:
-        """Keep rejects outside the load's transaction: they are what one needs most when it fails."""
-        if not rejects:
-            return
-        summary, limit = self._summary, self._mapping.rejects_max
-        summary.rejects.update(reject.reason for reject in rejects if reject.scope == "row")
-        summary.field_rejects.update(reject.reason for reject in rejects if reject.scope == "field")
-        write_rejects(self._log, summary.load_id, rejects)
-        if limit is not None and summary.rows_rejected > limit:
+        self._rejects.add(rejects)
+        limit = self._mapping.rejects_max
+        if limit is not None and self._summary.rows_rejected > limit:
             raise LoadRefused(f"more than {limit} rows cannot be used (rejects_max); nothing of the load is kept")
-
-
-def write_rejects(log: Connection, load_id: str, rejects: Iterable[Reject]) -> None:
-    """Add rejects to those of a load, by a connection of their own."""
-    columns = "load_id, file, line, reason, raw, column_name, value, scope"
-    with log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
-        for reject in rejects:
-            copy.write_row((load_id, *map(_without_nul, reject)))
-
-
-def _without_nul(value: Any) -> Any:
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
-
-
-def known_items(lookup: Connection, item: ItemFields, source: str) -> KnownItems:
-    """Return a look-up of the items that the index has, by what a mapping joins by."""
-    queries = {"id": SQL.known_by_id, "iid": SQL.known_by_iid}
-    query = queries.get(item.join_by, SQL.known_by_identifier).encode()
-    first = (item.join_source or source) if item.join_by == "id" else item.join_by
-    return lambda names: lookup.execute(query, (first, names)).fetchall()
 
 
 def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
@@ -284,11 +300,3 @@ def _constants(mapping: Mapping, event: Event) -> dict[str, object]:
     if all(spec.units is None for spec in specs):
         constants["units"] = 1
     return constants
-
-
-def _sha256(path: Path) -> tuple[bytes, int]:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest(), path.stat().st_size
-    except OSError as error:
-        raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None

@@ -8,28 +8,34 @@ WHERE state = 'running';
 INSERT INTO loads (source, mapping) VALUES ($1, $2) RETURNING id::text;
 
 -- name: add_file
--- The digest is how the same file is known again.
+-- So that one can see later which file a load has read.
 INSERT INTO load_files (load_id, name, bytes, sha256) VALUES ($1, $2, $3, $4)
-ON CONFLICT (load_id, name) DO UPDATE SET sha256 = excluded.sha256;
+ON CONFLICT (load_id, name) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256;
 
 -- name: same_before
--- A load of the same files through the same mapping, with the same result: nothing would change, unless something has been
--- undone or deleted since.
+-- A load of source $1 that was read from the same: nothing would change, unless something has been undone or deleted since.
 SELECT l.id::text FROM loads l
-WHERE l.mapping = $1 AND l.state = 'committed'
-  AND (SELECT array_agg(f.sha256 ORDER BY f.sha256) FROM load_files f WHERE f.load_id = l.id) = $2::bytea[]
+WHERE l.source = $1 AND l.inputs = $2 AND l.state = 'committed'
   AND NOT EXISTS (SELECT FROM loads n WHERE n.source = l.source AND n.state = 'committed' AND n.finished_at > l.finished_at)
   AND NOT EXISTS (SELECT FROM events e WHERE greatest(e.at, e.undone_at) > l.finished_at AND (e.undone_at IS NOT NULL OR e.kind = 'deletion'))
 ORDER BY l.finished_at DESC LIMIT 1;
 
 -- name: fail
 -- The reason stays with the load. One that has committed says so itself, and is not failed by a connection that was lost afterwards.
-UPDATE loads SET state = 'failed', error = $2, rows_read = $3, rows_rejected = $4, finished_at = statement_timestamp()
+UPDATE loads SET state = 'failed', error = $2, rows_read = $3, rows_rejected = $4, summary = $5, finished_at = statement_timestamp()
 WHERE id = $1 AND state = 'running';
+
+-- name: forget_tried
+-- A load that is tried again with the same files and mapping has the same rejects again: those of tries that changed nothing
+-- are deleted, or a file that is tried every minute would fill the disk with them.
+DELETE FROM rejects r USING loads n, loads l
+WHERE n.id = $1 AND l.source = n.source AND l.mapping = n.mapping AND l.id <> n.id AND l.state IN ('failed', 'unchanged')
+  AND r.load_id = l.id AND (SELECT array_agg((f.name, f.sha256) ORDER BY f.name) FROM load_files f WHERE f.load_id = l.id)
+    = (SELECT array_agg((f.name, f.sha256) ORDER BY f.name) FROM load_files f WHERE f.load_id = n.id);
 
 -- name: finish
 -- In the transaction of the merge: a load is committed exactly when its rows are.
-UPDATE loads SET state = $2, rows_read = $3, rows_rejected = $4, summary = $5, finished_at = statement_timestamp()
+UPDATE loads SET state = $2, rows_read = $3, rows_rejected = $4, summary = $5, inputs = $6, finished_at = statement_timestamp()
 WHERE id = $1;
 
 -- name: channel
@@ -39,23 +45,6 @@ INSERT INTO channels (code) VALUES ($1) ON CONFLICT (code) DO UPDATE SET code = 
 -- name: channel_spellings
 -- Spellings that fold to the same text are one channel: the one with the least id, which comes last here.
 SELECT code FROM channels ORDER BY id DESC;
-
--- name: known_by_id
--- Items by the ids that source $1 gives them.
-SELECT t.source_item_id, i.id, i.iid FROM item_sources t JOIN sources s ON s.id = t.source_id JOIN items i ON i.id = t.item_id
-WHERE s.name = $1 AND t.source_item_id = ANY($2::text[]);
-
--- name: known_by_iid
--- Items by their IIDs, as files write them.
-SELECT n.given, i.id, i.iid FROM unnest($2::text[]) AS n(given) JOIN items i ON i.iid = upper(n.given) WHERE $1::text = 'iid';
-
--- name: known_by_identifier
--- Active items by an identifier of scheme $1; several may have it. A GTIN is the same number with and without leading zeros.
-SELECT DISTINCT n.given, i.id, i.iid
-FROM items i, jsonb_array_elements(i.identifiers) AS e, unnest($2::text[]) AS n(given)
-WHERE i.status = 'active' AND e->>'scheme' = $1
-  AND ltrim(n.given, CASE $1 WHEN 'gtin' THEN '0' ELSE '' END)
-    = ltrim(e->>'value', CASE $1 WHEN 'gtin' THEN '0' ELSE '' END);
 
 -- name: owners
 -- Which items have these IIDs, with the id that source $1 gives them, and which IIDs its items of these ids have.

@@ -1,21 +1,86 @@
-"""A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
+"""The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence."""
 
+import dataclasses
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from shared.analytics.footprint import CODES, INDICATORS
 from shared.errors import LoadRefused
-from shared.indicators import CODES
-from shared.iso4217 import CODES as CURRENCIES
+from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
-from workers.ingest.match_rules import MatchRules, read_rules
+
+_TRUST = ("all", "identifiers", "review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRules:
+    """How the source's items are compared with those of other sources, to find which are one article."""
+
+    trust: Literal["all", "identifiers", "review"] = key(
+        "Links that are made without a person: `all` that are as good as certain, those that `identifiers` prove, or "
+        "none, and everything waits for `review`.",
+        'trust = "identifiers"',
+        default="all",
+    )
+    never: bool = key("The source's items are never linked with any other.", "never = true", default=False)
+    own_identifiers: tuple[str, ...] = key(
+        "Schemes of `[item.identifiers]` that the source numbers by itself: a `gtin` that is no GTIN, say. They are "
+        "not compared with those of other sources.",
+        'own_identifiers = ["gtin"]',
+        default=(),
+    )
+    article_identifier: str | None = key(
+        "The scheme by which the source itself says which of its items are one article; without it no two are.",
+        'article_identifier = "style_code"',
+        default=None,
+    )
+
+    def terms(self) -> dict[str, Any]:
+        """Return the rules that differ from the usual ones."""
+        usual = MatchRules()
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in given.items() if value != getattr(usual, name)}
+
+
+def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRules:
+    """Read the section. Raises LoadRefused, also for a scheme that the mapping's items do not have."""
+    where = "[match]"
+    table = tables.keys_of(MatchRules, given, where)
+    never, own = table.get("never", False), table.get("own_identifiers", [])
+    if not isinstance(never, bool):
+        tables.refuse(f"{where} never must be true or false")
+    if not isinstance(own, list) or not all(isinstance(scheme, str) for scheme in own):
+        tables.refuse(f"{where} own_identifiers must be a list of texts")
+    article = tables.optional_text(table, "article_identifier", where)
+    known = {scheme for scheme, _ in item.identifiers} if item else set()
+    for scheme in (*own, *([article] if article is not None else [])):
+        if scheme not in known:
+            tables.refuse(f"{where} names the scheme `{scheme}`, which [item.identifiers] does not have")
+    trust = tables.one_of(table, "trust", _TRUST, where, "all")
+    return MatchRules(trust=trust, never=never, own_identifiers=tuple(sorted(own)), article_identifier=article)
+
+
+# A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values.
+
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
 _SCHEME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _LEVELS_MAX = 8
+_SKIPPED_MAX = 1_000
+_FORMS = ("csv", "ndjson", "json", "xml", "sheet", "parquet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillDown:
+    """Columns whose empty cells have the value of the row above, as long as another column stays the same."""
+
+    within: str = key("The column that stays the same.", 'within = "Handle"')
+    columns: tuple[str, ...] = key("The columns that are filled.", 'columns = ["Title", "Vendor"]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +95,37 @@ class Mapping:
     license: str = key("The terms of the data, best as an SPDX identifier.", 'license = "CC-BY-4.0"')
     url: str | None = key("The address of the source.", 'url = "https://example.org/prices"', default=None)
     attribution: str | None = key("The source's name in citations.", 'attribution = "My shop"', default=None)
+    form: Literal["", "csv", "ndjson", "json", "xml", "sheet", "parquet"] = key(
+        "The file's form, where its content would be taken for another: `csv`, `ndjson`, `json`, `xml`, `sheet` (XLSX, "
+        "XLS, ODS) or `parquet`.",
+        'form = "csv"',
+        default="",
+    )
+    member: str = key(
+        "Of ZIP and tar: the one file that is read, by its name or a pattern such as `*.csv`; not needed where the "
+        "archive has one file.",
+        'member = "products/*.csv"',
+        default="",
+    )
+    records: str = key(
+        "Of XML: the path of the elements that are rows. Of JSON: the path of the list that has them; the document "
+        "itself unless given.",
+        'records = "rss/channel/item"',
+        default="",
+    )
+    sheet: str = key(
+        "Of spreadsheets: the name of the sheet; not needed where only one has rows.", 'sheet = "Prices"', default=""
+    )
+    skip_rows: int = key(
+        "Of CSV and spreadsheets: lines above the header, such as titles. A first line `sep=;` is left out without it.",
+        "skip_rows = 2",
+        default=0,
+    )
+    fill_down: FillDown | None = key(
+        "Columns that a source writes once for several rows, as Shopify's title of a product's variants.",
+        'fill_down = { within = "Handle", columns = ["Title", "Vendor"] }',
+        default=None,
+    )
     encoding: str = key(
         "Of CSV and NDJSON: `utf-8` unless given; `latin-1`, `cp1252`, `utf-16` and the like. A byte order mark is "
         "heeded without it.",
@@ -41,6 +137,11 @@ class Mapping:
         'Of CSV: the quotation mark around cells; `""` where quotation marks are plain characters.',
         'quote = ""',
         default='"',
+    )
+    escape: str = key(
+        "Of CSV: the character that makes the quotation mark after it a plain one; none unless given.",
+        'escape = "\\\\"',
+        default="",
     )
     cells_span_lines: bool = key(
         "Of CSV: quoted cells may hold lines that look like rows of the file. Without it the lines of such a cell are "
@@ -72,6 +173,7 @@ class Mapping:
     columns: tuple[str, ...] = field(default=())
     item_columns: tuple[str, ...] = field(default=())
     sparse_columns: frozenset[str] = field(default=frozenset())
+    loaded_on: str | None = None
 
     @property
     def brings_items(self) -> bool:
@@ -130,6 +232,7 @@ class _Reader:
             license=tables.text(document, "license", where),
             **options,
             **self._form(document),
+            **self._place(document),
             rejects_max=self._rejects_max(document),
             rank=self._rank(document.get("rank")),
             item=item,
@@ -142,6 +245,7 @@ class _Reader:
             columns=tuple(dict.fromkeys(tables.columns)),
             item_columns=item_columns,
             sparse_columns=frozenset(tables.sparse),
+            loaded_on=tables.loaded_on,
         )
 
     def _form(self, document: dict[str, Any]) -> dict[str, Any]:
@@ -158,6 +262,9 @@ class _Reader:
             self._refuse("delimiter must be one ASCII character")
         if len(quote.encode()) > 1 or quote in ("\r", "\n", "\0", delimiter):
             self._refuse("quote must be one ASCII character that is not the delimiter, or empty")
+        escape = tables.optional_text(document, "escape", where, "")
+        if len(escape.encode()) > 1 or escape in ("\r", "\n", "\0", delimiter, *([quote] if quote else [])):
+            self._refuse("escape must be one ASCII character that is neither the delimiter nor the quotation mark")
         spanning = document.get("cells_span_lines", False)
         if not isinstance(spanning, bool):
             self._refuse("cells_span_lines must be true or false")
@@ -165,9 +272,33 @@ class _Reader:
             "encoding": encoding,
             "delimiter": delimiter,
             "quote": quote,
+            "escape": escape,
             "cells_span_lines": spanning,
             "on_error": tables.on_error,
         }
+
+    def _place(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Read where in a file its rows are."""
+        tables, where = self._tables, "the mapping"
+        skipped = document.get("skip_rows", 0)
+        if type(skipped) is not int or not 0 <= skipped <= _SKIPPED_MAX:
+            self._refuse(f"skip_rows must be a whole number from 0 to {_SKIPPED_MAX}")
+        return {
+            "form": tables.one_of(document, "form", _FORMS, where),
+            **{name: tables.optional_text(document, name, where, "") for name in ("member", "records", "sheet")},
+            "skip_rows": skipped,
+            "fill_down": self._fill_down(document["fill_down"]) if "fill_down" in document else None,
+        }
+
+    def _fill_down(self, given: Any) -> FillDown:
+        tables, where = self._tables, "fill_down"
+        table = tables.keys_of(FillDown, given, where)
+        columns = table["columns"]
+        if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
+            self._refuse("fill_down columns must be a list of columns")
+        within = tables.text(table, "within", where)
+        tables.columns += [within, *columns]
+        return FillDown(within=within, columns=tuple(columns))
 
     def _rejects_max(self, document: dict[str, Any]) -> int | None:
         value = document.get("rejects_max")
@@ -298,3 +429,43 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
+
+
+# The mapping language as tables, made from the dataclasses that declare its keys. Pure.
+
+
+TABLES: tuple[tuple[str, type], ...] = (
+    ("The mapping itself", Mapping),
+    ("`[item]`", ItemFields),
+    ("`[observation]`, or several times `[[observation]]`", ObservationFields),
+    ("`[[impacts]]`", Impact),
+    ("`[match]`", MatchRules),
+    ("`[factors]`", FactorFields),
+    ("A field", Field),
+    ("`alt_names`", AltNames),
+    ("`fill_down`", FillDown),
+)
+
+
+def keys(kind: type) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield the keys of a table: name, whether it is needed, its sentence, an example."""
+    for declared in dataclasses.fields(kind):
+        if declared.metadata:
+            needed = declared.default is dataclasses.MISSING
+            yield declared.name, needed, declared.metadata["sentence"], declared.metadata["example"]
+
+
+def markdown() -> str:
+    """Return all keys, and the indicators, as the tables of the guide."""
+    parts = []
+    for title, kind in TABLES:
+        parts += [f"### {title}\n", "| key | meaning | example |\n|---|---|---|"]
+        for name, needed, sentence, example in keys(kind):
+            shown = example.replace("|", "\\|")
+            parts.append(
+                f"| `{name}`{' (needed)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
+            )
+        parts.append("")
+    parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
+    parts += [f"| `{one.code}` | {one.unit} | {one.title} |" for one in INDICATORS]
+    return "\n".join(parts) + "\n"

@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shared.clock import utc_now
 from shared.errors import LoadRefused
 from workers.ingest import calendar_days
 from workers.ingest.fields import Field
 
-_ORIGINS = ("column", "columns", "constant", "file_name")
+_ORIGINS = ("column", "columns", "constant", "file_name", "load_day")
 _LITERALS = {"case": ("lower", "upper"), "round": ("half-even",), "unit": ("kg", "l"), "on_error": ("row", "field")}
 _TEXTS = (
     "column",
@@ -29,7 +30,8 @@ _TEXTS = (
     "decimal",
     "multiply",
 )
-_FLAGS = ("trim", "required", "sparse")
+_FLAGS = ("trim", "required", "sparse", "free_form", "load_day")
+_PAD_MAX = 14
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?", re.ASCII)
 
 
@@ -40,6 +42,7 @@ class Tables:
         self._name = name
         self.on_error = on_error
         self.columns: list[str] = []
+        self.loaded_on: str | None = None
         self.sparse: set[str] = set()
 
     def only(self, table: Any, known: Collection[str], where: str) -> dict[str, Any]:
@@ -104,10 +107,12 @@ class Tables:
         if not isinstance(spec, dict):
             self.refuse(f"{where} must be a column's name or a table")
         given = self.only(spec, [field.name for field in fields(Field)], where)
-        if len([key for key in _ORIGINS if key in given]) != 1:
+        if len([key for key in _ORIGINS if given.get(key)]) != 1:
             self.refuse(f"{where} needs exactly one of {', '.join(_ORIGINS)}")
         self._check_types(given, where)
         given["match"] = self._pattern(given, where)
+        if given.pop("load_day", False):
+            given["constant"] = self.loaded_on = utc_now().date().isoformat()
         named = [given["column"]] if "column" in given else given.get("columns", ())
         self.columns += named
         self.sparse |= set(named) if given.get("sparse") else set()
@@ -144,6 +149,11 @@ class Tables:
                 self.refuse(f"{where} {name} must be a table of texts")
         for name in ("min", "max"):
             self._day(given, name, where)
+        pad = given.get("pad", 0)
+        if not isinstance(pad, int) or isinstance(pad, bool) or not 0 <= pad <= _PAD_MAX:
+            self.refuse(f"{where} pad must be a whole number from 1 to {_PAD_MAX}")
+        if given.get("free_form") and {"strip", "thousands", "decimal"} & given.keys():
+            self.refuse(f"{where} free_form finds separators by itself: leave `strip`, `thousands` and `decimal` out")
         if "multiply" in given and not _DECIMAL.fullmatch(given["multiply"]):
             self.refuse(f"{where} multiply must be a plain decimal number")
         if len(given.get("decimal", ".")) != 1 or len(given.get("thousands", "")) > 1:

@@ -7,15 +7,15 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import LoadRefused
+from workers.analytics.rollups import refresh
+from workers.analytics.rollups.background import BackgroundBuilder
+from workers.analytics.rollups.item_groups import Items
+from workers.events import watches
 from workers.ingest.linking import Linking
 from workers.ingest.partitions import SQL as PARTITIONS
 from workers.ingest.stage import Stage
 from workers.provenance import identifiers, items
 from workers.provenance.events import Event
-from workers.rollups import refresh
-from workers.rollups.background import BackgroundBuilder
-from workers.rollups.item_groups import Items
-from workers.watches import evaluate as watches
 
 SQL = beside(__file__, "merge.sql")
 

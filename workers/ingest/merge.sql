@@ -100,6 +100,13 @@ WHERE a.item_id = ANY($1::bigint[]) AND one.id IS NOT NULL;
 -- The items of which the load says something new, to be compared with those of other sources.
 SELECT id FROM merged WHERE is_new OR is_changed;
 
+-- name: waiting_pairs
+-- The pairs that wait for a person because of event $1: neither decided already, nor of one article by other links.
+SELECT count(*) FROM links l LEFT JOIN inactive_items x ON x.item_id = l.left_id LEFT JOIN inactive_items y ON y.item_id = l.right_id
+WHERE l.no = $1 AND l.decision = 'review' AND coalesce(x.owner_id, l.left_id) <> coalesce(y.owner_id, l.right_id)
+  AND NOT EXISTS (SELECT FROM events e WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL
+                  AND least(e.item_id, e.survivor_id) = l.left_id AND greatest(e.item_id, e.survivor_id) = l.right_id);
+
 -- name: active_before
 -- How many items were active before the load. $1: those that it merges.
 SELECT count(*) FROM items i

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from shared.db.copy_binary import TableLayout
-from workers.ingest.buffers import LoadBuffers
-from workers.rollups.radix import order_of
+from workers.analytics.rollups.codec import order_of
+from workers.ingest.batches import LoadBuffers
 
 # Columns of `observations`, their kinds in a binary COPY, and the fields of a load's rows. A load has one source.
 COLUMNS = (

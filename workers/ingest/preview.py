@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shared.errors import LoadRefused
 from shared.money import to_text
 from workers.ingest import calendar_days, factors, readers
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.mapping import Mapping
+from workers.ingest.reject_log import nothing_used
 from workers.ingest.transform import ItemRow, Transformed, Transformer
 
 _BATCH_ROWS = 65_536
@@ -26,6 +28,19 @@ class Preview:
     impacts: list[dict[str, Any]] = field(default_factory=list)
     factors: list[dict[str, Any]] = field(default_factory=list)
     rejects: list[dict[str, Any]] = field(default_factory=list)
+    examples: dict[str, Reject] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return all but the examples, for programs."""
+        return {name: value for name, value in vars(self).items() if name != "examples"}
+
+    @property
+    def refusal(self) -> LoadRefused | None:
+        """Return what a load of these rows is refused with, where nothing of them can be used."""
+        brought = ("items_read", "observations_read", "impacts_read", "factors_read")
+        if any(self.counts[name] for name in brought) or (self.counts["rows_used"] and not self.reasons):
+            return None
+        return nothing_used(self.counts["rows"], self.reasons, self.examples)
 
 
 class Previewer:
@@ -80,6 +95,8 @@ class Previewer:
         preview.counts["rejected"] += sum(reject.scope == "row" for reject in rejects)
         preview.counts["fields_rejected"] += sum(reject.scope == "field" for reject in rejects)
         preview.reasons.update(reject.reason for reject in rejects)
+        for reject in rejects:
+            preview.examples.setdefault(reject.reason, reject)
         for reject in rejects[: self._shown - len(preview.rejects)]:
             preview.rejects.append(reject._asdict())
 

@@ -1,8 +1,18 @@
-"""CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it."""
+"""Where the records of a CSV begin and end, so that a stray quotation mark costs its own line and no other. Pure.
 
+A quotation mark opens a cell at its very beginning only; elsewhere it is a plain character. It closes one before a
+delimiter or the end of a line. A cell that is not closed so, or not within the bound of a record, was not meant to be
+opened: its line is rejected, and reading continues with the next line.
+"""
+
+import csv
 import difflib
+import io
+import itertools
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,24 +21,242 @@ import pyarrow.csv
 
 from shared.errors import LoadRefused
 from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
-from workers.ingest.csv_records import RECORD_BYTES_MAX, Block, Records
 from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import ByteStream
 
+RECORD_BYTES_MAX = 1 << 20
+_LF, _CR = 10, 13
+_STRAY = "has a quotation mark that opens a cell and does not close it"
+_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
+_SWALLOWS = "has a quoted cell over several lines that look like rows (cells_span_lines = true takes them for text)"
+
+
+@dataclass
+class Block:
+    """Whole records of a piece of a file, their physical lines, and the lines that are no records: line, reason, text.
+
+    The rest of the piece, from `rest`, belongs to the next one; `ended` is how many lines end before it.
+    """
+
+    records: bytes
+    lines: Any
+    faults: list[tuple[int, str, bytes]] = field(default_factory=list)
+    rest: int = 0
+    ended: int = 0
+
+
+class Records:
+    """Finds records. `columns` is how many cells each should have; 0 while that is not known."""
+
+    def __init__(self, delimiter: str, quote: str, escape: str = "", *, cells_span_lines: bool = False) -> None:
+        self._delimiter = delimiter
+        self._quote = quote
+        self._escape = escape
+        self._trusted = cells_span_lines
+        self.columns = 0
+
+    def split(self, piece: bytes, line: int, *, final: bool) -> Block:
+        """Split a piece that begins with line `line`; `final` says that nothing follows it."""
+        data = np.frombuffer(piece, "u1")
+        ends = _line_ends(data, final=final)
+        quotes = np.flatnonzero(data == ord(self._quote)) if self._quote else np.zeros(0, "i8")
+        if self._escape and len(quotes):
+            quotes = quotes[~_escaped(data, quotes, ord(self._escape))]
+        rest = int(ends[-1]) + 1 if len(ends) else 0
+        whole = rest == len(piece) or not final
+        if whole and self._is_plain(data, ends, quotes[: np.searchsorted(quotes, rest)]):
+            starts = np.append(0, ends[:-1] + 1)
+            filled = _filled(data, starts, ends)
+            return Block(piece[:rest], line + np.flatnonzero(filled), rest=rest, ended=len(ends))
+        return _Walk(self, piece, line, ends.tolist(), quotes.tolist(), final=final).block()
+
+    def _is_plain(self, data: Any, ends: Any, quotes: Any) -> bool:
+        """Return whether every line is a record, with every quotation mark in its place."""
+        if len(ends) and max(int(ends[0]), int(np.diff(ends).max(initial=0))) > RECORD_BYTES_MAX:
+            return False
+        if not len(quotes):
+            return True
+        if len(quotes) % 2 or (np.searchsorted(quotes, ends) % 2).any():
+            return False
+        around = np.zeros(256, bool)
+        around[[ord(self._delimiter), ord(self._quote), _LF, _CR]] = True
+        opens, closes = quotes[0::2], quotes[1::2]
+        begun = around[data[opens[opens > 0] - 1]]
+        # The lines of this piece are whole, so each closing mark has a byte after it.
+        return bool(begun.all() and around[data[closes + 1]].all())
+
+    def is_fault(self, record: bytes, lines: list[bytes]) -> str | None:
+        """Say what is wrong with a record of several lines; None where nothing is."""
+        if self.columns and self._count(record) != self.columns:
+            return _STRAY
+        inner = lines[1:-1]
+        if self.columns > 1 and not self._trusted and any(self._count(text) == self.columns for text in inner):
+            return _SWALLOWS
+        return None
+
+    def cells(self, record: bytes) -> list[str]:
+        """Return the cells of one record."""
+        text = record.decode("utf-8", "replace").strip("\r\n")
+        if not self._quote:
+            return text.split(self._delimiter)
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self._delimiter,
+            quotechar=self._quote,
+            escapechar=self._escape or None,
+        )
+        return next(reader, [])
+
+    def _count(self, record: bytes) -> int:
+        try:
+            return len(self.cells(record))
+        except csv.Error:  # a cell longer than Python's reader takes
+            return 0
+
+
+class _Walk:
+    """Goes through a piece record by record, quotation mark by quotation mark."""
+
+    def __init__(
+        self, form: Records, piece: bytes, line: int, ends: list[int], quotes: list[int], *, final: bool
+    ) -> None:
+        self._form = form
+        self._piece = piece
+        self._line = line
+        self._ends = [*ends, len(piece)] if final and (not ends or ends[-1] != len(piece) - 1) else ends
+        self._quotes = quotes
+        self._final = final
+        self._between_cells = frozenset((*form._delimiter.encode(), _LF, _CR))
+
+    def block(self) -> Block:
+        piece, ends = self._piece, self._ends
+        kept: list[bytes] = []
+        lines: list[int] = []
+        faults: list[tuple[int, str, bytes]] = []
+        start = at = mark = 0
+        while at < len(ends):
+            mark = self._mark_from(mark, start)
+            last, reason = self._end_of(start, at, mark)
+            if reason is None and last is None and not self._final and len(piece) - start <= RECORD_BYTES_MAX:
+                break  # the rest of the record is in the next piece
+            if last is None:
+                reason = reason or _STRAY
+            if reason is None and last is not None and ends[last] - start > RECORD_BYTES_MAX:
+                reason = _LONG
+            record = piece[start : ends[last if last is not None else at] + 1]
+            if reason is None and last is not None and last > at:
+                bounds = [start, *(end + 1 for end in ends[at : last + 1])]
+                reason = self._form.is_fault(record, [piece[a:b] for a, b in itertools.pairwise(bounds)])
+            if reason is None and last is not None:
+                if record.strip(b"\r\n"):
+                    kept.append(record)
+                    lines.append(self._line + at)
+                at = last + 1
+            else:  # only the first line: those after it may be rows, and a swallowed one is recognized below
+                until = last if reason == _SWALLOWS and last is not None else at
+                for number in range(at, until + 1):
+                    begin = start if number == at else ends[number - 1] + 1
+                    faults.append((self._line + number, reason or _STRAY, piece[begin : ends[number]]))
+                at = until + 1
+            start = ends[at - 1] + 1
+        return Block(b"".join(kept), np.array(lines, "i8"), faults, min(start, len(piece)), at)
+
+    def _mark_from(self, mark: int, start: int) -> int:
+        while mark < len(self._quotes) and self._quotes[mark] < start:
+            mark += 1
+        return mark
+
+    def _end_of(self, start: int, at: int, mark: int) -> tuple[int | None, str | None]:
+        """Return the line with which the record ends (None: not in this piece), or what is wrong with its quotes."""
+        piece, ends, quotes = self._piece, self._ends, self._quotes
+        while True:
+            while mark < len(quotes) and quotes[mark] < ends[at] and not self._opens(quotes[mark], start):
+                mark += 1
+            if mark >= len(quotes) or quotes[mark] >= ends[at]:
+                return at, None
+            mark += 1
+            while mark + 1 < len(quotes) and quotes[mark + 1] == quotes[mark] + 1:
+                mark += 2  # a doubled mark is a mark within the cell
+            if mark >= len(quotes):
+                return None, None
+            close = quotes[mark]
+            if close - start > RECORD_BYTES_MAX:
+                return None, _STRAY
+            if close + 1 == len(piece) and not self._final:
+                return None, None
+            if close + 1 < len(piece) and piece[close + 1] not in self._between_cells:
+                return None, _STRAY
+            mark += 1
+            while at < len(ends) and ends[at] < close:
+                at += 1
+            if at == len(ends):
+                return None, None
+
+    def _opens(self, quote: int, start: int) -> bool:
+        return quote == start or self._piece[quote - 1] in self._between_cells
+
+
+def _line_ends(data: Any, *, final: bool) -> Any:
+    """Return where lines end: at a line feed, or at a carriage return that none follows."""
+    ends = data == _LF
+    returns = np.flatnonzero(data == _CR)
+    if len(returns):
+        last = len(data) - 1
+        inner = returns[returns < last]
+        ends[inner[data[inner + 1] != _LF]] = True
+        if final and returns[-1] == last:
+            ends[last] = True
+    return np.flatnonzero(ends)
+
+
+def _escaped(data: Any, places: Any, escape: int) -> Any:
+    """Return which places follow an odd number of the character that escapes."""
+    odd = np.zeros(len(places), bool)
+    for n in np.flatnonzero(data[np.maximum(places - 1, 0)] == escape):
+        before = int(places[n])
+        while before and data[before - 1] == escape:
+            before -= 1
+        odd[n] = (int(places[n]) - before) % 2 == 1
+    return odd
+
+
+def _filled(data: Any, starts: Any, ends: Any) -> Any:
+    """Return which lines have any character."""
+    lengths = ends - starts
+    carriage = np.zeros(len(ends), bool)
+    carriage[lengths > 0] = data[ends[lengths > 0] - 1] == _CR
+    return lengths > carriage
+
+
+# CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it.
+
+
 _HEADER_LINES_MAX = 100
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+# Excel and LibreOffice take such a first line for the delimiter of the others.
+_STATED = re.compile(rb'"?sep=.?"?(?:\r\n|\n|\r)', re.IGNORECASE)
+_STATED_BYTES_MAX = 16
 _TOO_LONG = f"is longer than {RECORD_BYTES_MAX:,} bytes"
 
 
 def read_csv(name: str, stream: ByteStream, mapping: Mapping, block_bytes: int) -> Iterator[Batch]:
     """Read a CSV in batches. Raises LoadRefused where its header lacks a column that the mapping names."""
-    form = Records(mapping.delimiter, mapping.quote, cells_span_lines=mapping.cells_span_lines)
+    form = Records(mapping.delimiter, mapping.quote, mapping.escape, cells_span_lines=mapping.cells_span_lines)
     reader: _Rows | None = None
-    piece, line, final = b"", 1, False
+    piece, line, final, above = b"", 1, False, mapping.skip_rows
     while not final:
         chunk = stream.read(block_bytes)
         final = not chunk
         piece += chunk
+        while above and (ended := _line_end(piece, 0, final=final)):
+            piece, line, above = piece[ended:], line + 1, above - 1
+        if above:
+            continue
         if reader is None:
+            if len(piece) < _STATED_BYTES_MAX and not final:
+                continue
+            if line == 1 and (stated := _STATED.match(piece)):
+                piece, line = piece[stated.end() :], line + 1
             header = _header(form, piece, final=final)
             if header is None:
                 continue
@@ -52,12 +280,13 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     """Return the first record's cells, its lines and bytes; None where it is not whole yet."""
     ended = 0
     for n in range(_HEADER_LINES_MAX):
-        ended = piece.find(b"\n", ended) + 1
+        ended = _line_end(piece, ended, final=final)
         if not ended and not final:
             if len(piece) > RECORD_BYTES_MAX:
                 raise LoadRefused("the header is too long: is the delimiter or the file's form another?")
             return None
-        block = form.split(piece[: ended or len(piece)], 1, final=not ended)
+        # Without what follows it, a carriage return ends a line only where nothing is to follow.
+        block = form.split(piece[: ended or len(piece)], 1, final=not ended or piece[ended - 1] == ord("\r"))
         if len(block.lines):
             return form.cells(block.records), n + 1, ended or len(piece)
         if not ended:
@@ -65,14 +294,51 @@ def _header(form: Records, piece: bytes, *, final: bool) -> tuple[list[str], int
     return None
 
 
+def _line_end(piece: bytes, start: int, *, final: bool) -> int:
+    """Return where the line that begins at `start` ends, after what ends it; 0 where that is not known yet."""
+    found = _LINE_END.search(piece, start)
+    if found is None or (found[0] == b"\r" and found.end() == len(piece) and not final):
+        return 0
+    return found.end()
+
+
 def _skip_line(piece: bytes, stream: ByteStream) -> tuple[str, bytes, bool]:
     """Read on to the end of a line that is too long; return its beginning, what follows, and whether nothing does."""
     begun = piece[:RAW_CHARACTERS_MAX].decode("utf-8", "replace")
-    while b"\n" not in piece:
-        piece = stream.read(1 << 20)
-        if not piece:
+    while not (ended := _line_end(piece, 0, final=False)):
+        more = stream.read(1 << 20)
+        if not more:
             return begun, b"", True
-    return begun, piece.partition(b"\n")[2], False
+        piece = more if not piece.endswith(b"\r") else b"\r" + more
+    return begun, piece[ended:], False
+
+
+def read_cells(name: str, rows: Iterator[tuple[int, list[str]]], mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
+    """Make batches of rows of cells, the first of which is the header. Raises LoadRefused as `read_csv` does."""
+    rows = (row for row in rows if row[0] > mapping.skip_rows)
+    header = next(rows, None)
+    if header is None:
+        raise LoadRefused(f"{name}: has no header")
+    titles = [title.strip() for title in header[1]]
+    places = {column: place_of(name, titles, column) for column in mapping.columns}
+    while some := list(itertools.islice(rows, batch_rows)):
+        columns = {
+            column: pa.array([cells[place] if place < len(cells) else "" for _, cells in some], pa.string())
+            for column, place in places.items()
+        }
+        yield Batch(columns, [line for line, _ in some])
+
+
+def place_of(name: str, header: list[str], column: str) -> int:
+    """Return the place of a column. Raises LoadRefused where the header lacks it, or has it twice."""
+    positions = [n for n, title in enumerate(header) if title == column]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
+        raise LoadRefused(f"{name}: has {len(positions)} columns {column!r}, and the mapping names one")
+    close = difflib.get_close_matches(column, header, 1)
+    hint = f"; is {close[0]!r} meant?" if close else ""
+    raise LoadRefused(f"{name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
 
 
 class _Rows:
@@ -82,10 +348,15 @@ class _Rows:
         self._name = name
         self._encoding = mapping.encoding
         self._columns = mapping.columns
-        self._places = [self._place(header, column) for column in mapping.columns]
+        self._places = [place_of(name, header, column) for column in mapping.columns]
         # Columns are known by their places: a header may name one twice that the mapping does not need.
         self._names = [f"f{n}" for n in range(len(header))]
-        self._parse = {"delimiter": mapping.delimiter, "quote_char": mapping.quote or False, "newlines_in_values": True}
+        self._parse = {
+            "delimiter": mapping.delimiter,
+            "quote_char": mapping.quote or False,
+            "escape_char": mapping.escape or False,
+            "newlines_in_values": True,
+        }
 
     def batch(self, block: Block) -> Batch:
         """Return a block's rows."""
@@ -118,16 +389,6 @@ class _Rows:
             raise LoadRefused(f"{self._name}: {table.num_rows} rows were read where {len(lines)} were counted")
         [record_batch] = table.combine_chunks().to_batches() or [_nothing(table.schema)]
         return self._decoded(record_batch, lines, rejects)
-
-    def _place(self, header: list[str], column: str) -> int:
-        positions = [n for n, title in enumerate(header) if title == column]
-        if len(positions) == 1:
-            return positions[0]
-        if positions:
-            raise LoadRefused(f"{self._name}: has {len(positions)} columns {column!r}, and the mapping names one")
-        close = difflib.get_close_matches(column, header, 1)
-        hint = f"; is {close[0]!r} meant?" if close else ""
-        raise LoadRefused(f"{self._name}: has no column {column!r}; it has {', '.join(header)[:500]}{hint}")
 
     def _decoded(self, record_batch: Any, lines: Any, rejects: list[Reject]) -> Batch:
         """Turn bytes into text; a row that is not UTF-8 becomes a reject."""

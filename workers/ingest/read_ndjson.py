@@ -1,8 +1,8 @@
-"""NDJSON as batches of text columns: one object a line, members by path, numbers with every digit that they have."""
+"""Objects as batches of text columns: members by path, numbers with every digit that they have. NDJSON: one a line."""
 
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ _ABSENT = object()
 
 def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
     """Read NDJSON in batches. Raises LoadRefused where no row of the file has a member that the mapping names."""
-    rows = _Rows(name, mapping)
+    rows = Rows(name, mapping)
     for number, raw in _lines(stream):
         rows.add(number, raw)
         if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
@@ -30,11 +30,29 @@ def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int
     rows.check_members()
 
 
+def read_objects(
+    name: str, objects: Iterable[tuple[int, dict[str, Any]]], mapping: Mapping, batch_rows: int
+) -> Iterator[Batch]:
+    """Make batches of objects with their numbers. Raises LoadRefused as `read_ndjson` does."""
+    rows = Rows(name, mapping)
+    for number, row in objects:
+        rows.add_row(number, row)
+        if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
+            yield rows.batch()
+    yield rows.batch()
+    rows.check_members()
+
+
 def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their numbers. Of one that is too long only the beginning is kept, one byte over the bound."""
-    rest, number = b"", 0
+    """Yield lines with their numbers, which end at a line feed, a carriage return, or both.
+
+    Of one that is too long only the beginning is kept, one byte over the bound.
+    """
+    rest, number, returned = b"", 0, False
     while chunk := stream.read(_CHUNK_BYTES):
-        *whole, last = chunk.split(b"\n")
+        begun = chunk.removeprefix(b"\n") if returned else chunk
+        returned = chunk.endswith(b"\r")
+        *whole, last = begun.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for text in whole:
             number += 1
             yield number, rest + text
@@ -44,7 +62,7 @@ def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
         yield number + 1, rest
 
 
-class _Rows:
+class Rows:
     """Gathers rows for a batch, and remembers which members the file has."""
 
     def __init__(self, name: str, mapping: Mapping) -> None:
@@ -75,6 +93,10 @@ class _Rows:
             text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace")[:RAW_CHARACTERS_MAX]
             self._rejects.append(Reject(self._name, number, str(reason), text, value=text[:VALUE_CHARACTERS_MAX]))
             return
+        self.add_row(number, row)
+
+    def add_row(self, number: int, row: dict[str, Any]) -> None:
+        """Take an object."""
         self._any = True
         texts: list[str | None] = []
         for column, path in self._paths.items():
@@ -84,6 +106,11 @@ class _Rows:
             if isinstance(value, dict | list):
                 self._rejects.append(_nested(self._name, number, column, value, row))
                 return
+            if isinstance(value, _Constant):
+                shown = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
+                reason = f"is {value}, which is no number and which JSON does not have"
+                self._rejects.append(Reject(self._name, number, reason, shown, column, str(value), "field"))
+                value = None
             texts.append(_text(value))
         if len(self._met) < len(self._paths) and len(self._members) < 200:
             self._members |= set(_member_paths(row))
@@ -126,7 +153,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
         raise _Unusable(f"is longer than {LINE_BYTES_MAX:,} bytes")
     if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(raw) > DEPTH_MAX:
         raise _Unusable(f"is nested deeper than {DEPTH_MAX} levels")
-    row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=_no_constant, object_pairs_hook=_members_once)
+    row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=_Constant, object_pairs_hook=_members_once)
     if not isinstance(row, dict):
         raise _Unusable("is not a JSON object")
     if b"\\u" in raw:
@@ -155,8 +182,8 @@ def _depth(raw: bytes) -> int:
     return deepest
 
 
-def _no_constant(text: str) -> Any:
-    raise _Unusable(f"holds {text}, which JSON does not have")
+class _Constant(str):
+    """NaN or an infinity, which RFC 8259 does not have: its field has no value, and the rest of the row is used."""
 
 
 def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -182,12 +209,14 @@ def _at(row: Any, path: list[str]) -> Any:
 def _text(value: Any) -> str | None:
     if value is None or value is _ABSENT:
         return None
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
 def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]) -> Reject:
-    shown = json.dumps(value, ensure_ascii=False)[:VALUE_CHARACTERS_MAX]
-    raw = json.dumps(row, ensure_ascii=False)[:RAW_CHARACTERS_MAX]
+    shown = json.dumps(value, ensure_ascii=False, default=str)[:VALUE_CHARACTERS_MAX]
+    raw = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
     return Reject(
         name, number, "is an object or a list where one value is needed; name its member by a path", raw, column, shown
     )

@@ -1,21 +1,87 @@
-"""Files of any of three forms as batches of text columns: CSV, NDJSON, Parquet; plain, gzip or zstd. Flat memory."""
+"""Making the next batches in a thread while the server takes the last one: both then have a core."""
 
-from collections.abc import Callable, Iterator
+import queue
+import sys
+import tarfile
+import threading
+import zipfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from shared.errors import LoadRefused
-from workers.ingest.batches import Batch
-from workers.ingest.buffers import DEFAULT_BUFFERS
-from workers.ingest.mapping import Mapping
-from workers.ingest.read_csv import read_csv
-from workers.ingest.read_ndjson import read_ndjson
+from workers.ingest.batches import DEFAULT_BUFFERS, Batch
+from workers.ingest.forms import Opened, form_of, form_of_text, opened, text_of
+from workers.ingest.mapping import FillDown, Mapping
+from workers.ingest.read_csv import read_cells, read_csv
+from workers.ingest.read_json import json_rows
+from workers.ingest.read_ndjson import read_ndjson, read_objects
 from workers.ingest.read_parquet import read_parquet
-from workers.ingest.text_stream import TextStream
+from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_xml import xml_rows
+
+T = TypeVar("T")
+_READ_AHEAD = 4
+_STOP_SECONDS = 0.1
+# The thread that sends to the server needs the interpreter for moments only: with the usual 5 ms it waits longer
+# than it sends.
+_SWITCH_SECONDS = 0.0005
+
+
+def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
+    """Yield what is made of two kinds in turn, the first of the first kind, and then the rest of the longer one."""
+    for one in first:
+        yield one
+        yield from islice(second, 1)
+    yield from second
+
+
+def ahead(made: Iterator[T]) -> Generator[T, None, None]:
+    """Yield what is made, while a thread makes the next few. The thread ends when the generator is closed."""
+    switch_seconds = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    ready: queue.Queue[Any] = queue.Queue(_READ_AHEAD)
+    stop = threading.Event()
+
+    def hand_over(one: Any) -> bool:
+        """Put what is next into the queue; False when the load has ended, which a full queue must not hide."""
+        while not stop.is_set():
+            with suppress(queue.Full):
+                ready.put(one, timeout=_STOP_SECONDS)
+                return True
+        return False
+
+    def work() -> None:
+        end: BaseException | None = None
+        try:
+            for one in made:
+                if not hand_over(one):
+                    return
+        except BaseException as error:  # noqa: BLE001 - whatever it is is raised where the values are used
+            end = error
+        hand_over(end)
+
+    thread = threading.Thread(target=work, name="read-ahead", daemon=True)
+    thread.start()
+    try:
+        while (one := ready.get()) is not None:
+            if isinstance(one, BaseException):
+                raise one
+            yield one
+    finally:
+        stop.set()
+        sys.setswitchinterval(switch_seconds)
+        thread.join()
+
+
+# Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive.
+
 
 UNPACKED_BYTES_MAX = 1 << 36
-_PARQUET = b"PAR1"
 
 
 def read(
@@ -29,13 +95,21 @@ def read(
 ) -> Iterator[Batch]:
     """Read a file in batches; `report_progress` is called with the number of bytes read so far.
 
-    Raises LoadRefused where the file is broken, empty, too large when unpacked, or lacks one of the columns.
+    Raises LoadRefused where the file is broken, too large when unpacked, lacks one of the columns, or has no row.
     """
+    rows = 0
     try:
-        yield from _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes)
+        for batch in _read(path, mapping, batch_rows, report_progress, unpacked_bytes_max, block_bytes):
+            rows += batch.rows + len(batch.rejects)
+            yield batch
+        if not rows:
+            raise LoadRefused(
+                f"{path.name}: has {path.stat().st_size:,} bytes and not one row: leave the file out if nothing is "
+                "missing from it, else make `delimiter`, `quote` and `encoding` of the mapping those of the file"
+            )
     except LoadRefused as error:
         raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
-    except (OSError, pa.ArrowException, EOFError) as error:
+    except (OSError, pa.ArrowException, EOFError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
 
 
@@ -63,21 +137,54 @@ def _read(
     block_bytes: int,
 ) -> Iterator[Batch]:
     size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(0)
-        if not head:
-            raise LoadRefused(f"{path.name}: the file is empty")
-        if head == _PARQUET:
-            batches = read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
-        else:
-            stream = TextStream(path.name, file, mapping.encoding, unpacked_bytes_max)
-            inner = path.name.removesuffix(".gz").removesuffix(".zst")
-            if inner.endswith((".ndjson", ".jsonl")):
-                batches = read_ndjson(path.name, stream, mapping, batch_rows)
-            else:
-                batches = read_csv(path.name, stream, mapping, block_bytes)
-        for batch in batches:
-            report_progress(min(file.tell(), size))
+    with opened(path, mapping.member, unpacked_bytes_max) as (outer, found):
+        batches = _batches(found, mapping, batch_rows, unpacked_bytes_max, block_bytes)
+        for batch in batches if mapping.fill_down is None else filled_down(batches, mapping.fill_down):
+            report_progress(min(outer.tell(), size))
             yield batch
     report_progress(size)
+
+
+def _batches(
+    found: Opened, mapping: Mapping, batch_rows: int, unpacked_bytes_max: int, block_bytes: int
+) -> Iterator[Batch]:
+    """Read a file by its form."""
+    name, path = found.name, found.path
+    form = mapping.form or form_of(name, found.file, path)
+    if form == "parquet":
+        yield from read_parquet(path, mapping.columns, batch_rows, unpacked_bytes_max)
+        return
+    if form == "sheet":
+        yield from read_cells(name, sheet_rows(path, mapping.sheet, unpacked_bytes_max), mapping, batch_rows)
+        return
+    # It is held until the last batch is used: Arrow closes the file with its stream.
+    stream = text_of(name, found.file, mapping.encoding, unpacked_bytes_max)
+    form = form or form_of_text(name, stream.beginning)
+    if form == "ndjson":
+        yield from read_ndjson(name, stream, mapping, batch_rows)
+    elif form == "json":
+        in_list = stream.beginning.lstrip().startswith(b"[")
+        yield from read_objects(name, json_rows(name, stream, mapping.records, in_list=in_list), mapping, batch_rows)
+    elif form == "xml":
+        if not mapping.records:
+            raise LoadRefused('XML needs `records`, the path of the elements that are rows, such as "rss/channel/item"')
+        yield from read_objects(name, xml_rows(name, stream, mapping.records), mapping, batch_rows)
+    else:
+        yield from read_csv(name, stream, mapping, block_bytes)
+
+
+def filled_down(batches: Iterator[Batch], rule: FillDown) -> Iterator[Batch]:
+    """Give empty cells the value of the row above that has one, as long as `within` is the same."""
+    above: dict[str, tuple[str | None, str | None]] = dict.fromkeys(rule.columns, (None, None))
+    for batch in batches:
+        groups = batch.columns[rule.within].to_pylist()
+        for name in rule.columns:
+            group, value = above[name]
+            filled = []
+            for own_group, own in zip(groups, batch.columns[name].to_pylist(), strict=True):
+                if own or own_group != group:
+                    group, value = own_group, own
+                filled.append(own or value)
+            above[name] = (group, value)
+            batch.columns[name] = pa.array(filled, pa.string())
+        yield batch

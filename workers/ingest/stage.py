@@ -1,22 +1,105 @@
-"""Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction."""
+"""The rows that a load has written into new months, kept beside the server: their rollups need not read it back."""
 
-from typing import Any
+import tempfile
+from datetime import date
+from types import TracebackType
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 import psycopg
+import pyarrow as pa
+import pyarrow.csv
 from psycopg import sql
 
 from shared.db.connect import Connection
-from shared.db.copy_binary import HEADER, TRAILER, TableLayout
+from shared.db.copy_binary import HEADER, TRAILER, TableLayout, text_array
 from shared.db.queries import beside
+from shared.text import fold
 from workers.ingest import calendar_days
 from workers.ingest.figures import Spread
-from workers.ingest.items_csv import COLUMNS
 from workers.ingest.mapping import Mapping
-from workers.ingest.month_buffer import Chunk, Months
+from workers.ingest.month_buffer import Chunk, Months, in_order
+from workers.ingest.observations import OBSERVATION
 from workers.ingest.partitions import Partitions, set_defaults
-from workers.ingest.spool import Spool
-from workers.ingest.transform import Transformed
+from workers.ingest.transform import ItemRow, Transformed
+
+
+class Spool:
+    """Rows by month in an unnamed temporary file: memory holds one month at most, and a killed load leaves nothing."""
+
+    def __init__(self, *, events: bool) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        self._events = events
+        self._pieces: dict[date, list[tuple[int, int]]] = {}
+        self._runs: dict[date, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, month: date, rows: Any, *, begins: bool) -> None:
+        """Keep rows of observations; `begins` says that they begin a sorted run, without equal states in it."""
+        self._pieces.setdefault(month, []).append((self._file.tell(), len(rows)))
+        self._runs[month] = self._runs.get(month, 0) + begins
+        self._file.write(rows.data)
+
+    def read(self, month: date) -> Any:
+        """Return a month's rows as the table has them when it is indexed: of states stated in several runs the last."""
+        pieces = self._pieces[month]
+        rows, begin = np.empty(sum(count for _, count in pieces), OBSERVATION), 0
+        for offset, count in pieces:
+            self._file.seek(offset)
+            self._file.readinto(rows[begin : begin + count].data)
+            begin += count
+        # A price without a list price has -1; the table says so by NULL, and the rollups by 0.
+        np.maximum(rows["list"], 0, out=rows["list"])
+        return rows if self._events or self._runs[month] == 1 else in_order(rows, events=False)
+
+
+# Items as COPY takes them: a CSV made column by column, before the connection is held up for it. Pure.
+
+
+COLUMNS = (
+    "id, iid, source_item_id, name, alt_names, brand_slug, brand_name, brand_folded, category_code, category_path, "
+    "product_type, identifiers, attributes, content_hash"
+)
+# Arrow quotes every text, also an empty one, and nothing where there is none: what PostgreSQL's CSV takes for NULL.
+_FORM = pa.csv.WriteOptions(include_header=False, quoting_style="needed")
+
+
+def as_csv(items: list[ItemRow]) -> Any:
+    """Return a buffer with one line an item."""
+    if not items:
+        return b""
+    of = dict(zip(ItemRow._fields, zip(*items, strict=True), strict=True))
+    folded = {name: fold(name) for name in set(of["brand_name"]) if name is not None}
+    table = pa.table(
+        [
+            pa.array(of["key"], pa.int64()),
+            *(pa.array(of[name], pa.string()) for name in ("iid", "source_item_id", "name")),
+            pa.array(map(text_array, of["alt_names"]), pa.string()),
+            *(pa.array(of[name], pa.string()) for name in ("brand_slug", "brand_name")),
+            pa.array(map(folded.get, of["brand_name"]), pa.string()),
+            pa.array(of["category_code"], pa.string()),
+            pa.array([text_array(path) if path else None for path in of["category_path"]], pa.string()),
+            pa.array(of["product_type"], pa.string()),
+            *(pa.array(map(msgspec.json.encode, of[name]), pa.binary()) for name in ("identifiers", "attributes")),
+            pa.array(of["content_hash"], pa.int64()),
+        ],
+        COLUMNS.split(", "),
+    )
+    written = pa.BufferOutputStream()
+    pa.csv.write_csv(table, written, _FORM)
+    return written.getvalue()
+
+
+# Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction.
+
 
 SQL = beside(__file__, "stage.sql")
 LOAD = beside(__file__, "load.sql")

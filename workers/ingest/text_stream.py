@@ -8,7 +8,15 @@ import pyarrow as pa
 from shared.errors import LoadRefused
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+# UTF-32 comes first: in little endian its mark begins with that of UTF-16.
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_MARK_BYTES_MAX = max(map(len, _BYTE_ORDER_MARKS))
 _UTF8 = ("utf-8", "utf8", "utf_8")
 # A lone surrogate, which UTF-8 does not have: the row that holds it is found and rejected as one of broken UTF-8 is.
 _UNDECODED = "\udcff"
@@ -64,12 +72,10 @@ class TextStream:
     def _begin(self, chunk: bytes) -> bytes:
         """Choose the encoding by the byte order mark, else by the mapping."""
         self._begun = True
-        while 0 < len(chunk) < len(codecs.BOM_UTF8) and (more := cast(bytes, self._stream.read(1))):
+        while 0 < len(chunk) < _MARK_BYTES_MAX and (more := cast(bytes, self._stream.read(1))):
             chunk += more
-        encoding = self._encoding
-        for mark, named in _BYTE_ORDER_MARKS.items():
-            if chunk.startswith(mark):
-                chunk, encoding = chunk[len(mark) :], named
+        mark = next((mark for mark in _BYTE_ORDER_MARKS if chunk.startswith(mark)), b"")
+        chunk, encoding = chunk[len(mark) :], _BYTE_ORDER_MARKS.get(mark, self._encoding)
         if encoding.lower() not in _UTF8:
             self._decoder = codecs.getincrementaldecoder(encoding)("itemindex-mark")
         return chunk

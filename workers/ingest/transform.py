@@ -1,8 +1,8 @@
-"""From a batch of text columns to what the index keeps: items, observations, rejects."""
+"""The faults of the rows of a batch as items: ids, names, texts, days, IIDs."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,19 +15,233 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shared.slugs import slug
+from shared.errors import InvalidIdentifier
+from shared.index.identifiers import SCHEMES, normal
+from shared.index.iid import canonical_iid
+from shared.index.slugs import slug
 from workers.ingest import calendar_days, clean
-from workers.ingest.batch_items import BatchItems, distinct, missing, row_days, together
-from workers.ingest.batches import Batch, Reject
-from workers.ingest.fields import Field
+from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.clean import Coded
+from workers.ingest.fields import Field, ItemFields
 from workers.ingest.figures import FigureColumns, Spread, StageFigure, totals
-from workers.ingest.identifier_checks import wrong_identifiers
-from workers.ingest.item_checks import check_items
-from workers.ingest.item_tracker import NO_DAY, SEVERAL, UNKNOWN, ItemTracker, KnownItems
+from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import category, quantity
-from workers.ingest.observations import Observer
-from workers.ingest.row_errors import Faults
+from workers.ingest.observations import Observed, Observer, check_bounds
+from workers.ingest.row_errors import Faults, column_of, raw_row
+
+NAME_CHARACTERS_MAX = 1_000
+ID_CHARACTERS_MAX = 500
+IDENTIFIER_CHARACTERS_MAX = 200
+LEVEL_CHARACTERS_MAX = 300
+ATTRIBUTE_CHARACTERS_MAX = 65_536
+
+
+class Checked(NamedTuple):
+    """The ids of a batch's rows, the days since when they are known (NO_DAY where none is given), and their IIDs.
+
+    The last two are None where the mapping has no such field.
+    """
+
+    ids: clean.Coded
+    first_seen: Any
+    iids: Any
+
+
+def check_items(item: ItemFields, batch: Batch, path: Path, bad: Faults) -> Checked:
+    """Note what is wrong with rows as items."""
+    _check_nul(batch, bad)
+    ids = clean.coded(item.id, batch, path, exact_parts=True)
+    bad.where_value(ids, pc.is_null(ids.values), "has no item id", item.id, absent=True)
+    long = pc.greater(pc.utf8_length(ids.values), ID_CHARACTERS_MAX)
+    bad.where_value(ids, long, f"has an item id of over {ID_CHARACTERS_MAX} characters", item.id)
+    if item.name is not None:
+        names = clean.coded(item.name, batch, path)
+        bad.where_value(names, pc.is_null(names.values), "has no name", item.name, absent=True)
+        long = pc.greater(pc.utf8_length(names.values), NAME_CHARACTERS_MAX)
+        bad.where_value(names, long, "has a name of over 1,000 characters", item.name)
+    for text, limit in _limited(item):
+        _check_text(text, limit, batch, path, bad)
+    first_seen = None
+    if item.first_seen_on is not None:
+        read = clean.days(item.first_seen_on, batch, path)
+        forms = ", ".join(item.first_seen_on.format)
+        bad.check(item.first_seen_on, read, f"has no day of the form {forms}", "has no day since when it is known")
+        check_bounds(item.first_seen_on, read, bad)
+        first_seen = clean.filled(read.values, NO_DAY)
+    iids = None
+    if item.iid is not None:
+        given = clean.texts(item.iid, batch, path)
+        iids = pa.array([canonical_iid(text) if text else None for text in given.to_pylist()], pa.string())
+        bad.check(item.iid, clean.Read(given, iids), "has an IID that is not well-formed")
+    return Checked(ids, first_seen, iids)
+
+
+def _limited(item: ItemFields) -> Iterator[tuple[Field, int]]:
+    """Yield the optional texts of an item and how many characters each may have."""
+    for spec in (*item.category, item.brand, item.product_type):
+        if spec is not None:
+            yield spec, LEVEL_CHARACTERS_MAX
+    yield from ((spec, IDENTIFIER_CHARACTERS_MAX) for _, spec in item.identifiers)
+    yield from ((spec, ATTRIBUTE_CHARACTERS_MAX) for _, spec in item.attributes)
+
+
+def _check_text(field: Field, limit: int, batch: Batch, path: Path, bad: Faults) -> None:
+    """Note texts that are too long, and those that must not be empty. Looks closer only where a raw text is as long."""
+    names = (field.column,) if field.column else field.columns
+    bytes_max = sum(_longest(batch.columns[name]) for name in names)
+    if bytes_max <= limit and not field.required:
+        return
+    given = clean.texts(field, batch, path)
+    short = pc.less_equal(pc.utf8_length(given), limit)
+    bad.check(field, clean.Read(given, pc.if_else(short, given, None)), f"is longer than {limit:,} characters")
+
+
+def _check_nul(batch: Batch, bad: Faults) -> None:
+    """Reject rows with the character that PostgreSQL has in no text."""
+    for name, column in batch.columns.items():
+        dictionary = pa.types.is_dictionary(column.type)
+        values = column.dictionary if dictionary else column
+        if pa.types.is_string(values.type):
+            held = pc.match_substring(values, "\0")
+            if pc.any(held).as_py():
+                bad.where(pc.take(held, column.indices) if dictionary else held, "holds a NUL", Field(column=name))
+
+
+def _longest(column: Any) -> int:
+    column = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if not pa.types.is_string(column.type):
+        return 0
+    return pc.max(pc.binary_length(column)).as_py() or 0
+
+
+# Which identifiers of a batch's items cannot be what their scheme says, as rejects of fields. Pure.
+
+
+def wrong_identifiers(
+    item: ItemFields, values: Sequence[Sequence[str | None]], rows: Sequence[int], batch: Batch, path: Path
+) -> Iterator[Reject]:
+    """Yield a reject for each identifier that can be none; `values` are those of each scheme for these rows.
+
+    Neither the row nor the text is lost: the record shows it as its source writes it, and it identifies nothing.
+    """
+    for (scheme, source_field), texts in zip(item.identifiers, values, strict=True):
+        if scheme not in SCHEMES:
+            continue
+        for row, text in zip(rows, texts, strict=True):
+            reason = _fault(scheme, text) if text else None
+            if reason is not None:
+                value = clean.raw(source_field, batch, path, row)
+                shown = value and value[:VALUE_CHARACTERS_MAX]
+                line = int(batch.lines[row])
+                yield Reject(path.name, line, reason, raw_row(batch, row), column_of(source_field), shown, "field")
+
+
+def _fault(scheme: str, text: str) -> str | None:
+    try:
+        normal(scheme, text)
+    except InvalidIdentifier as error:
+        return f"its {scheme} {error.detail}"
+    return None
+
+
+# The items and the observations of one batch: which row speaks for an item, which rows have an observation. Pure.
+
+
+@dataclass
+class BatchItems:
+    """The items of a batch: for each good row the place of its item, the items' ids, the newest row of each.
+
+    `newest` is the day of that row, NO_DAY where it has none; `first` and `last` span the days of all rows.
+    """
+
+    codes: Any
+    ids: list[str]
+    chosen: Any
+    newest: Any
+    first: Any
+    last: Any
+
+    def extend_spans(self, days: Any, codes: Any) -> None:
+        """Extend the items' spans by days, of which some may be NO_DAY."""
+        if len(days) and days.min() == NO_DAY:
+            there = np.flatnonzero(days != NO_DAY)
+            days, codes = days.take(there), codes.take(there)
+        if np.all(days[1:] >= days[:-1]):  # in the order of days the last assignment is the latest day
+            first, last = self.first.copy(), self.last.copy()
+            first[codes[::-1]], last[codes] = days[::-1], days
+            self.first, self.last = np.minimum(first, self.first), np.maximum(last, self.last)
+        else:
+            np.minimum.at(self.first, codes, days)
+            np.maximum.at(self.last, codes, days)
+
+
+def distinct(ids: Coded, good: Any, rows: int, days: Any) -> BatchItems:
+    """Return the items of the good rows; `days` are those rows' days, or None where no row has one."""
+    encoded = pc.dictionary_encode(ids.values)  # texts that were different may be the same when cleaned
+    merged = np.asarray(pc.fill_null(encoded.indices, 0))
+    codes = merged.take(np.asarray(pc.fill_null(ids.codes, 0)))
+    if len(good) < rows:
+        codes = codes.take(good)
+    chosen, newest = np.full(len(encoded.dictionary), -1), np.full(len(encoded.dictionary), NO_DAY, "i4")
+    in_order = days is None or bool(np.all(days[1:] >= days[:-1]))
+    order: Any = slice(None) if in_order else np.argsort(days, kind="stable")
+    chosen[codes[order]] = good[order]  # of equal places the last assignment stays: the newest row, of these the last
+    if days is not None:
+        newest[codes[order]] = days[order]
+    used = np.flatnonzero(chosen >= 0)
+    used = used[np.argsort(chosen[used])]
+    positions = np.zeros(len(chosen), "i8")
+    positions[used] = np.arange(len(used))
+    first, last = np.full(len(used), LATEST, "i4"), np.full(len(used), NO_DAY, "i4")
+    listed = pc.take(encoded.dictionary, pa.array(used)).to_pylist()
+    return BatchItems(positions.take(codes), listed, chosen[used], newest[used], first, last)
+
+
+def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, list[str]]:
+    """Return the observations of the good rows, their places among these (None: the same), and the channels."""
+    if not shaped:
+        return None, None, []
+    if len(shaped) == 1 and shaped[0].present is None:
+        kept = shaped[0].rows if len(good) == rows else shaped[0].rows.take(good)
+        return kept, None, shaped[0].channels
+    parts, positions, channels = [], [], list[str]()
+    for one in shaped:
+        at = np.arange(len(good)) if one.present is None else np.flatnonzero(one.present.take(good))
+        part = one.rows.take(good.take(at))
+        part["channel"] += len(channels)
+        channels += one.channels
+        parts.append(part)
+        positions.append(at)
+    kept, at = np.concatenate(parts), np.concatenate(positions)
+    if len(parts) > 1:  # rows stay in the order of the file, which decides which one is the newest
+        order = np.argsort(at, kind="stable")
+        kept, at = kept.take(order), at.take(order)
+    return (kept, at, channels) if len(kept) else (None, None, [])
+
+
+def row_days(observed: tuple[Any, Any, list[str]], first_seen: Any, good: Any) -> Any:
+    """Return the days of the good rows, NO_DAY where one has none; None where no row has one."""
+    rows, positions, _ = observed
+    if rows is None:
+        return None if first_seen is None else first_seen.take(good)
+    if positions is None:
+        return rows["day"]
+    days = np.full(len(good), NO_DAY, "i4")
+    days[positions] = rows["day"]
+    return days
+
+
+def missing(mask: Any, among: Any, good: Any) -> int:
+    """Count the good rows that a mask leaves out, among those of another mask; None is a mask of all rows."""
+    if mask is None:
+        return 0
+    counted = np.ones(len(good), bool) if among is None else among.take(good)
+    return int(np.count_nonzero(counted & ~mask.take(good)))
+
+
+# From a batch of text columns to what the index keeps: items, observations, rejects.
+
 
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
@@ -150,7 +364,7 @@ class Transformer:
     def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
         """Reject rows that do not name exactly one item of the index."""
         faults = self.registry.find(ids.values.to_pylist())
-        for reason in (UNKNOWN, SEVERAL):
+        for reason in sorted({fault for fault in faults if fault is not None}):
             bad.where_value(ids, pa.array([fault == reason for fault in faults]), reason, self._item.id)
 
     def _taken(self, ids: clean.Coded, iids: Any) -> Any:

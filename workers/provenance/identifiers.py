@@ -9,7 +9,7 @@ import psycopg
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import InvalidIdentifier
-from shared.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, normal
+from shared.index.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, normal
 
 SQL = beside(__file__, "identifiers.sql")
 _BATCH_ROWS = 20_000

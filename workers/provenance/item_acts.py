@@ -1,11 +1,14 @@
 """An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version."""
 
+from typing import NamedTuple
+
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
 from workers.provenance.standing import read_acts
+from workers.provenance.undo import SQL as UNDO
 from workers.provenance.undo import undo
 
 SQL = beside(__file__, "item_acts.sql")
@@ -28,14 +31,12 @@ def merge(connection: Connection, iid: str, survivor: str, by: str, reason: str 
     return _act(connection, merged, into, by, reason)
 
 
-def split(connection: Connection, iid: str, by: str, reason: str | None) -> int:
-    """Undo the merge of an item and return the new data_version: both records are as they were."""
-    return _undo_latest(connection, iid, "merge", by, reason)
-
-
 def restore(connection: Connection, iid: str, by: str, reason: str | None) -> int:
-    """Undo the withdrawal of an item and return the new data_version."""
-    return _undo_latest(connection, iid, "withdrawal", by, reason)
+    """Undo the withdrawal or the merge of an item and return the new data_version: its record is as it was."""
+    row = connection.execute(SQL.latest_act, (iid,)).fetchone()
+    if row is None or row[0] is None:
+        raise ActRefused(f"no withdrawal or merge of {iid} is in effect")
+    return undo(connection, str(row[0]), by, reason)
 
 
 def decide(connection: Connection, iid: str, other: str, same: bool, by: str, reason: str | None) -> int | None:
@@ -88,8 +89,51 @@ def _act(connection: Connection, item_id: int, survivor_id: int | None, by: str,
     return reindex(connection, None)
 
 
-def _undo_latest(connection: Connection, iid: str, kind: str, by: str, reason: str | None) -> int:
-    row = connection.execute(SQL.latest_act, (iid, kind)).fetchone()
-    if row is None or row[0] is None:
-        raise ActRefused(f"no {kind} of {iid} is in effect")
-    return undo(connection, str(row[0]), by, reason)
+# Decisions that operators made in the dashboard become events: all that wait, in one data_version.
+
+
+REASON = "decided in the dashboard"
+
+
+class Review(NamedTuple):
+    """One decision of a person on a pair: accept, reject, or undo what was decided before."""
+
+    id: int
+    left_id: int
+    right_id: int
+    decision: str
+    person: str
+
+
+def apply(connection: Connection) -> tuple[int, int | None]:
+    """Make events of the decisions that wait; return how many they were, and the data_version where records changed.
+
+    In the caller's transaction, under the lock of events. A decision on an item that is gone has no effect.
+    """
+    reviews = [Review(*row) for row in connection.execute(SQL.waiting_reviews)]
+    if not reviews:
+        return 0, None
+    named = {item_id for one in reviews for item_id in (one.left_id, one.right_id)}
+    there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
+    items.begin(connection, SQL.named, list(there))
+    connection.execute(items.SQL.no_changed_observations)
+    changes = [_event_of(connection, one, there) for one in reviews]
+    return len(reviews), reindex(connection, None) if any(changes) else None
+
+
+def _event_of(connection: Connection, review: Review, there: set[int]) -> bool:
+    """Make the event of a decision; return whether records may change by it."""
+    pair = (review.left_id, review.right_id)
+    number, changes = None, False
+    if there.issuperset(pair):
+        [(latest,)] = connection.execute(SQL.latest_of_pair, pair).fetchall()
+        together = bool(connection.execute(SQL.together, pair).fetchall())
+        if review.decision == "accept":
+            number, changes = events.begin_decision(connection, *pair, True, review.person, REASON).no, True
+        elif review.decision == "reject" or (latest is None and together):
+            number, changes = events.begin_decision(connection, *pair, False, review.person, REASON).no, together
+        elif latest is not None:
+            connection.execute(UNDO.mark_undone, (latest, review.person, REASON))
+            number, changes = latest, True
+    connection.execute(SQL.applied, (review.id, number))
+    return changes

@@ -6,7 +6,7 @@ import numpy as np
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.rollups.codec import unpack
+from workers.analytics.rollups.codec import unpack
 
 SQL = beside(__file__, "items.sql")
 

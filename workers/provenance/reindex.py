@@ -5,12 +5,12 @@ from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
+from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups.item_groups import Items
+from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles.grouping import Membership
+from workers.events import watches
 from workers.provenance import events, identifiers, items, standing
-from workers.rollups import layout, refresh
-from workers.rollups.item_groups import Items
-from workers.rollups.rows import SQL as ROLLUPS
-from workers.watches import evaluate as watches
 
 SQL = beside(__file__, "acts.sql")
 

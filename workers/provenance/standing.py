@@ -31,11 +31,12 @@ class Acts:
 @dataclass(frozen=True, slots=True)
 class Settled:
     """The articles of items after an event. `moved`: those that have another owner than before it; `merged`: those of
-    them that were active."""
+    them that were active; `parted`: those that left an article, with the item that owned it."""
 
     articles: Articles
     moved: frozenset[int]
     merged: frozenset[int]
+    parted: dict[int, int]
 
     @property
     def memberships(self) -> tuple[Membership, ...]:
@@ -72,7 +73,12 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
     kept = {item_id: now[item_id] for item_id in moved & now.keys()}
     connection.execute(SQL.keep, (list(kept), list(kept.values())))
-    return Settled(articles, frozenset(moved), frozenset((moved & now.keys()) - before.keys()))
+    parted = {
+        item_id: owner
+        for item_id, owner in before.items()
+        if owner is not None and now.get(item_id, item_id) != now.get(owner, owner)
+    }
+    return Settled(articles, frozenset(moved), frozenset((moved & now.keys()) - before.keys()), parted)
 
 
 def mark(connection: Connection, memberships: Collection[Membership]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
-from shared.ids import canonical_uuid
-from shared.search.text import fold
+from shared.index.iid import canonical_uuid
+from shared.text import fold
 from workers.articles import links, records
 from workers.articles.index import needed, open_index
 from workers.articles.records import SQL as RECORDS

@@ -13,9 +13,8 @@ from shared.search.directory import merging, prune, publish, writing
 from shared.search.layout import Manifest
 from shared.search.model import Brand, Category, Document, Item
 from shared.search.remote import Objects
-from workers.job_handler import JobContext
-from workers.search.build import build, update
-from workers.search.tiers import merge_some
+from workers.jobs.job_handler import JobContext
+from workers.search.build import build, merge_some, update
 
 SQL = beside(__file__, "job.sql")
 CHANNEL = "search_index"

@@ -1,7 +1,7 @@
-"""Writes the files of a segment: documents in the order of IIDs, keys in their order, and derived data."""
+"""Rows of bits for the common terms of a segment: which documents have the term, in the order of their numbers."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import file_digest
 from pathlib import Path
 from types import TracebackType
@@ -10,14 +10,97 @@ from zlib import crc32
 
 import msgspec
 import numpy as np
+import tantivy
 from numpy.typing import NDArray
 
 from shared.search import layout
 from shared.search.directory import sync
 from shared.search.layout import SegmentInfo
-from shared.search.segment import Dictionary, Numbers
-from workers.search.rows import write_rows
-from workers.search.vocabulary import write_vocabulary
+from shared.search.segment import Dictionary, Numbers, Span, bits
+from shared.text import PREFIX_CHARACTERS_MAX, is_cjk
+
+_PLAIN = layout.key(layout.PLAIN, "")
+_FIELDS = [
+    layout.key(field, "")
+    for field in (layout.WORDS, layout.QUANTITIES, layout.BRAND, layout.CATEGORY, layout.PRODUCT_TYPE)
+]
+
+
+def write_rows(folder: Path, dictionary: Dictionary, items: int) -> None:
+    """Write the rows of all terms and beginnings of words that are common among so many documents."""
+    least = layout.common_from(items)
+    names = []
+    with (folder / layout.ROWS).open("wb") as file:
+        for name, span in [*_terms(dictionary, least), *_beginnings(dictionary, least)]:
+            row = bits(dictionary.read(span)[0], items)
+            if int(np.bitwise_count(row).sum()) > least:
+                names.append(name.hex())
+                file.write(row.tobytes())
+    (folder / layout.ROW_KEYS).write_bytes(msgspec.json.encode(names))
+
+
+def _terms(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
+    for code in _FIELDS:
+        first, end = dictionary.beginning(code)
+        for position in np.flatnonzero(np.diff(dictionary.starts[first : end + 1]) > least).tolist():
+            yield dictionary.key(first + position), (first + position, first + position + 1)
+
+
+def _beginnings(dictionary: Dictionary, least: int) -> Iterator[tuple[bytes, Span]]:
+    # Sorted words with one beginning are neighbours; a longer beginning is only looked for below a common shorter one.
+    level = [("", dictionary.beginning(_PLAIN))]
+    for _ in range(PREFIX_CHARACTERS_MAX):
+        deeper = []
+        for begun, span in level:
+            for longer, part in _continuations(dictionary, begun, span):
+                if dictionary.size(part) > least and not is_cjk(longer):
+                    yield layout.key(layout.PREFIXES, longer), part
+                    deeper.append((longer, part))
+        level = deeper
+
+
+def _continuations(dictionary: Dictionary, begun: str, span: Span) -> Iterator[tuple[str, Span]]:
+    """Return each beginning that is one character longer, with the words that begin so."""
+    first, end = span
+    while first < end:
+        word = dictionary.key(first)[len(_PLAIN) :].decode()
+        longer = word[: len(begun) + 1]
+        if longer == begun:  # the word ends here
+            first += 1
+            continue
+        last = min(end, dictionary.position(_PLAIN + longer.encode() + b"\xff", first))
+        yield longer, (first, last)
+        first = last
+
+
+# The vocabulary of a segment: an index of its words, in which similar spellings are found.
+
+
+# All words must be in one part, in their order: a word's number there is its position among the plain words.
+_BYTES_MIN, _BYTES_MAX = 20_000_000, 1_000_000_000
+_BYTES_PER_WORD = 200
+_CODE = layout.key(layout.PLAIN, "")
+
+
+def write_vocabulary(folder: Path, dictionary: Dictionary) -> None:
+    """Write the index of all plain words of a dictionary."""
+    folder.mkdir()
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field(layout.WORD, tokenizer_name="raw", index_option="basic")
+    index = tantivy.Index(schema.build(), str(folder))
+    first, end = dictionary.beginning(_CODE)
+    size = _BYTES_MIN + (end - first) * _BYTES_PER_WORD
+    writer = index.writer(min(size, _BYTES_MAX), 1)
+    for ordinal in range(first, end):
+        entry = tantivy.Document()
+        entry.add_text(layout.WORD, dictionary.key(ordinal)[len(_CODE) :].decode())
+        writer.add_document(entry)
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+# Writes the files of a segment: documents in the order of IIDs, keys in their order, and derived data.
+
 
 # IIDs are kept at one length, a multiple of this.
 _IID_BYTES = 8

@@ -22,5 +22,9 @@ export async function everything(client: Client): Promise<string[]> {
   }
   // @ts-expect-error a granularity that does not exist
   client.report.cohorts({ granularity: "decade" });
+  // @ts-expect-error an argument that the API lacks
+  client.report.cohorts({ brandd: ["x"] });
+  // @ts-expect-error an argument that the API lacks
+  client.search("x", { nosuch: 1 });
   return [...names, median ?? "", rows[0]?.p50 ?? "", String(total), await file.text()];
 }

@@ -3,21 +3,18 @@
 import re
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from deploy.ctl.config import config
 from deploy.ctl.main import COMMANDS
 from tests.drills.faults import FAULTS
 from tests.drills.table import BEGIN, END
+from tests.support.settings_table import table
 
 PROJECT = Path(__file__).parents[3]
 GUIDE = (PROJECT / "deploy/guides/operate.md").read_text()
 
 
 def test_the_table_of_settings_is_the_one_of_the_code() -> None:
-    printed = CliRunner().invoke(config, ["--markdown"]).output
     kept = GUIDE.partition("<!-- settings -->\n")[2].partition("<!-- /settings -->")[0]
-    assert kept == printed, "put the output of `itemindex config --markdown` between the marks"
+    assert kept == table(), "put the output of `python -m tests.support.settings_table` between the marks"
 
 
 def test_every_command_that_it_names_exists() -> None:
@@ -34,7 +31,7 @@ def test_every_file_that_it_names_exists() -> None:
 def test_the_table_of_failures_is_a_run_of_the_drill_as_it_is() -> None:
     table = GUIDE.partition(BEGIN)[2].partition(END)[0].splitlines()
     assert re.fullmatch(
-        r"Seen on \d{4}-\d\d-\d\d by `itemindex drill outages --seconds \d+ --markdown`, which .*", table[0]
+        r"Seen on \d{4}-\d\d-\d\d by `python -m tests.drills outages --seconds \d+ --markdown`, which .*", table[0]
     )
     rows = [line.split(" | ")[0].removeprefix("| ") for line in table[4:]]
     assert rows == [fault.name[0].upper() + fault.name[1:] for fault in FAULTS], "run the drill with --markdown anew"

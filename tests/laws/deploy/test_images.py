@@ -12,7 +12,7 @@ import yaml
 
 from deploy.ctl.main import COMMANDS
 from deploy.local import postgres, valkey
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[3]
 DOCKER = PROJECT / "deploy/docker"

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from deploy.ctl.main import COMMANDS
-from shared.config import Settings
 from shared.jobs.contract import QUEUES
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.laws.deploy.test_images import OF_A_PART, OURS
 from tests.support.prometheus_rule import RULE, rule

@@ -11,7 +11,7 @@ from tests.perf.load.outcome import Step, Verdict, percentile
 from tests.perf.load.parts import PARTS
 from tests.perf.load.scenario import Scenario
 
-_VENDOR = Path(__file__).parents[3] / "edge/meta/static/vendor"
+_VENDOR = Path(__file__).parents[3] / "edge/docs/static/vendor"
 _PERCENTILES = (50, 95, 99)
 
 

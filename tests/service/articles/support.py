@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.shop import MAPPING, load_rows
 from workers.ingest.load import Summary
 from workers.provenance import events

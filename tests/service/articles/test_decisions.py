@@ -16,11 +16,12 @@ from click.testing import CliRunner, Result
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.ctl.matches import matches
 from deploy.local.paths import free_port
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
-from workers.provenance import events, item_acts, reviews
+from workers.provenance import events, item_acts
+from workers.provenance import item_acts as reviews
 from workers.provenance.item_acts import ActRefused
 
 C = mint("shop_c", "y").iid
@@ -45,10 +46,10 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
     two_shops(settings, tmp_path)
     [waiting] = printed(settings, "list")
     assert {waiting["left_iid"], waiting["right_iid"]} == {A, B}
-    run(settings, "accept", A, B)
+    run(settings, "decide", A, B, "same")
     assert articles(settings) == {A: A, B: A}
     assert printed(settings, "list") == []
-    run(settings, "undo", B, A)
+    run(settings, "decide", B, A, "undo")
     assert articles(settings) == {A: A, B: B}
     assert len(printed(settings, "list")) == 1
 
@@ -56,7 +57,7 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
 def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
-    run(settings, "reject", A, B)
+    run(settings, "decide", A, B, "different")
     assert ask(settings, "SELECT max(version) FROM data_versions") == [(before,)]
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L", "2026-07-03"))
     assert articles(settings) == {A: A, B: B}
@@ -66,11 +67,11 @@ def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path
 def test_undoing_a_link_of_a_load_is_remembered(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path, "Soy milk 1L")
     assert articles(settings) == {A: A, B: A}
-    run(settings, "undo", A, B)
+    run(settings, "decide", A, B, "undo")
     assert articles(settings) == {A: A, B: B}
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L bottle", "2026-07-03"))
     assert articles(settings) == {A: A, B: B}
-    [stats] = printed(settings, "stats")
+    [stats] = printed(settings, "list", "--counts")
     assert (stats["links_undone"], stats["rejected"], stats["precision"]) == (1, 1, 0.0)
 
 
@@ -78,17 +79,25 @@ def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: 
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
     two_shops(settings, tmp_path)
     before = ask(settings, f"SELECT {columns} FROM items ORDER BY iid")
-    run(settings, "accept", A, B)
+    run(settings, "decide", A, B, "same")
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
-    run(settings, "reject", A, B)
+    run(settings, "decide", A, B, "different")
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
+
+
+def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: Settings, tmp_path: Path) -> None:
+    two_shops(settings, tmp_path, '=HYPERLINK(""x"") 2L')
+    run(settings, "decide", A, B, "different")
+    [exported] = csv.DictReader(io.StringIO(run(settings, "export").output))
+    assert "=HYPERLINK" in exported["left_name"] + exported["right_name"]
+    assert not {name[:1] for name in exported.values()} & {"=", "+", "-", "@"}
 
 
 def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
-    run(settings, "accept", A, B)
-    run(settings, "reject", A, C)
+    run(settings, "decide", A, B, "same")
+    run(settings, "decide", A, C, "different")
     rows = list(csv.DictReader(io.StringIO(run(settings, "export").output)))
     assert {(frozenset((one["left_iid"], one["right_iid"])), one["label"]) for one in rows} == {
         (frozenset((A, B)), "1"),

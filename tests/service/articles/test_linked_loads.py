@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import key_of
+from shared.bulk.schema import key_of
 from shared.errors import LoadRefused
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.ingest.link_rejects import CONFLICTING, CROWDED, REPEATED
+from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:
@@ -44,6 +44,30 @@ def test_an_index_of_records_that_cannot_be_kept_or_read_is_made_anew_and_fails_
         path.write_bytes(b"")
     assert shop(settings, tmp_path, "shop_c", row("y", SOY)).counts["items_merged"] == 1
     assert ask(settings, "SELECT DISTINCT state FROM loads") == [("committed",)]
+
+
+def test_names_in_other_languages_take_no_article_apart(settings: Settings, tmp_path: Path) -> None:
+    names = ("Nutella hazelnut spread 400 g", "Nutella hazelnut spread jar 400 g")
+    others = ("Haselnusscreme Brotaufstrich Glas", "Pâte à tartiner aux noisettes", "Crema di nocciole 0.4 kg")
+    for number, name in enumerate((*names, *others)):
+        line = row("x", "4008400402123", name, f"2026-07-0{number + 1}").replace("Vita", "")
+        shop(settings, tmp_path, f"shop_{'abcde'[number]}", line)
+        if number:
+            assert articles(settings)[B] == mint("shop_a", "x").iid
+    known = articles(settings)
+    spread, translated, other, italian = (known[mint(f"shop_{one}", "x").iid] for one in "acde")
+    assert spread == italian
+    assert len({spread, translated, other}) == 3
+    waiting = ask(settings, "SELECT count(*) FROM links WHERE decision = 'review'")
+    assert waiting == [(7,)]
+
+
+def test_a_pack_and_a_single_one_are_two_articles_even_in_a_chain(settings: Settings, tmp_path: Path) -> None:
+    for source, name in (("a", "Cola 330 ml can"), ("b", "Cola"), ("c", "Cola 24 x 330 ml cans")):
+        shop(settings, tmp_path, f"shop_{source}", row("x", SOY, name))
+    known = articles(settings)
+    first, second, pack = (known[mint(f"shop_{one}", "x").iid] for one in "abc")
+    assert first == second != pack
 
 
 def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.articles.support import ask, row, shop
 from tests.service.articles.test_decisions import printed, run
 
@@ -31,5 +31,5 @@ def test_a_pair_waits_unseen_while_both_of_its_records_have_a_better_one(setting
     everything = {_pair(one, other) for one in "12" for other in "xy"}
     assert _pairs(settings) == everything - {_pair("1", "y")}
     assert _pairs(settings, "--iid", items[NAMES["1"]][1]) == {_pair("1", "x"), _pair("1", "y")}
-    run(settings, "reject", items[NAMES["2"]][1], items[NAMES["y"]][1])
+    run(settings, "decide", items[NAMES["2"]][1], items[NAMES["y"]][1], "different")
     assert _pairs(settings) == {_pair("1", "x"), _pair("2", "x"), _pair("1", "y")}

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.policy import NOT_COUNTED
-from edge.storage.redis_cluster import ClusterClient
-from edge.storage.redis_slots import slot_of
-from shared.plans import Plan
+from edge.storage.redis_cluster import ClusterClient, slot_of
+from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry.log import Log
+from tests.support.quota_model import compare_with_model
 from tests.support.valkey_cluster import Node, ValkeyCluster
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -212,3 +211,10 @@ def offset(primary: Node) -> int:
 
 def mend(replica: Node) -> None:
     replica.ask("CONFIG", "SET", "primaryuser", "", "primaryauth", "")
+
+
+def test_a_cluster_keeps_to_the_model_of_the_limits(cluster: ValkeyCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = ClusterClient(
+        cluster.url, name="state", deadline_seconds=2.0, hold_seconds=20.0, acked=True, log=Log("tests")
+    )
+    compare_with_model(client, monkeypatch, examples=30, steps=30)

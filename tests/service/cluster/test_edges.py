@@ -13,20 +13,18 @@ from typing import Any, cast
 
 import pytest
 
-from deploy.ctl.doctor_redis import look_at
+from deploy.ctl.doctor import look_at
 from edge.dashboard.sessions import IdToken, Sessions
-from edge.index.records import Record, RecordCache
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
-from edge.storage.redis_cluster import ClusterClient
-from edge.storage.redis_slots import slot_of
-from shared.config import Settings
+from edge.index.lookup import LAYOUT, Record, RecordCache
+from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
-from shared.ids import mint
+from shared.index.iid import mint
 from shared.jobs import refunds
 from shared.redis import keys
 from shared.redis.connect import connect_store
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.cluster.test_charges import PLAN, until
 from tests.support.client import Edge, running_edge
@@ -107,13 +105,13 @@ async def test_the_cache_continues_without_one_of_its_nodes(cluster: ValkeyClust
 
     client = ClusterClient(cluster.url, name="cache", deadline_seconds=1, hold_seconds=0, acked=False, log=Log("tests"))
     await client.start()
-    version = cast(Any, SimpleNamespace(current=time.time_ns(), on_change=lambda changed: None))
+    version = cast(Any, SimpleNamespace(snapshot=str(time.time_ns()), on_change=lambda changed: None))
     records = RecordCache(client, version, from_database, bytes_max=0, ttl_seconds=60)
     iids = [mint("cache", str(n)).iid for n in range(RECORDS)]
     for iid in iids:
         await records.find(iid)
     dead = cluster.primary_of(0)
-    owners = {iid: cluster.primary_of(slot_of(keys.record(version.current, iid).encode())) for iid in iids}
+    owners = {iid: cluster.primary_of(slot_of(keys.record(LAYOUT, version.snapshot, iid).encode())) for iid in iids}
     read.clear()
     dead.kill()
     for iid in iids:

@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.command import Run
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -21,10 +21,10 @@ def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
 
 def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> None:
     ids = [run("orgs", "create", "Twin")[1].strip() for _ in range(2)]
-    code, _, error = run("orgs", "suspend", "Twin")
+    code, _, error = run("orgs", "state", "Twin", "suspended")
     assert code == 1
     assert all(one in " ".join(error.split()) for one in ids)
-    assert "there is no organization" in run("orgs", "suspend", "Unknown Inc")[2]
+    assert "there is no organization" in run("orgs", "state", "Unknown Inc", "suspended")[2]
 
 
 def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
@@ -41,7 +41,7 @@ def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(
     assert (code, "is not text in UTF-8" in error) == (1, True)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
-    code, _, error = run("sessions", "list", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
+    code, _, error = run("sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
     assert (code, "the state store does not answer" in error) == (1, True)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from deploy.ctl.main import main
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.unit.ctl.test_terminal import HOSTILE, acts, rendered
 
 NAMES = [name for name in HOSTILE if name != "\ud800"]  # PostgreSQL keeps no surrogate

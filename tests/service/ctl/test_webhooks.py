@@ -6,14 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.webhooks import ENDPOINTS_MAX
+from shared.events.webhooks import ENDPOINTS_MAX
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import signatures_hold
 from tests.service.webhooks.receivers import receiver
 from tests.support.command import Run
-from workers.dispatch.retention import SQL as RETENTION
-from workers.webhooks.deliver import deliver
+from workers.dispatcher import SQL as RETENTION
+from workers.events.webhooks import deliver
 
 URL = "https://example.org/hook"
 
@@ -54,12 +54,12 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
         attempts = json.loads(run("webhooks", "attempts", webhook, "--json")[1])
         assert [one["outcome"] for one in attempts] == ["accepted"] * 4
 
-        assert run("webhooks", "disable", webhook, "--reason", "asked")[0] == 0
+        assert run("webhooks", "state", webhook, "disabled", "--reason", "asked")[0] == 0
         [listed] = json.loads(run("webhooks", "list", "--organization", "acme ltd", "--json")[1])
         assert (listed["organization"], listed["disabled_reason"]) == (acme, "asked")
         happen(settings, acme, 1)
         assert deliver(local, 30) == 0
-        assert run("webhooks", "enable", webhook)[0] == 0
+        assert run("webhooks", "state", webhook, "enabled")[0] == 0
         assert deliver(local, 30) == 1
     assert run("webhooks", "delete", webhook)[0] == 0
     assert json.loads(run("webhooks", "list", "--json")[1]) == []
@@ -78,7 +78,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
         (("create", "Acme Ltd", URL, "--type", "nonsense"), "'nonsense' is not one of"),
         (("rotate", str(uuid4())), "there is no webhook of this id"),
         (("delete", str(uuid4())), "there is no webhook of this id"),
-        (("enable", str(uuid4())), "there is no webhook of this id"),
+        (("state", str(uuid4()), "enabled"), "there is no webhook of this id"),
         (("attempts", "7"), "is not a valid UUID"),
         (("replay", str(uuid4())), "name either --event or --after"),
     ],

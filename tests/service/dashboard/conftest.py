@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer

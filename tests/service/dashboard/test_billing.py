@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.servers import Contents
 from tests.support.shop import open_shop

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
 
@@ -59,7 +59,7 @@ async def test_a_record_names_each_figure_of_its_footprint_and_its_detail_leaves
     indicators = re.findall(r'<th scope="row">([^<]*)</th><td>kg', browser.text)
     assert indicators == ["Greenhouse gas emissions"]
     await visit(browser, f"/dashboard/explorer/{OTHER}/history")
-    assert "No source knows the footprint of this item" in browser.text
+    assert "No source has a footprint for this item" in browser.text
 
 
 async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: Browser, settings: Settings) -> None:
@@ -72,7 +72,7 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
     execute(settings, add, organization)
     browser.edge.resources.users.invalidate()
     await other.ask("GET", "/dashboard/members")
-    assert "Yes, leave" in other.text and "only an invitation brings you back" in other.text
+    assert "Yes, leave" in other.text and "You need a new invitation to rejoin" in other.text
     person = re.search(r'name="person" value="([^"]+)"', other.text.split("Yes, leave")[0].rsplit("<form", 1)[1])
     assert person is not None
     form = {"csrf": other.csrf(), "person": person[1]}
@@ -84,7 +84,7 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
 @pytest.mark.parametrize(
     ("page", "answers"),
     [
-        ("/dashboard/token", ("Yes, replace it by a new one", "Yes, revoke it")),
+        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
         ("/dashboard/members", ("Yes, leave",)),
         ("/dashboard/key", ("Yes, stop all calls",)),
     ],
@@ -107,7 +107,7 @@ async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Br
     main = browser.text.split("<main")[1]
     assert "<code>condition</code>" in main and "`" not in main
     assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
-    assert "names no brand" in browser.text and "`" not in browser.text
+    assert "is not a known brand" in browser.text and "`" not in browser.text
 
 
 async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:
@@ -127,7 +127,7 @@ async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: B
     assert await acts("act=key.rotated") == ["key.rotated"]
     assert '<option value="key.rotated" selected>Key rotated' in browser.text
     assert await acts("person=Ada") == everything
-    assert await acts("person=Bob") == [] and "No entry is of this choice" in browser.text
+    assert await acts("person=Bob") == [] and "No entries match these filters" in browser.text
     assert await acts("act=key.rotated&day=2020-01-01") == []
     for nonsense in ("day=2020-13-01", "before=x"):
         assert await browser.ask("GET", f"/dashboard/audit?{nonsense}") == 400

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, used, used_by, visit
 from tests.support.client import running_edge
@@ -76,7 +76,7 @@ async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(brows
     found = re.search(r"/dashboard/explorer/(IID-[0-9A-Z-]+)", browser.text)
     assert found is not None
     assert await visit(browser, found[0]) == 200
-    assert 'hx-trigger="load"' not in browser.text and "counts as 4 units" in browser.text
+    assert 'hx-trigger="load"' not in browser.text and "costs 4 units" in browser.text
     plan = await browser.edge.resources.credentials.plan("brand")
     assert (await browser.edge.resources.limiter.usage(f"org:{organization}", plan)).used_day == 1
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from edge.dashboard.comparison import compare
+from edge.dashboard.matches import compare
 from edge.storage.database import Database
-from shared.config import Settings
-from shared.matches.pairs import SQL
+from shared.articles.pairs import SQL
+from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, ask, row, shop
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
@@ -63,7 +63,7 @@ async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_pag
 
     monkeypatch.setattr(Database, "fetch", without_one)
     assert await browser.ask("GET", PAGE) == 404
-    assert "removed meanwhile" in browser.text
+    assert "has been removed" in browser.text
 
 
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
@@ -75,7 +75,7 @@ async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(bro
         ("accept", "Ada", None)
     ]
     await browser.ask("GET", PAGE)
-    assert "No pair waits" in browser.text and "waits to be applied" in browser.text
+    assert "No pairs to review" in browser.text and "not applied yet" in browser.text
     assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
     await browser.ask("GET", PAGE)
     assert re.search(r'data-key="a"', browser.text)

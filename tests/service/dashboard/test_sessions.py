@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
@@ -169,3 +169,22 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
     keys = [k.decode() for k in await state.command("KEYS", "*")]
     values = [await state.command("GET", k) for k in keys if k.startswith("s:")]
     assert not any(secret in f"{keys}{values}" for secret in secrets)
+
+
+async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/token")
+    form = {"csrf": browser.csrf(), "label": "x" * 70_000}
+    for page in ("/dashboard/token", "/dashboard/watches"):
+        assert await browser.ask("POST", page, form) == 413
+        assert browser.last.headers["Content-Type"].startswith("text/html")
+        assert "64 kB at most" in browser.text
+
+
+async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(browser: Browser) -> None:
+    await browser.sign_in()
+    for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
+        head = {"Content-Encoding": "gzip", "Accept": accept}
+        assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
+        assert browser.last.headers["Content-Type"].startswith(media_type)
+        assert "must come without Content-Encoding" in browser.text

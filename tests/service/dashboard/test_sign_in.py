@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edge.dashboard.sign_in import destination_of
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import Edge, running_edge
 from tests.support.issuer import running_issuer

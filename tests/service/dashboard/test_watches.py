@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
 from tests.service.dashboard.test_forms import fault
@@ -53,16 +53,16 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
         assert f">{shown}<" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 303
     await browser.ask("GET", PAGE)
-    assert "There is no watch yet" in browser.text
+    assert "No watches yet" in browser.text
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 404
 
 
 @pytest.mark.parametrize(
     ("fields", "field", "text"),
     [
-        ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "no brand of the index"),
+        ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "is not a known brand"),
         ({"target": "brand", "code": "vita", "amount": "1", "currency": "hkd"}, "currency", ""),
-        ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is needed"),
+        ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is required"),
         ({"target": "brand", "amount": "1.234", "currency": "HKD", "code": "vita"}, "amount", "is"),
         ({"target": "brand", "amount": "1", "currency": "HKD"}, "code", ""),
         ({"condition": "returned", "target": "brand", "code": "vita", "days": "x"}, "days", "whole number"),
@@ -83,8 +83,8 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
 @pytest.mark.parametrize(
     ("statement", "text"),
     [
-        ("UPDATE members SET role = 'viewer'", "A viewer may read this"),
-        ("UPDATE organizations SET plan = 'free'", "does not include this. A higher plan"),
+        ("UPDATE members SET role = 'viewer'", "Your role (viewer) has read-only access"),
+        ("UPDATE organizations SET plan = 'free'", "does not include this. Upgrade"),
         ("UPDATE organizations SET state = 'suspended'", "This organization is suspended"),
     ],
 )
@@ -136,7 +136,7 @@ async def test_events_are_shown_in_words_newest_first_by_type_and_by_page(browse
     older = re.search(r'href="(/dashboard/events\?before=\d+)"', browser.text)
     assert older is not None
     await browser.ask("GET", older[1])
-    shown = re.findall(r"Key(\d+) is the new one", browser.text)
+    shown = re.findall(r"Key(\d+) is the new key", browser.text)
     assert shown == ["1", "0"]
     assert "&lt;b&gt;Soy&lt;/b&gt;: 9.90 HKD on 2026-07-02, below 10.00" in browser.text
     await browser.ask("GET", "/dashboard/events?type=watch.fired")

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 
 # Tables with such a column, or about people, that the edge's role may reach.
 TABLES = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.config import Settings
-from shared.db.arrays import text_array
 from shared.db.connect import connect
+from shared.db.copy_binary import text_array
+from shared.settings.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.orgs import orgs
-from shared.config import Settings
+from deploy.ctl.accounts import orgs
 from shared.db.connect import Connection, connect
-from shared.organizations.contract import SQL
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 
 ROWS = 6
 

@@ -5,10 +5,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from edge.storage.database import Database
-from edge.storage.fair_share import ACCOUNT
-from shared.config import Settings
+from edge.storage.database import ACCOUNT, Database
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import edge_database
 
 _WAIT = "SELECT true AS got FROM pg_advisory_xact_lock(4711)"

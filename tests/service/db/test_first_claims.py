@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from deploy.local import postgres
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import Connection, connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 from workers.provenance import item_acts
 from workers.provenance.undo import NothingToUndo, undo
@@ -78,7 +78,7 @@ def test_former_rows_are_claimed_by_event_0_and_stay(upgraded: Connection) -> No
 
 def test_old_merges_and_withdrawals_can_be_taken_back(upgraded: Connection) -> None:
     with upgraded as connection:
-        item_acts.split(connection, CUSTARD.iid, "tests", None)
+        item_acts.restore(connection, CUSTARD.iid, "tests", None)
         connection.commit()
         item_acts.restore(connection, OTHER.iid, "tests", None)
         rows = ask(connection, "SELECT name, status, identifiers <> '[]' FROM items ORDER BY name")

@@ -3,8 +3,8 @@
 import psycopg
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.migrate import LockPatience, Migration
 from shared.errors import MigrationRefused
+from shared.settings.settings import Settings
 
 OURS = migrate.available()
 GROWS = Migration(9001, "9001_grows", "expand", "ALTER TABLE items ADD COLUMN later integer NOT NULL DEFAULT 0")

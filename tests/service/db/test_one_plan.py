@@ -4,8 +4,8 @@ import asyncpg
 import pytest
 
 from edge.index import identifiers, lookup
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 

@@ -15,9 +15,9 @@ import pytest
 
 from deploy.ctl.doctor import _database
 from deploy.ctl.main import main
-from shared.config import Settings
 from shared.db.connect import connect, unavailable
 from shared.errors import StoreUnavailable
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
 from tests.service.jobs.test_jobs import column, order
@@ -29,8 +29,8 @@ from tests.support.outages import raising, read_only
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import RecordedMessages, indexing, run, services_of, worker
-from workers.dispatch.dispatcher import Dispatcher
-from workers.job_handler import JobContext
+from workers.dispatcher import Dispatcher
+from workers.jobs.job_handler import JobContext
 
 ROLLED_BACK = ("40001", "40P01")
 OUTAGES = ("25006", "25P03", "53100", "53300", "55P03", "57014", "57P01", "57P03", "58030", *ROLLED_BACK)

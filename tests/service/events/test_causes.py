@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
-from shared.credentials import KEY_PREFIX, keyed_hash, mint, parse
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError, JobRefused
-from shared.events import TYPES
-from shared.ids import mint as mint_iid
-from shared.organizations.contract import SQL as ORGANIZATIONS
+from shared.events.types import TYPES
+from shared.index.iid import mint as mint_iid
+from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint, parse
+from shared.organizations.roles import SQL as ORGANIZATIONS
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -23,11 +23,11 @@ from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
 from tests.support.workers import run, services_of
-from workers.dispatch.retention import delete_old
+from workers.analytics.reports.publish import ReportProgress
+from workers.analytics.reports.result import Answer
+from workers.dispatcher import delete_old
 from workers.provenance import item_acts
 from workers.provenance.reindex import lock
-from workers.reports.registry import ReportProgress
-from workers.reports.result import Answer
 
 SOY, CUSTARD = mint_iid("shop", "1").iid, mint_iid("shop", "2").iid
 REPORT = "/index/cohorts?brand=vita"
@@ -78,7 +78,7 @@ def merge(connection: Connection, settings: Settings, organization: str) -> None
 
 def split_again(connection: Connection, settings: Settings, organization: str) -> None:
     lock(connection)
-    item_acts.split(connection, CUSTARD, "tests", None)
+    item_acts.restore(connection, CUSTARD, "tests", None)
 
 
 def rotate(connection: Connection, settings: Settings, organization: str) -> str:
@@ -135,6 +135,7 @@ async def test_merges_and_their_undoing_name_both_items(edge: Edge, settings: Se
             act(connection, settings, "")
     assert await happened(edge, key) == [
         ("item.merged", {"iid": CUSTARD, "survivor_iid": SOY}),
+        ("item.split", {"iid": CUSTARD, "survivor_iid": SOY}),
         ("item.restored", {"iid": CUSTARD, "survivor_iid": None}),
         ("item.withdrawn", {"iid": SOY, "survivor_iid": None}),
     ]
@@ -286,6 +287,6 @@ async def test_a_quota_that_could_not_be_logged_in_an_outage_is_logged_after_it(
 def test_each_declared_type_of_event_has_a_cause_in_the_schema(settings: Settings) -> None:
     """Every type stands in a function of the database or in the load's SQL, and nothing else is logged."""
     root = Path(__file__).parents[3]
-    sources = [root / "shared/db/schema.sql", root / "workers/watches/evaluate.sql"]
+    sources = [root / "shared/db/schema.sql", root / "workers/events/watches.sql"]
     text = "\n".join(path.read_text() for path in sources)
     assert [type for type in TYPES if f"'{type}'" not in text] == []

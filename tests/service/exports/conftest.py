@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.exports.orders import done
 from tests.support.accounts import api_key
 from tests.support.client import Edge

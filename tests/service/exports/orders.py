@@ -4,8 +4,8 @@ import asyncio
 import json
 from typing import Any
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge
 from tests.support.workers import run
 

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from shared.accounts import CredentialKind, Principal
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
+from shared.organizations.accounts import CredentialKind, Principal
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.exports.orders import order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatch.refunds import Refunds
-from workers.dispatch.retention import delete_old
+from workers.dispatcher import Refunds, delete_old
 
 
 def shop(settings: Settings, folder: Path) -> None:
@@ -107,7 +106,7 @@ async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key:
 async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge, settings: Settings, key: str) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' busy', 7166004)) FROM api_keys"
+            "SELECT pg_advisory_xact_lock(hashtextextended(organization_id || ' export busy', 7166005)) FROM api_keys"
         )
         answer = await order(edge, key, Idempotency_Key="busy")
     assert (answer.status, slug(answer)) == (409, "idempotency-in-progress")
@@ -140,8 +139,8 @@ async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, 
         ({"columns": []}, "columns", ""),
         ({"columns": "iid"}, "columns", ""),
         ({"filter": {"brand": "unknown"}}, "filter.brand", "/v1/index/brands"),
-        ({"filter": {"category": ["no.such"]}}, "filter.category", "no category"),
-        ({"filter": {"channel": "EAST"}}, "filter.channel", "no channel"),
+        ({"filter": {"category": ["no.such"]}}, "filter.category", "not a known category"),
+        ({"filter": {"channel": "EAST"}}, "filter.channel", "not a known channel"),
         ({"filter": {"from": "2026-07-02", "to": "2026-07-01"}}, "filter.to", "before"),
         ({"filter": {"from": "yesterday"}}, "filter.from", "YYYY-MM-DD"),
         ({"filter": {"shop": "NORTH"}}, "filter.shop", "channel"),

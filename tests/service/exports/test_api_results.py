@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.exports.orders import done
 from tests.service.exports.test_api import execute, path_of, shop, slug
 from tests.support.client import Edge

@@ -13,33 +13,33 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
+from shared.bulk.manifest import ExportManifest, File
 from shared.db.connect import Connection, connect
-from shared.exports.manifest import ExportManifest, File
 from shared.jobs.contract import EXPORT
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.exports import WANTED, column, manifest_of, read, rows_by_sql
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, services_of, worker
-from workers.context import Job, Services, SplitRows
-from workers.datasets.part import Part
-from workers.datasets.pipeline import write_part
-from workers.dispatch.dispatcher import Dispatcher
-from workers.dispatch.retention import delete_old
-from workers.exports import part_worker, parts
-from workers.job_handler import Outcome
+from workers.bulk import exports as part_worker
+from workers.bulk import exports as parts
+from workers.bulk.part import Part
+from workers.bulk.pipeline import write_part
+from workers.dispatcher import Dispatcher, delete_old
+from workers.jobs.context import Job, Services, SplitRows
+from workers.jobs.job_handler import Outcome
 
 # A worker of its own that makes parts until the third, says so, and hangs.
 HANGING = """
 import sys, time
-from shared.config import Settings
+from shared.settings.settings import Settings
 from shared.db.connect import Connection, connect
 from tests.support.workers import run, services_of
-from workers.context import SplitRows
-from workers.exports import part_worker
+from workers.jobs.context import SplitRows
+from workers.bulk import exports as part_worker
 settings, made, write = Settings.from_environment(), [], part_worker.write_part
 def slow(*arguments):
     made.append(1)
@@ -264,7 +264,7 @@ def claimed(job: str) -> Job:
 def test_a_worker_whose_part_went_to_another_writes_nothing(settings: Settings, queued_job: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
-        parts.plan(connection, claimed(queued_job), 1, "snapshot", [("rows", 0, 10)])
+        parts.write_plan(connection, claimed(queued_job), 1, "snapshot", [("rows", 0, 10)])
         stale = parts.claim(connection, queued_job, 0, 4)
         current = parts.claim(connection, queued_job, 30, 4)
         assert stale is not None and current is not None and stale.slot != current.slot
@@ -281,7 +281,7 @@ def test_nothing_is_published_while_a_part_is_missing(settings: Settings, queued
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE jobs SET state = 'running', attempt = 1 WHERE id = $1", (queued_job,))
         held = claimed(queued_job)
-        parts.plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
+        parts.write_plan(connection, held, 1, "snapshot", [("rows", 0, 10), ("rows", 10, 20)])
         part = parts.claim(connection, queued_job, 30, 4)
         assert part is not None
         file = File(name="f", key="k", content="rows", rows=1, bytes=1, sha256="", min_key=None, max_key=None)

@@ -15,15 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import DATASETS
-from shared.exports.contract import FORMATS
-from shared.exports.manifest import ExportManifest
+from shared.bulk.manifest import ExportManifest
+from shared.bulk.request import FORMATS
+from shared.bulk.schema import DATASETS
+from shared.settings.settings import Settings
 from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.servers import Servers
-from workers.context import SplitRows
+from workers.jobs.context import SplitRows
 
 # One worker makes the data of these tests, instead of each of them.
 pytestmark = pytest.mark.xdist_group("files")

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from shared.config import Settings
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from tests.service.exports.test_faults import (
     MANY_PARTS,
     expected,

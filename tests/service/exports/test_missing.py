@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from shared.telemetry.metrics import REGISTRY
 from tests.service.exports.orders import done
 from tests.service.exports.test_api import path_of, shop, slug, used
 from tests.support.client import Edge
 from tests.support.servers import Contents
-from workers.dispatch.missing import confirm_missing
-from workers.dispatch.refunds import Refunds
+from workers.dispatcher import Refunds, confirm_missing
 
 PATIENCE_SECONDS = 900
 

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import key_of
+from shared.bulk.manifest import ExportManifest
+from shared.bulk.schema import key_of
 from shared.db.connect import Connection, connect
-from shared.exports.manifest import ExportManifest
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import run, worker
-from workers.context import Services, SplitRows
-from workers.datasets.part import RELEASE, Part
-from workers.dispatch.dispatcher import SQL as RELAY
-from workers.exports import part_worker
+from workers.bulk import exports as part_worker
+from workers.bulk.part import RELEASE, Part
+from workers.dispatcher import SQL as RELAY
+from workers.jobs.context import Services, SplitRows
 
 MANY_PARTS = SplitRows(export_parts={"observations": 20})
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.errors import LoadRefused
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.client import Edge
 from tests.support.exports import made, parameters, read
 from tests.support.servers import Contents
@@ -54,7 +55,8 @@ async def test_items_name_their_sources_as_the_record_does_and_the_sources_own_i
 ) -> None:
     second = MAPPING.replace('source = "shop"', 'source = "another"').replace("CC0-1.0", "ODbL-1.0")
     second = second.replace('id = "sku"', 'id = "sku"\niid = "name"')
-    load_rows(settings, tmp_path, f"A-7,{SOY},,,,,2026-07-03,EAST,8,\n", text=second, name="another.csv")
+    with pytest.raises(LoadRefused, match="has an IID that belongs to another item"):
+        load_rows(settings, tmp_path, f"A-7,{SOY},,,,,2026-07-03,EAST,8,\n", text=second, name="another.csv")
     await edge.resources.version.read()
     wanted = parameters("items", "ndjson", columns=["iid", "sources"])
     manifest = await asyncio.to_thread(made, settings, wanted)

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from shared.config import Settings
-from shared.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, checksum, mint
 from shared.db.connect import connect
+from shared.organizations.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, checksum, mint
+from shared.settings.settings import Settings
 from tests.service.hostile.rows import Row, faults
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge

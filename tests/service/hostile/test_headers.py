@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shared.ids import mint
+from shared.index.iid import mint
 from tests.service.hostile.rows import MARK, Row, faults
 from tests.support.accounts import api_key
 from tests.support.client import Edge

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, seed
 from hypothesis import settings as options
 from hypothesis import strategies as st
 
-from shared.config import Settings
-from shared.credentials import KEY_PREFIX, keyed_hash, mint
 from shared.db.connect import connect
-from shared.organizations.contract import SQL
+from shared.organizations.credentials import KEY_PREFIX, keyed_hash, mint
+from shared.organizations.roles import SQL
 from shared.redis import keys
+from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
 LIMITS = {"brand": 7, "institutional": 12}

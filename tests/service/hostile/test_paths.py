@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from edge.index import record
-from edge.index.records import Record, RecordCache
-from shared.ids import mint
+from edge.index import lookup as record
+from edge.index.lookup import Record, RecordCache
+from shared.index.iid import mint
 from tests.service.hostile.rows import Row, each, faults
 from tests.support.client import Edge
 

@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 

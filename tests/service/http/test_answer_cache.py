@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
 from tests.support.client import running_edge
 from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import valkey
 
-from edge.index.records import Record, RecordCache
-from shared.config import Settings
+from edge.index.lookup import Record, RecordCache
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.servers import Contents, Servers
@@ -155,5 +155,5 @@ async def test_a_record_that_is_read_again_takes_no_more_memory(edge: Edge) -> N
     records = RecordCache(stores.cache, stores.version, read, bytes_max=10_000, ttl_seconds=60)
     iids = [mint("kept", str(number)).iid for number in range(20)]
     for _ in range(50):
-        await records._loaded(stores.version.current, iids)
+        await records._loaded(stores.version.snapshot, iids)
     assert all(records.peek(iid) is not None for iid in iids)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents

@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.client import Edge
 from tests.support.rates import HISTORY, load_rates
 from tests.support.servers import Contents

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from jsonschema import Draft7Validator
 
-from shared.config import Settings
-from shared.identifiers import check_digit
-from shared.ids import mint
+from shared.index.identifiers import check_digit
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.http.digital_link_schemas import DESCRIPTION_SCHEMA, LINKSET_SCHEMA
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents

@@ -1,6 +1,7 @@
 """The documentation: pages for people, Markdown and catalogues for programs, samples of every call."""
 
 import ast
+import errno
 import gzip
 import json
 import re
@@ -10,13 +11,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from edge.http.catalogue import CATALOGUE
-from edge.meta.docs import SCALAR_VERSION
-from shared.config import Settings
+from edge.docs.pages import SCALAR_VERSION, Docs
+from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -216,3 +218,19 @@ async def test_a_browser_gets_a_page_for_an_address_that_is_nothing(edge: Edge) 
     assert b"There is nothing at this address" in answer.body
     program = await edge.get("/nonsense", anonymous=False, check=False)
     assert (program.status, program.head["Content-Type"]) == (404, "application/problem+json")
+
+
+async def test_a_page_that_could_not_be_made_once_is_made_for_the_next_caller(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, failures = Docs._make, [OSError(errno.EMFILE, "Too many open files")]
+
+    def failing_once(*given: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return make(*given)
+
+    monkeypatch.setattr(Docs, "_make", failing_once)
+    async with running_edge(settings, tmp_path) as edge:
+        statuses = [(await edge.ask("GET", "/docs", anonymous=False, head=HTML)).status for _ in range(3)]
+    assert statuses == [500, 200, 200]

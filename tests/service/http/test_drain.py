@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.client import running_edge
 
 _REQUEST = b"GET /v1/health HTTP/1.1\r\nHost: edge\r\nX-Real-IP: 192.0.2.1\r\n\r\n"

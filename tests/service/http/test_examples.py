@@ -3,7 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from edge.openapi.document import EXAMPLES
+from edge.docs.document import EXAMPLES
 from tests.support.client import Edge
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
+from edge.composition import Resources
 from edge.fast_path.service import FastPath
 from edge.index.identifiers import RequestedIdentifier
-from edge.resources import Resources
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
@@ -263,3 +263,25 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
     fast, ordinary = ({key: value for key, value in one.items() if value} for one in added)
     assert fast == ordinary
     assert any(name.startswith("itemindex_requests") for name, _ in fast)
+
+
+async def test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_call_is_charged_once(
+    edge: Edge, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = f"Authorization: ApiKey {api_key(edge.settings)}"
+    requests = [_head(edge, n, address="192.0.2.15", credential=key) for n in range(1, 5)]
+    answers = await exchange(edge, requests[0])
+
+    def broken(*given: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("edge.fast_path.service.answers.ok", broken)  # before there is a response
+        answers += await exchange(edge, requests[1])
+    with monkeypatch.context() as patch:
+        patch.setattr("edge.fast_path.service.FastPath._count", broken)  # after it
+        answers += await exchange(edge, *requests[2:])
+    assert taken == [False, True, True, True]
+    left = [int(found[1]) for answer in answers if (found := re.search(rb"\";r=(\d+)", alike(answer)))]
+    assert left == [left[0] - n for n in range(4)]
+    assert len({re.sub(rb"r=\d+", b"", alike(answer)) for answer in answers}) == 1

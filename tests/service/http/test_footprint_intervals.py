@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.http.test_light_reads import SALES, SOY
 from tests.support.client import Edge
 from tests.support.servers import Contents
@@ -89,6 +89,20 @@ async def test_a_category_average_is_as_wide_as_its_samples_and_says_how_many(
     assert [row[name] for name in ("low", "central", "high")] == pytest.approx(expected, rel=2e-4)
 
 
+async def test_a_category_borrows_the_spread_within_the_others_and_those_of_one_group_count_once(
+    edge: Edge, key: str, settings: Settings
+) -> None:
+    factor(settings, "drinks.soy-milk", 2, math.log(1.8), 0.4)
+    for code in ("a", "b"):  # one food group that stands for two categories
+        factor(settings, code, 21, 0.7, 0.8)
+    row = (await rows(edge, key))["co2e_kg"]
+    student = 2.131450  # 97.5 % of Student's distribution, 1 + 14 degrees of freedom
+    reach = student * math.sqrt((0.4**2 + 14 * 0.8**2) / 15 * (1 + 1 / 2))
+    expected = [1.8 * math.exp(-reach), 1.8, 1.8 * math.exp(reach)]
+    assert [row[name] for name in ("low", "central", "high")] == pytest.approx(expected, rel=2e-4)
+    assert row["interval_from"] == "samples"
+
+
 async def test_a_category_with_too_few_samples_gives_way_to_the_nearest_above_it_with_enough(
     edge: Edge, key: str, settings: Settings
 ) -> None:
@@ -117,6 +131,7 @@ async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_state
         assert avoided == pytest.approx([5 * rate, 10 * rate, 20 * rate])
     meta = (await edge.get(f"/index/sustainability/{SOY}?displacement=repair", key=key)).json["meta"]["displacement"]
     assert meta["rate"] == 0.822 and "WRAP" in meta["citation"]
+    assert "those sold new included" in meta["counted"]
 
 
 @pytest.mark.parametrize(

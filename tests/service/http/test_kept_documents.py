@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from edge.http.answer_cache import PUBLIC, Key
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from edge.http.answer_cache import Key, representation_of
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until, used

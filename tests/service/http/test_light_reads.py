@@ -12,10 +12,10 @@ import pytest
 
 from edge.analytics import price_history, prior_price, sustainability
 from edge.index import lookup
-from shared.config import Settings
+from shared.analytics.results import META_KEY
 from shared.db.connect import connect
-from shared.ids import mint
-from shared.results.formats import META_KEY
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
@@ -123,6 +123,21 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
         answer = await edge.get(f"/index/{path}/{NEW}", key=key)
         assert answer.status == 200
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
+
+
+@pytest.mark.parametrize("read", ["pricing", "sustainability"])
+async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
+    edge: Edge, key: str, read: str
+) -> None:
+    answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
+    meta = answer.json["meta"]
+    assert (answer.status, meta["from"], meta["to"]) == (200, "2026-11-20", "2026-11-20")
+    assert (meta["coverage"]["days"], meta["coverage"]["observed_days"]) == (1, 0)
+    refused = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=key)
+    assert (refused.status, refused.json["detail"]) == (
+        400,
+        "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
+    )
 
 
 async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from edge.app import DOCUMENT, create_app
+from edge.docs.root import CAPABILITIES
 from edge.http.routing import RULE
-from edge.meta.root import CAPABILITIES
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key, free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents

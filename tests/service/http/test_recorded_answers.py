@@ -18,8 +18,8 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from shared.telemetry import metrics as telemetry
 from tests.service.dashboard.browser import Browser
 from tests.service.exports.orders import work as make_exports
@@ -286,6 +286,8 @@ async def pages(asker: Asker) -> None:
     await ask("a guide as Markdown by its name", "/v1/docs/guides/mcp.md", shown=guide)
     await ask("a guide as Markdown", "/v1/docs/guides/mcp", head={"Accept": "text/markdown"}, shown=guide)
     await ask("no such guide", "/v1/docs/guides/none")
+    await ask("the clients", "/v1/clients/")
+    await ask("the clients as Markdown", "/v1/clients/", head={"Accept": "text/markdown"})
     await ask("for programs", "/v1/errors")
     await ask("for people", "/v1/errors", head={"Accept": "text/html"})
     await ask("one for programs", "/v1/errors/rate-limited")

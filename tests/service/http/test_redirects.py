@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
@@ -28,6 +28,8 @@ gtin = "gtin"
 mpn = "mpn"
 sku = "sku"
 url = "url"
+[match]
+trust = "review"
 """
 HEADER = "id,name,brand,gtin,mpn,sku,url\n"
 NORTH = (
@@ -129,21 +131,26 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
         ("ean=400638133393", "invalid-identifier", "ean", "ends with a wrong check digit; expected is 0"),
         ("gtin=00000000", "invalid-identifier", "gtin", "has only zeros, which were never given to an article"),
         ("gtin=", "invalid-parameter", "gtin", None),
-        ("mpn=n/a&brand=sony", "invalid-identifier", "mpn", "only says that there is none"),
+        ("mpn=n/a&brand=sony", "invalid-identifier", "mpn", "only says that there is no identifier"),
         ("url=javascript:1", "invalid-identifier", "url", "must be an absolute http or https address"),
-        ("mpn=x", "missing-parameter", "brand", "is needed with `mpn`"),
-        ("sku=x", "missing-parameter", "source", "is needed with `sku`"),
-        ("", "missing-parameter", "gtin", "is needed, or one of ean, upc, isbn, mpn, sku, url"),
-        ("source=north", "missing-parameter", "gtin", "is needed, or one of ean, upc, isbn, mpn, sku, url"),
-        ("brand=sony&gtin=96385074", "invalid-parameter", "brand", "belongs to `mpn` alone"),
-        ("mpn=x&brand=-", "invalid-parameter", "brand", "names no brand"),
+        ("mpn=x", "missing-parameter", "brand", "is required with `mpn`"),
+        ("sku=x", "missing-parameter", "source", "is required with `sku`"),
+        ("", "missing-parameter", "gtin", "is required, or one of ean, upc, isbn, mpn, sku, url"),
+        ("source=north", "missing-parameter", "gtin", "is required, or one of ean, upc, isbn, mpn, sku, url"),
+        ("brand=sony&gtin=96385074", "invalid-parameter", "brand", "is only allowed with `mpn`"),
+        ("mpn=x&brand=-", "invalid-parameter", "brand", "is not the name of a brand"),
         (
             "gtin=96385074&ean=96385074",
             "invalid-parameter",
             "ean",
-            "cannot stand beside `gtin`; ask for one identifier",
+            "cannot be combined with `gtin`; ask for one identifier",
         ),
-        (f"iid={ONE}&gtin=96385074", "invalid-parameter", "gtin", "cannot stand beside `iid`; ask for one identifier"),
+        (
+            f"iid={ONE}&gtin=96385074",
+            "invalid-parameter",
+            "gtin",
+            "cannot be combined with `iid`; ask for one identifier",
+        ),
         ("gtin=96385074&source=No!", "invalid-parameter", "source", "must be the name of a source"),
         ("barcode=96385074", "invalid-parameter", "barcode", None),
         ("gtin=96385074&gtin=96385074", "invalid-parameter", "gtin", "comes more than once; send it once"),
@@ -210,7 +217,7 @@ async def test_identifiers_of_a_merged_item_lead_to_its_survivor_and_back_after_
     assert await resolved() == [survivor, survivor, survivor, (301, f"{base}/index/resolve?iid={ONE}")]
     with connect(settings.database_url, application="tests") as connection:
         reindex.lock(connection)
-        item_acts.split(connection, NINE, "test", None)
+        item_acts.restore(connection, NINE, "test", None)
     own = (200, f"{base}/index/lookup/{NINE}")
     assert await resolved() == [(300, None), own, own, own]
 

@@ -8,13 +8,12 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from edge.composition import build
 from edge.index.identifiers import RequestedIdentifier
-from edge.resources import build
-from edge.search.engine import SearchEngine
-from edge.search.identifiers import ItemSearch
-from shared.config import Settings
+from edge.search.engine import ItemSearch, SearchEngine
 from shared.db.connect import connect
 from shared.search.model import SearchQuery
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.http.test_resolve import EIGHT, FIVE, FOUR, NINE, ONE, THREE, TWO, fill
 from tests.support.client import Edge
@@ -53,7 +52,7 @@ async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str
     assert [one["record"]["iid"] if one["record"] else None for one in entries][::7] == [TWO, THREE]
     assert entries[0]["identifier"] == entries[1]["identifier"] == {"scheme": "gtin", "value": "00042100005264"}
     assert sorted(one["iid"] for one in entries[2]["candidates"]) == sorted([ONE, NINE])
-    assert entries[3]["detail"] == "`gtin` ends with a wrong check digit; expected is 1."
+    assert entries[3]["detail"] == "`gtin`: `4006381333932` ends with a wrong check digit; expected is 1."
     single = await edge.get("/index/lookup/" + TWO, key=key)
     assert entries[0]["record"] == single.json
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the look-up 1
@@ -80,7 +79,8 @@ async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edg
     dry = await edge.ask("POST", "/index/resolve?dry_run=true", key=key, body=body(11))
     assert (dry.json["cost_units"], dry.json["data"]) == (2, [])
     over = await edge.ask("POST", "/index/resolve", key=key, body=body(101))
-    assert (over.status, over.json["errors"][0]["detail"]) == (400, "100 at most with the plan Brand")
+    detail = "`identifiers`: must have 100 entries at most with the plan Brand, not 101."
+    assert (over.status, over.json["detail"]) == (400, detail)
     assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
 

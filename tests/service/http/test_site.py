@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from edge.app import describe
-from edge.http.catalogue import CATALOGUE
-from edge.openapi.document import Document
+from edge.docs.document import Document
+from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -190,7 +190,7 @@ async def test_a_compressed_body_is_refused_before_it_is_read(edge: Edge) -> Non
 async def test_a_missing_parameter_is_named(edge: Edge) -> None:
     answer = await edge.get("/index/search")
     assert answer.json["type"].endswith("/missing-parameter")
-    assert answer.json["errors"] == [{"parameter": "q", "detail": "is needed"}]
+    assert answer.json["errors"] == [{"parameter": "q", "detail": "is required"}]
 
 
 async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: object) -> None:

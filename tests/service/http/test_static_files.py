@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from edge.meta.static_files import FOLDER
+from edge.docs.files import FOLDER
 from tests.support.client import Edge
 from tests.support.wire import exchange, head
 

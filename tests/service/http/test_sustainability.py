@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
+from shared.analytics.footprint import CODES, INDICATORS
 from shared.db.connect import connect
-from shared.ids import mint
-from shared.indicators import CODES, INDICATORS
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.http.test_light_reads import CUSTARD, FACTORS, NEW, SALES, SOY
 from tests.support.client import Edge
 from tests.support.servers import Contents

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.http.test_light_reads import SOY
 from tests.support.accounts import api_key
 from tests.support.client import Edge

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from edge.index.records import Record, RecordCache
-from shared.config import Settings
+from edge.index.lookup import LAYOUT, Record, RecordCache
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.redis import keys
+from shared.settings.settings import Settings
+from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 from tests.support.kept_answers import used
@@ -233,9 +235,78 @@ async def test_a_read_that_began_before_a_load_gives_nothing_to_those_who_ask_af
     records = RecordCache(edge.resources.cache, version, read, bytes_max=10**6, ttl_seconds=60)
     early = asyncio.create_task(records.find(SOY))
     await began[0].wait()
-    version.current = before + 1
+    version.current, version.snapshot = before + 1, "later"
     late = asyncio.create_task(records.find(SOY))
     async with asyncio.timeout(10):
         await began[1].wait()
     go_on.set()
     assert [(await early).body, (await late).body] == [b"%d" % before, b"%d" % (before + 1)]
+
+
+def _unreadable() -> float:
+    return REGISTRY.get_sample_value("itemindex_cache_unreadable_total", {"kind": "record"}) or 0.0
+
+
+async def _as_written(iids: Sequence[str]) -> dict[str, Record]:
+    return {iid: Record("+", b"of PostgreSQL", '"1"') for iid in iids}
+
+
+@pytest.mark.parametrize("bytes_found", [b"", b"+", b"\xff\n\n\n"], ids=["empty", "cut off", "not ours"])
+async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced(
+    edge: Edge, bytes_found: bytes
+) -> None:
+    cache, version = edge.resources.cache, edge.resources.version
+    records = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
+    many = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
+    name, before = keys.record(LAYOUT, version.snapshot, SOY), _unreadable()
+    await cache.command("SET", name, bytes_found)
+    async with asyncio.timeout(10):
+        assert [one.body for one in await asyncio.gather(records.find(SOY), records.find(SOY))] == [
+            b"of PostgreSQL"
+        ] * 2
+        assert _unreadable() == before + 1
+        assert Record.unpack(await cache.command("GET", name)).body == b"of PostgreSQL"
+        await cache.command("SET", name, bytes_found)
+        assert {iid: one.body for iid, one in (await many.find_many([SOY])).items()} == {SOY: b"of PostgreSQL"}
+    assert _unreadable() == before + 2
+
+
+async def test_one_waiter_that_fails_leaves_no_other_waiting(edge: Edge) -> None:
+    records = RecordCache(edge.resources.cache, edge.resources.version, _as_written, bytes_max=10**6, ttl_seconds=60)
+
+    def broken(outcome: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    records.read_then(SOY, broken)
+    async with asyncio.timeout(10):
+        assert (await records.find(SOY)).body == b"of PostgreSQL"
+
+
+async def test_a_query_that_leaves_a_key_out_fails_for_it_alone(edge: Edge) -> None:
+    async def read(iids: Sequence[str]) -> dict[str, Record]:
+        return {iid: Record("+", b"", '"1"') for iid in iids if iid == SOY}
+
+    records = RecordCache(edge.resources.cache, edge.resources.version, read, bytes_max=10**6, ttl_seconds=60)
+    async with asyncio.timeout(10):
+        found, failed = await asyncio.gather(records.find(SOY), records.find(CUSTARD), return_exceptions=True)
+    assert isinstance(found, Record) and isinstance(failed, LookupError)
+
+
+async def test_after_a_restore_a_record_of_before_it_is_not_served_under_the_same_number(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """The database is restored to before its last load, and another load takes the number of that one."""
+    async with running_edge(settings, tmp_path) as edge:
+        before = (await edge.ask("GET", f"/index/lookup/{SOY}")).json["name"]
+        await edge.resources.cache.command("PING")
+        number = edge.resources.version.current
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute("UPDATE items SET name = 'Of the other database' WHERE iid = $1", (SOY,))
+            connection.execute(
+                "UPDATE data_versions SET committed_at = committed_at + interval '1 second' WHERE version = $1",
+                (number,),
+            )
+        assert await edge.resources.version.read()
+        assert edge.resources.version.current == number
+        after = (await edge.ask("GET", f"/index/lookup/{SOY}")).json["name"]
+    assert (before == after, after) == (False, "Of the other database")

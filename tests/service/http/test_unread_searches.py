@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import StoreUnavailable
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge
 from tests.support.kept_answers import used

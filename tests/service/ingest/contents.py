@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 
 
 def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:

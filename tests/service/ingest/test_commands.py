@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deploy.ctl.main import cli
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.shop import ROWS, load_rows
 
 SOY, CUSTARD = mint("shop", "1").iid, mint("shop", "2").iid
@@ -143,7 +143,7 @@ def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: S
     before = ask(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
     assert command("items", "merge", SOY, CUSTARD, "--reason", "one product").exit_code == 0
     assert ask(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]
-    assert command("items", "split", SOY).exit_code == 0
+    assert command("items", "restore", SOY).exit_code == 0
     assert command("items", "withdraw", SOY).exit_code == 0
     assert ask(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("withdrawn",)]
     assert command("items", "restore", SOY).exit_code == 0

@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.shop import load_rows
 
 

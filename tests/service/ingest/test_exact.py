@@ -7,16 +7,17 @@ import duckdb
 import numpy as np
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.errors import LoadRefused
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
-from workers.ingest.buffers import LoadBuffers
+from workers.ingest.batches import LoadBuffers
 from workers.ingest.clean import NO_FIGURE
-from workers.ingest.event_identity import currency_bits
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import read
+from workers.ingest.observations import currency_bits
 
 PROJECT = Path(__file__).parents[3]
 FIGURES = """
@@ -133,7 +134,8 @@ def test_factors_are_the_exact_means_of_their_groups(settings: Settings) -> None
 def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -> None:
     text = MAPPING.replace('day = "day"', 'day = { column = "day", format = "%d.%m.%Y" }')
     rows = ROWS.splitlines()[0].replace("2026-07-01", "31.02.2026") + "\n"
-    load_rows(settings, tmp_path, rows, text=text)
+    with pytest.raises(LoadRefused, match=r"none of them can be used.*\n.*has no day"):
+        load_rows(settings, tmp_path, rows, text=text)
     [(_, line, column, value, reason, _)] = rejected(settings)
     assert (line, column, value) == (2, "day", "31.02.2026")
     assert reason == "has no day of the form %d.%m.%Y"
@@ -142,7 +144,8 @@ def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -
 
 def test_a_day_beyond_tomorrow_is_rejected_unless_the_mapping_allows_it(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS.splitlines()[0].replace("2026-07-01", "2099-02-01") + "\n"
-    load_rows(settings, tmp_path, rows)
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        load_rows(settings, tmp_path, rows)
     assert [(row[2], row[3]) for row in rejected(settings)] == [("day", "2099-02-01")]
     text = MAPPING.replace('day = "day"', 'day = { column = "day", max = "2099-12-31" }')
     assert load_rows(settings, tmp_path, rows, text=text).counts["observations_new"] == 1

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
+from shared.settings.settings import Settings
+from tests.service.ingest.contents import ask
 from tests.support.rates import HISTORY, load_rates
 from tests.support.shop import load_rows
+from workers.ingest.rates import Terms, load
 from workers.provenance import reindex
 from workers.provenance.undo import undo
-from workers.rates.load import Terms, load
 
 DAY = date(2026, 7, 3)
 
@@ -68,6 +69,20 @@ def test_the_same_rates_again_change_nothing(settings: Settings, tmp_path: Path)
     load_rates(settings, tmp_path)
     again = load_rates(settings, tmp_path)
     assert (again.state, again.changed, again.data_version) == ("unchanged", 0, None)
+
+
+def test_the_same_rates_under_other_terms_change_what_answers_cite(settings: Settings, tmp_path: Path) -> None:
+    load_rates(settings, tmp_path)
+    renamed = load(settings, Terms("ecb", title="Rates of our bank"), tmp_path / "eurofxref-hist.csv")
+    assert (renamed.state, renamed.changed, renamed.data_version) == ("committed", 0, 2)
+    assert ask(settings, "SELECT title FROM sources WHERE name = 'ecb'") == [("Rates of our bank",)]
+    assert rate(settings) == Decimal("1.1520")
+    undone(settings, renamed.load_id)
+    assert rate(settings) == Decimal("1.1520")
+
+
+def test_rates_in_lines_that_end_in_a_carriage_return_are_read(settings: Settings, tmp_path: Path) -> None:
+    assert load_rates(settings, tmp_path, HISTORY.replace("\n", "\r")).rates == 24
 
 
 def test_the_newest_load_decides_and_undoing_it_gives_back_the_rate_before(settings: Settings, tmp_path: Path) -> None:

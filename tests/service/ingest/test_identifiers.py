@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.identifiers import LAYOUT
+from shared.index.identifiers import LAYOUT
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
 from workers.provenance import events, identifiers, reindex

@@ -1,8 +1,8 @@
 """The indicators of the code are those of the database."""
 
-from shared.config import Settings
+from shared.analytics.footprint import INDICATORS
 from shared.db.connect import connect
-from shared.indicators import INDICATORS
+from shared.settings.settings import Settings
 
 
 def test_code_and_table_name_the_same_indicators(settings: Settings) -> None:

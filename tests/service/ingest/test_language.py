@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import LoadRefused
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import put, rejected
 from tests.support.shop import MAPPING as SHOP
@@ -170,6 +170,45 @@ def test_a_gtin_joins_with_and_without_leading_zeros(settings: Settings, tmp_pat
     by_mpn = mapped("parts", '[item]\nid = "key"\njoin_by = "mpn"\n' + PRICES)
     put(settings, tmp_path, by_mpn, "key,day,shop,price\n7,2026-07-04,S,4\n", "parts.csv")
     assert ask(settings, prices)[2:] == [("b", 400)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "text", "join", "given"),
+    [
+        ("ean", "4006381333931", "gtin", "4006381333931"),
+        ("upc", "036000291452", "gtin", "0036000291452"),
+        ("upc", "036000291452", "gtin", "36000291452"),  # a spreadsheet ate the zero
+        ("isbn", "0-306-40615-2", "gtin", "9780306406157"),
+        ("gtin", "9780306406157", "isbn", "0306406152"),
+        ("mpn", "AB-12/3", "mpn", "ab123"),
+        ("style", "x-1", "style", "x-1"),
+    ],
+)
+def test_an_identifier_joins_whatever_its_source_calls_it(
+    settings: Settings, tmp_path: Path, scheme: str, text: str, join: str, given: str
+) -> None:
+    items = mapped("m", f'[item]\nid = "id"\nname = "id"\n[item.identifiers]\n{scheme} = "code"\n')
+    put(settings, tmp_path, items, f"id,code\na,{text}\n")
+    feed = mapped("feed", f'[item]\nid = "key"\njoin_by = "{join}"\n' + PRICES)
+    put(settings, tmp_path, feed, f"key,day,shop,price\n{given},2026-07-01,S,1\n", "feed.csv")
+    assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("a", 100)]
+    assert rejected(settings) == []
+
+
+def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Settings, tmp_path: Path) -> None:
+    items = '[item]\nid = "id"\nname = "name"\n[item.identifiers]\nean = "code"\n'
+    for source in ("m", "n"):
+        put(settings, tmp_path, mapped(source, items), f"id,name,code\na,{source},2000000000022\n", f"{source}.csv")
+    feed = '[item]\nid = "key"\njoin_by = "gtin"\n'
+    rows = "key,day,shop,price\n2000000000022,2026-07-01,S,1\n4006381333932,2026-07-01,S,1\n"
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        put(settings, tmp_path, mapped("feed", feed + PRICES), rows, "feed.csv")
+    assert [(row[1], row[4]) for row in rejected(settings)] == [
+        (2, "its gtin is a code that shops give out themselves: name whose it is by `join_source`"),
+        (3, "its gtin ends with a wrong check digit; expected is 1"),
+    ]
+    put(settings, tmp_path, mapped("feed", feed + 'join_source = "n"\n' + PRICES), rows, "feed.csv")
+    assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("n", 100)]
 
 
 def test_an_id_whose_iid_another_source_has_given_away_refuses_the_load_by_name(

@@ -7,11 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask, state
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
-from workers.ingest.buffers import LoadBuffers
+from workers.ingest.batches import LoadBuffers
 from workers.ingest.load import load
 
 SALES = MAPPING.replace(
@@ -23,8 +23,8 @@ SALES = MAPPING.replace(
 HANGING = """
 import sys, time
 from pathlib import Path
-from shared.config import Settings
-from workers.ingest.buffers import LoadBuffers
+from shared.settings.settings import Settings
+from workers.ingest.batches import LoadBuffers
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 small = LoadBuffers(block_bytes=700, kept_bytes=1_500, chunk_rows=5)

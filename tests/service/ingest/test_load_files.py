@@ -10,8 +10,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from shared.config import Settings
 from shared.errors import LoadRefused
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask, state
 from tests.support.shop import HEADER, ROWS, load_rows, mapping
 from workers.ingest.load import load

@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow.dataset
 import pytest
 
-from shared.config import Settings
-from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, key_of
+from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut
@@ -21,9 +20,9 @@ from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
 from tests.support.workers import run
+from workers.analytics.reports.publish import COMPUTATIONS
 from workers.provenance import events, item_acts
 from workers.provenance.undo import undo
-from workers.reports.registry import COMPUTATIONS
 from workers.search.job import make_index
 
 IMPACT = '[[impacts]]\nindicator = "co2e_kg"\nvalue = "weight"\nbasis = "measured"\nmethod = "weighed"\n'
@@ -143,7 +142,7 @@ def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
         load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
         assert reports(settings) == reports(other)
     assert [row["items"] for row in reports(settings)["brand-insights"]] == [1, 1]
-    act(settings, item_acts.split, MERGED)
+    act(settings, item_acts.restore, MERGED)
     assert reports(settings) == before
 
 
@@ -170,7 +169,7 @@ async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings:
     ]
     figures = (await edge.get(f"/index/sustainability/{SURVIVOR}", key=key)).json
     assert figures["data"][0]["per_unit"] == 1.5 and figures["meta"]["coverage"]["observed_days"] == 3
-    act(settings, item_acts.split, MERGED)
+    act(settings, item_acts.restore, MERGED)
     await edge.resources.version.read()
     after = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
     assert after == before
@@ -230,7 +229,6 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
         ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
         ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
         ([], (item_acts.merge, MERGED, MERGED)),
-        ([], (item_acts.split, MERGED)),
         ([], (item_acts.restore, MERGED)),
         ([], (item_acts.withdraw, "IID-NONE")),
     ],
@@ -259,7 +257,7 @@ def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, t
         (MERGED, THIRD_IID),
         (SURVIVOR, THIRD_IID),
     }
-    act(settings, item_acts.split, SURVIVOR)
+    act(settings, item_acts.restore, SURVIVOR)
     assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
 
 

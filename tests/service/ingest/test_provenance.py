@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
+from shared.errors import LoadRefused
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.shop import MAPPING, load_rows, mapping
 from workers.ingest.load import Summary, load
 from workers.provenance import item_acts
@@ -63,8 +64,8 @@ def test_a_source_keeps_its_own_iid_and_cannot_change_it(settings: Settings, tmp
     other(settings, tmp_path, "i7,Own,,,,,2026-07-03,NORTH,6,IID-OWN-1\n")
     again = other(settings, tmp_path, "i7,Renamed,,,,,2026-07-04,NORTH,7,iid-own-1\n", name="again.csv")
     assert (again.rejects, again.counts["items_changed"]) == ({}, 1)
-    moved = other(settings, tmp_path, "i7,Moved,,,,,2026-07-05,NORTH,7,IID-OWN-2\n", name="moved.csv")
-    assert moved.rejects == {"has an IID that belongs to another item": 1}
+    with pytest.raises(LoadRefused, match="1 × has an IID that belongs to another item"):
+        other(settings, tmp_path, "i7,Moved,,,,,2026-07-05,NORTH,7,IID-OWN-2\n", name="moved.csv")
     assert ask(settings, "SELECT iid, name FROM items") == [("IID-OWN-1", "Renamed")]
 
 

@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.service.ingest.test_exact import FIGURES, put, rejected
 

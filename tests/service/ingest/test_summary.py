@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.main import cli
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.shop import ROWS, load_rows
 
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from edge.index.lookup import SQL as RECORDS
-from edge.index.record import document
-from shared.config import Settings
+from edge.index.lookup import document
 from shared.db.connect import Connection, connect
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
+from workers.analytics.rollups.refresh import rebuild
 from workers.provenance import events, item_acts, items
 from workers.provenance.deletion import Chosen, NothingToDelete, delete
 from workers.provenance.item_acts import ActRefused
 from workers.provenance.undo import undo
-from workers.rollups.refresh import rebuild
 
 # Times and data_versions differ between two histories, and so do surrogate numbers.
 ANSWERS = {

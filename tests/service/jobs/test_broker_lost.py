@@ -4,9 +4,9 @@ import pytest
 from kombu import Connection, Queue
 from kombu.transport import redis
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
-from workers.broker import ReconnectingQoS, patch_kombu
+from workers.jobs.app import ReconnectingQoS, patch_kombu
 
 
 def test_an_acknowledgement_that_fails_ends_the_connection(servers: Servers, settings: Settings) -> None:

@@ -13,21 +13,20 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, run, services_of
-from workers.context import JobMessages
-from workers.dispatch.dispatcher import SQL as DISPATCH
-from workers.dispatch.dispatcher import Dispatcher
-from workers.job_handler import JobContext
-from workers.leases import SQL as LEASE
-from workers.leases import Lease, LeaseLost, claim, succeed
+from workers.dispatcher import SQL as DISPATCH
+from workers.dispatcher import Dispatcher
+from workers.jobs.context import JobMessages, build_services
+from workers.jobs.job_handler import JobContext
+from workers.jobs.leases import SQL as LEASE
+from workers.jobs.leases import Lease, LeaseLost, claim, succeed
 from workers.search.job import make_index
-from workers.services import build_services
 
 
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
@@ -93,6 +92,73 @@ def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages: Rec
     assert messages.jobs == [job, job]
 
 
+def swept(settings: Settings, messages: JobMessages, times: int, **options: int) -> int:
+    """Return how many messages are sent by one dispatcher in so many sweeps, while every job is due again at each."""
+    services = services_of(settings, messages=messages)
+    dispatcher = Dispatcher(services, resend_seconds=0, **options)
+    with services.connect("dispatcher", autocommit=True) as connection:
+        return sum(dispatcher.sweep(connection) for _ in range(times))
+
+
+def test_while_workers_are_stopped_each_job_has_one_message(settings: Settings) -> None:
+    jobs, messages = [order(settings, str(n)) for n in range(8)], RecordedMessages(holds=True)
+    assert swept(settings, messages, 20) == 8
+    assert sorted(messages.jobs) == sorted(jobs)
+    lost = messages.held.pop(3)
+    assert swept(settings, messages, 20) == 1  # one is missing, and the job that was sent first is the one sent again
+    messages.held.clear()
+    assert swept(settings, messages, 20) == 8
+    assert lost in messages.held
+
+
+def test_a_broker_that_was_down_for_a_moment_is_sent_no_second_message(settings: Settings) -> None:
+    messages = RecordedMessages(holds=True)
+    for number in range(3):
+        order(settings, str(number))
+    assert swept(settings, messages, 1) == 3
+    assert swept(settings, SilentBroker(), 1) == 0
+    assert swept(settings, messages, 3) == 0
+
+
+def test_a_real_broker_counts_what_no_worker_has_taken(settings: Settings) -> None:
+    for number in range(8):
+        order(settings, str(number))
+    messages = build_services(settings, "dispatcher").messages
+    assert messages.waiting("maintenance") == 0
+    assert swept(settings, messages, 5) == 8
+    assert (messages.waiting("maintenance"), messages.waiting("reports")) == (8, 0)
+
+
+def test_a_message_that_was_lost_among_others_is_sent_again_once_those_are_taken(settings: Settings) -> None:
+    jobs, messages = [order(settings, str(n)) for n in range(4)], RecordedMessages(holds=True)
+    swept(settings, messages, 1)
+    _, lost, _ = messages.held.pop()
+    for _ in range(4):
+        swept(settings, messages, 1)
+        _, job, _ = messages.held.pop(0)
+        run(settings, job, indexing(lambda context: {}))
+    while messages.held or swept(settings, messages, 1):
+        _, job, _ = messages.held.pop(0)
+        run(settings, job, indexing(lambda context: {}))
+    assert {column(settings, job, "state") for job in jobs} == {"succeeded"}
+    assert lost in jobs
+
+
+def test_a_queue_holds_no_more_messages_than_its_bound_whoever_orders_and_cancels(settings: Settings) -> None:
+    messages = RecordedMessages(holds=True)
+    for number in range(12):
+        job = order(settings, str(number))
+        swept(settings, messages, 2, messages_max=5)
+        with connect(settings.database_url, application="tests") as connection:
+            connection.execute(JOBS.cancel, (job,))
+    assert len(messages.held) == 5
+    waits = order(settings, "13")
+    assert swept(settings, messages, 3, messages_max=5) == 0
+    messages.held.clear()
+    assert swept(settings, messages, 1, messages_max=5) == 1
+    assert messages.jobs[-1] == waits
+
+
 def test_a_broker_that_is_down_loses_nothing(settings: Settings) -> None:
     job = order(settings)
     nowhere = build_services(replace(settings, broker_url="redis://127.0.0.1:9/0"), "dispatcher").messages
@@ -108,6 +174,9 @@ class SilentBroker:
         self.asked = 0
 
     def send(self, task: str, job_id: str, queue: str) -> None:
+        raise AssertionError("a broker that did not answer was asked again")
+
+    def waiting(self, queue: str) -> int:
         self.asked += 1
         raise StoreUnavailable("broker")
 
@@ -199,6 +268,49 @@ def test_a_lease_that_was_taken_away_stops_its_worker(settings: Settings) -> Non
             assert lease.lost.wait(5)
             with pytest.raises(LeaseLost):
                 lease.check()
+
+
+@pytest.mark.parametrize("fault", ["an error of the statement", "a value that cannot be sent", "its stop fails"])
+def test_however_the_renewing_of_a_lease_ends_its_job_notices(settings: Settings, fault: str) -> None:
+    """None of these is an outage: the thread must not end and leave the job without any renewal."""
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        if fault == "its stop fails":
+            raise ValueError("a fault of ours")
+
+    with connect(settings.database_url, application="tests") as operator:
+        if fault == "its stop fails":
+            operator.execute(JOBS.cancel, (job := order(settings),))
+        else:
+            job = "no UUID" if fault == "an error of the statement" else order(settings)
+    lease = Lease(settings.worker_database_url, job, 1, 1, stop=stop)
+    if fault == "a value that cannot be sent":
+        lease.progress.rows_done = object()  # type: ignore[assignment]
+    with lease:
+        assert lease.lost.wait(10)
+        assert stopped.wait(10)
+        with pytest.raises(LeaseLost) as raised:
+            lease.check()
+    if fault != "its stop fails":
+        assert isinstance(raised.value.__cause__, psycopg.Error)
+
+
+def test_an_error_that_passes_does_not_cost_a_lease(settings: Settings) -> None:
+    job = order(settings)
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        taken = claim(connection, job, 3)
+        assert taken is not None
+        lease = Lease(settings.worker_database_url, job, taken.attempt, 3)
+        lease.progress.rows_done = object()  # type: ignore[assignment]
+        with lease:
+            while lease.failure is None:
+                assert not lease.lost.wait(0.02)
+            lease.progress.rows_done = 1
+            while lease.failure is not None:
+                assert not lease.lost.wait(0.02)
+        lease.check()
 
 
 def test_the_beat_of_a_stale_attempt_keeps_no_lease(settings: Settings) -> None:

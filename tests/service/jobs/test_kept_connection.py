@@ -5,9 +5,9 @@ import time
 import psycopg
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from workers.kept_connection import KeptConnection
+from shared.settings.settings import Settings
+from workers.worker import KeptConnection
 
 
 class _Clock:

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from edge.jobs.service import SQL as ORDERS
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.support.accounts import organization
-from workers.dispatch.dispatcher import SQL as RELAY
+from workers.dispatcher import SQL as RELAY
 
 BACKLOG_MAX = 10_000
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatch.refunds import Refunds
+from workers.dispatcher import Refunds
 
 COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}

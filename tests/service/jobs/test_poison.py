@@ -17,11 +17,11 @@ from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.worker import worker_command
-from shared.config import Settings
+from deploy.local.supervised import worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
 from shared.jobs.contract import SQL as JOBS
+from shared.settings.settings import Settings
 from tests.support.servers import Servers
 
 CANARY = "canary-in-the-body"

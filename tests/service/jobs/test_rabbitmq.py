@@ -9,11 +9,11 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.worker import worker_command
-from shared.config import Settings
+from deploy.local.supervised import worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import QUEUES
 from shared.jobs.contract import SQL as JOBS
+from shared.settings.settings import Settings
 from tests.support.rabbitmq import RabbitMq, scripts
 from tests.support.shop import load_rows
 
@@ -44,7 +44,7 @@ def tier(broker: RabbitMq, settings: Settings, tmp_path: Path) -> Iterator[dict[
     """A dispatcher and a worker on that broker."""
     environment = {**settings.environment(), "BROKER_URL": broker.url}
     commands = {
-        "dispatcher": [sys.executable, "-m", "workers.dispatch"],
+        "dispatcher": [sys.executable, "-m", "workers", "dispatcher"],
         "worker": worker_command("maintenance", 1),
     }
     children = {

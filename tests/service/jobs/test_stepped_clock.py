@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.drills.clock_skew_stores import shadow_clock, step_database
 from tests.service.jobs.test_jobs import column, messages, order, sweep
 from tests.support.client import running_edge
 from tests.support.workers import RecordedMessages, indexing, run, services_of
-from workers.dispatch.dispatcher import Dispatcher
-from workers.exports.parts import SQL as PARTS
-from workers.job_handler import JobContext
-from workers.leases import SQL as LEASE
-from workers.leases import claim, succeed
+from workers.bulk.exports import SQL as PARTS
+from workers.dispatcher import Dispatcher
+from workers.jobs.job_handler import JobContext
+from workers.jobs.leases import SQL as LEASE
+from workers.jobs.leases import claim, succeed
 
 __all__ = ["messages"]  # a fixture
 HOUR = 3_600

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import fastmcp
+import jsonschema
 import msgspec
 import pytest
 from aiohttp import web
@@ -12,8 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from edge.mcp.tools import TOOLS_BY_NAME
-from shared.config import Settings
-from shared.ids import mint
+from shared.index.iid import mint
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.servers import Contents
@@ -54,6 +55,8 @@ async def test_the_sdks_client_negotiates_lists_and_calls(
             found = await client.call_tool("find_items", {"query": "soy milk"})
             assert not found.is_error
             assert msgspec.json.decode(found.content[0].text)["items"][0]["iid"] == SOY
+            # The client itself holds it against the tool's output schema.
+            assert found.structured_content == msgspec.json.decode(found.content[0].text)
             refused = await client.call_tool("get_item", {"iid": "nope"})
             assert refused.is_error
             assert msgspec.json.decode(refused.content[0].text)["type"].endswith("/invalid-iid")
@@ -67,3 +70,22 @@ async def test_fastmcps_client_lists_and_calls(address: str, head: dict[str, str
             "Soy milk 1L",
             "Crème brûlée",
         ]
+
+
+@pytest.mark.parametrize("tool", TOOLS_BY_NAME)
+async def test_what_each_tool_answers_fits_its_output_schema(address: str, head: dict[str, str], tool: str) -> None:
+    arguments: dict[str, dict[str, object]] = {
+        "find_items": {"query": "soy milk"},
+        "resolve_identifier": {"sku": "1", "source": "shop"},
+        "compare_items": {"iids": [SOY, mint("shop", "2").iid]},
+        "market_report": {"report": "cohorts", "brand": ["vita"], "dry_run": True},
+        "how_am_i_counted": {},
+    }
+    async with create_mcp_http_client(headers=head) as http:
+        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http)) as client:
+            [listed] = [one for one in (await client.list_tools()).tools if one.name == tool]
+            answer = await client.call_tool(tool, arguments.get(tool, {"iid": SOY}))
+            assert not answer.is_error, answer
+    schema = listed.output_schema
+    jsonschema.validate(answer.structured_content, {**schema, "minProperties": 1})
+    assert set(schema["properties"]) & set(answer.structured_content)

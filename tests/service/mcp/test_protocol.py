@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.ids import mint
+from shared.index.iid import mint
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.mcp import HANDSHAKE, TASKS, Mcp, said

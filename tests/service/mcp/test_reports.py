@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.mcp import Mcp, said

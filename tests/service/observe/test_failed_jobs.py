@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import JobRefused
+from shared.settings.settings import Settings
 from tests.service.jobs.test_jobs import order
 from tests.support.workers import indexing, run
-from workers.job_handler import JobContext
+from workers.jobs.job_handler import JobContext
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -64,7 +64,7 @@ def test_log_level_decides_which_lines_a_worker_writes(
 @pytest.mark.parametrize(("level", "expected"), [("warning", ["warning", "error"]), ("error", ["error"])])
 def test_log_level_holds_for_what_celery_writes_in_a_worker(level: str, expected: list[str]) -> None:
     reported = (
-        "import logging; from shared.config import Settings; from workers.handlers import job_handlers;"
+        "import logging; from shared.settings.settings import Settings; from workers.handlers import job_handlers;"
         "from workers.worker import Worker; Worker(Settings.from_environment(), job_handlers).set_up_logging(); log = logging.getLogger('celery');"
         "log.info('an info'); log.warning('a warning'); log.error('an error')"
     )

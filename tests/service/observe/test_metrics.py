@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.http_server import MetricsServer, serve_metrics
 from tests.support.client import Edge
 from tests.support.workers import services_of
-from workers.dispatch.dispatcher import Dispatcher
+from workers.dispatcher import Dispatcher
 
 
 def value(name: str, **labels: str) -> float:

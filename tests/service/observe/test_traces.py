@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge, running_edge

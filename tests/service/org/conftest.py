@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from edge.organizations.service import OrganizationService
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.organizations.contract import SQL
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.issuer import Issuer, running_issuer
 

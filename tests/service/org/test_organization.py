@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shared.db.connect import connect
-from shared.organizations.contract import SQL
+from shared.organizations.roles import SQL
 from tests.service.org.conftest import SignedIn
 from tests.support.client import running_edge
 

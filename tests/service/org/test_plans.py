@@ -15,10 +15,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
-from deploy.ctl.orgs import orgs
-from shared.config import Settings
+from deploy.ctl.accounts import orgs
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
+from shared.settings.settings import Settings
 from tests.service.org.conftest import SignedIn
 from tests.support.client import running_edge
 from tests.support.issuer import Issuer
@@ -49,15 +49,15 @@ async def test_a_new_organization_begins_free_and_an_operator_approves_the_plan(
     assert (before["plan"], before["limits"][0]["limit"]) == ("free", 100)
     assert (await approved.edge.get("/index/cohorts?brand=x", key=key)).status == 403
     settings = approved.edge.settings
-    [waiting] = msgspec.json.decode(operator(settings, "requests", "--json"))
+    [waiting] = msgspec.json.decode(operator(settings, "list", "--requests", "--json"))
     assert (waiting["id"], waiting["requested_plan"]) == (made["id"], "institutional")
-    operator(settings, "approve", made["id"], "--plan", "brand")
+    operator(settings, "decide", made["id"], "approve", "--plan", "brand")
     async with asyncio.timeout(1):
         while (await approved.edge.get("/quota", key=key)).json["plan"] != "brand":
             await asyncio.sleep(0.01)
     shown = (await approved.ask("GET", "/org")).json
     assert (shown["plan"], shown["requested_plan"]) == ("brand", None)
-    assert msgspec.json.decode(operator(settings, "requests", "--json")) == []
+    assert msgspec.json.decode(operator(settings, "list", "--requests", "--json")) == []
     acts = [entry["act"] for entry in (await approved.ask("GET", "/org/audit")).json["data"]]
     assert acts == ["plan.changed", "key.issued", "plan.requested", "organization.created"]
 
@@ -65,7 +65,7 @@ async def test_a_new_organization_begins_free_and_an_operator_approves_the_plan(
 async def test_a_declined_plan_leaves_the_free_one_and_may_be_asked_for_again(approved: SignedIn) -> None:
     organization = (await approved.ask("POST", "/org", body={"name": "Acme"})).json["id"]
     assert (await approved.ask("POST", "/org/plan-requests", body={"plan": "brand"})).status == 409
-    operator(approved.edge.settings, "decline", organization)
+    operator(approved.edge.settings, "decide", organization, "decline")
     again = await approved.ask("POST", "/org/plan-requests", body={"plan": "brand"})
     assert (again.status, again.json["plan"], again.json["requested_plan"]) == (201, "free", "brand")
     await approved.join("bob", "admin")

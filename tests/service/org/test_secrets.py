@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.secrets import secrets
-from edge.http.cursors import CursorSigner
+from edge.http.lists import CursorSigner
 from edge.http.signed_urls import Link, SignedUrls
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import InvalidCursor
+from shared.settings.settings import Settings
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key, free_token
 from tests.support.client import running_edge

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from aiohttp import web
@@ -10,13 +10,12 @@ from aiohttp import web
 from edge.http.context import Context
 from edge.http.problems import Problem
 from edge.quota.billing import Billing, Charge
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
-from edge.storage.redis_client import SingleNodeClient
-from shared.accounts import Principal
-from shared.config import Settings
+from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.policy import Decision
+from edge.storage.redis_client import Done, SingleNodeClient
 from shared.errors import IdentifierNotFound, ItemNotFound, ItemWithdrawn, StoreUnavailable
-from shared.plans import Plan
+from shared.organizations.accounts import Plan, Principal
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 PLAN = Plan(
@@ -76,7 +75,7 @@ async def placed(*, new: bool) -> Order:
     return Order(new)
 
 
-async def unplaced(error: Exception) -> Order:
+async def unplaced(error: BaseException) -> Order:
     raise error
 
 
@@ -142,16 +141,19 @@ async def test_a_refused_order_costs_nothing(till: Till) -> None:
     assert await till.used() == 0
 
 
-async def test_an_order_of_unknown_fate_is_refunded_once_even_if_it_is_refunded_again_later(till: Till) -> None:
+@pytest.mark.parametrize("error", [StoreUnavailable("database"), asyncio.CancelledError(), RuntimeError()])
+async def test_an_order_of_unknown_fate_is_refunded_once_even_if_it_is_refunded_again_later(
+    till: Till, error: BaseException
+) -> None:
     await till.charge()  # of another call, so that a second refund of this one would show
     till.context.charge_id = "charge-2"
     charge = await till.charge()
 
     async def submit() -> web.StreamResponse:
-        await charge.pay_for(unplaced(StoreUnavailable("database")))
+        await charge.pay_for(unplaced(error))
         return web.Response()
 
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(type(error)):
         await charge.settle(submit())
     assert await till.used() == UNITS
     assert till.context.units == 0
@@ -163,3 +165,52 @@ async def test_a_call_that_costs_nothing_leaves_the_paid_counter_alone(till: Til
     charge = await till.billing.charge(till.context, 0)
     await charge.settle(responded(500))
     assert (charge.units, charge.day, await till.used()) == (0, 0, 0)
+
+
+async def test_a_charge_whose_call_was_cancelled_before_its_decision_is_refunded(till: Till) -> None:
+    call = asyncio.create_task(till.charge())
+    await asyncio.sleep(0)  # the charge is on its way
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    async with asyncio.timeout(5):
+        await till.used()  # one connection: the decision has arrived before this answer, and its refund is sent
+        assert await till.used() == 0
+
+
+async def test_a_charge_whose_call_was_cancelled_just_after_its_decision_is_refunded(
+    till: Till, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consume_then = till.limiter.consume_then
+
+    def cancelled_after_the_decision(account: str, plan: Plan, units: int, charge_id: str, done: Any) -> None:
+        def decided(decision: Decision) -> None:
+            done(decision)
+            call.cancel()
+
+        consume_then(account, plan, units, charge_id, decided)
+
+    monkeypatch.setattr(till.limiter, "consume_then", cancelled_after_the_decision)
+    call = asyncio.create_task(till.charge())
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    monkeypatch.undo()
+    assert await till.used() == 0
+
+
+async def test_a_refund_whose_reply_is_lost_is_sent_again_and_takes_effect_once(till: Till) -> None:
+    await till.charge()
+    till.context.charge_id = "charge-2"
+    decision = await till.limiter.consume("org:acme", PLAN, UNITS, "charge-3")
+    store, send = till.limiter._store, till.limiter._store.send
+    lost: list[bytes] = []
+
+    def lose_the_first_reply(packed: bytes, done: Done) -> None:
+        lost.append(packed)
+        first = len(lost) == 1
+        send(packed, lambda reply: done(StoreUnavailable("state") if first else reply))
+
+    store.send = lose_the_first_reply  # type: ignore[method-assign]
+    assert (await till.limiter.refund(decision)).used_day == UNITS
+    assert len(lost) == 2
+    assert await till.used() == UNITS

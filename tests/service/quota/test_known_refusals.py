@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.limiter import DegradedLimiter, KnownRefusals, RateLimiter
 from edge.quota.policy import REFUSED_DAY, REFUSED_SECOND, Decision
-from edge.quota.refusals import KnownRefusals
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 PLAN = Plan(

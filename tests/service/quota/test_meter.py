@@ -10,14 +10,13 @@ import hiredis
 import pytest
 
 from edge.quota import limiter as meters
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import RateLimiter
+from edge.quota.billing import refusal
+from edge.quota.limiter import DegradedLimiter, RateLimiter
 from edge.quota.policy import Decision
-from edge.quota.refusal import refusal
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
 from shared.redis import keys
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
 ANONYMOUS = Plan(

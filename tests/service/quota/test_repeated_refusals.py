@@ -11,15 +11,14 @@ from typing import Literal
 
 import pytest
 
-from edge.fast_path.answers import refused
-from edge.fast_path.call import LOOKUP, call_of, caller_of
-from edge.fast_path.request import recognized
+from edge.fast_path.call import LOOKUP, call_of, caller_of, recognized
+from edge.fast_path.service import refused
 from edge.http.answer_cache import Answer
 from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.ids import mint
-from shared.plans import Plan
+from shared.index.iid import mint
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from tests.support.accounts import free_token
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from edge.quota.request_log import RequestLog
+from edge.quota.usage import RequestLog
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
 from shared.errors import StoreUnavailable
+from shared.settings.settings import Settings
+from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 
@@ -35,6 +36,20 @@ async def test_the_newest_calls_are_kept_and_another_organization_sees_none_of_t
     assert [int(call.request_id, 16) for call in calls] == [7, 6, 5, 4, 3]
     assert {(call.endpoint, call.status, call.units) for call in calls} == {("lookup", 200, 1)}
     assert [int(call.request_id, 16) for call in await first.read("other")] == [99]
+
+
+async def test_one_organizations_many_calls_cost_another_none_of_its_own(cache: SingleNodeClient) -> None:
+    log = RequestLog(cache, 1_000)
+    lost = metrics.request_log_lost._value.get()
+    for number in range(30):
+        note(log, f"busy-{number}", *range(1_000))
+    note(log, "busy-0", *range(1_000, 21_000))
+    note(log, "calm", *range(3))
+    await log.flush()
+    assert [int(call.request_id, 16) for call in await log.read("calm")] == [2, 1, 0]
+    assert int((await log.read("busy-0"))[0].request_id, 16) == 20_999
+    assert min([len(await log.read(f"busy-{number}")) for number in range(30)]) >= 500
+    assert metrics.request_log_lost._value.get() > lost
 
 
 async def test_with_the_setting_at_none_nothing_is_kept(cache: SingleNodeClient) -> None:

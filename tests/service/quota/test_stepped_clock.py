@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from edge.quota import limiter as meters
-from edge.quota.fallback import DegradedLimiter
-from edge.quota.limiter import LuaScript, RateLimiter
+from edge.quota.limiter import DegradedLimiter, LuaScript, RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.redis_client import SingleNodeClient
-from shared.config import Settings
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.drills.clock_skew_stores import DAY_SECONDS, seconds_to_noon, step_state_store, with_steps
 

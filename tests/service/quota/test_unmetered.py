@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from edge.quota.unmetered import burst_of
-from shared.config import Settings
+from edge.quota.billing import burst_of
 from shared.db.connect import connect
-from shared.plans import Plan
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.outages import refusing

@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from edge.quota.request_log import RequestLog
-from edge.quota.usage import UsageRecorder
+import pytest
+
+from edge.quota.usage import RequestLog, UsageRecorder
 from edge.storage.database import Database
 from edge.storage.redis_client import SingleNodeClient
-from shared.accounts import Principal
-from shared.config import Settings
 from shared.db.connect import Connection, connect
-from shared.organizations.contract import SQL
-from shared.plans import Plan
+from shared.organizations.accounts import Plan, Principal
+from shared.organizations.roles import SQL
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from tests.support.accounts import api_key
 
 BRAND = Plan(
     name="brand",
@@ -54,6 +55,37 @@ async def test_an_outage_behind_the_statistics_counts_no_call_twice(settings: Se
         connection.rollback()
         await usage.flush()
         assert connection.execute("SELECT sum(calls), sum(units) FROM usage").fetchone() == (1, 1)
+
+
+async def test_an_outage_keeps_the_counts_and_the_last_use_of_each_key(settings: Settings) -> None:
+    key = api_key(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        found = connection.execute("SELECT key_id, organization_id::text FROM api_keys").fetchone()
+    assert key
+    assert found is not None
+    async with recorder(settings, deadline_seconds=1.0, flush_seconds=60.0) as (usage, connection):
+        caller = Principal("api-key", found[0], BRAND, found[1], "Acme")
+        usage.note(caller, "192.0.2.1", "brands", 200, 1, 0.01, "0" * 32)
+        connection.execute("LOCK TABLE usage, api_keys")
+        await usage.flush()
+        connection.rollback()
+        used = "SELECT last_used_at IS NOT NULL FROM api_keys WHERE key_id = $1"
+        assert connection.execute(used, (found[0],)).fetchone() == (False,)
+        connection.rollback()
+        await usage.flush()
+        assert connection.execute("SELECT sum(calls) FROM usage").fetchone() == (1,)
+        assert connection.execute(used, (found[0],)).fetchone() == (True,)
+
+
+async def test_an_error_that_is_no_outage_keeps_them_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with recorder(settings, deadline_seconds=1.0, flush_seconds=60.0) as (usage, connection):
+        usage.note(Principal("public-token", "abcdefghij", FREE), "192.0.2.1", "lookup", 200, 1, 0.01, "0" * 32)
+        with monkeypatch.context() as patched:
+            patched.setattr(Database, "fetch", lambda *arguments, **options: 1 // 0)
+            with pytest.raises(ZeroDivisionError):
+                await usage.flush()
+        await usage.flush()
+        assert connection.execute("SELECT sum(calls) FROM usage").fetchone() == (1,)
 
 
 async def test_an_edge_that_stops_loses_no_calls_that_are_on_their_way(settings: Settings) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore, Reader
+from shared.settings.settings import Settings
 from tests.service.releases.test_files import manifest, path_of
 from tests.support.accounts import api_key
 from tests.support.client import running_edge

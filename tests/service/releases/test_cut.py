@@ -10,16 +10,15 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from shared.config import Settings
-from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, PREFIX, key_of
+from shared.bulk.schema import DATASETS, PREFIX, arrow_schema, key_of
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.releases import cut
 from tests.support.shop import load_rows
-from workers.job_handler import JobContext
-from workers.releases.retention import expire, order_due
+from workers.bulk.releases import expire, order_due
+from workers.jobs.job_handler import JobContext
 
 
 def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Table:
@@ -195,7 +194,7 @@ def test_a_release_is_due_when_the_data_changed_and_the_last_one_is_old(settings
 def test_a_worker_that_lost_its_job_publishes_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.releases import build as module
+    from workers.bulk import releases as module
 
     load_rows(settings, tmp_path)
     real = module._publish

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import DATASETS
+from shared.bulk.schema import DATASETS
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut, released_shop

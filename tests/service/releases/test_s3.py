@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import PREFIX
+from shared.bulk.schema import PREFIX
 from shared.db.connect import connect
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
@@ -21,7 +21,7 @@ from tests.support.s3 import in_bucket
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.workers import reporting, run
-from workers.releases.retention import expire
+from workers.bulk.releases import expire
 
 
 @pytest.fixture

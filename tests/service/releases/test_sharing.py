@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.releases import cut, released_shop

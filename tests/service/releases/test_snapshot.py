@@ -7,13 +7,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from shared.config import Settings
-from shared.datasets.schema import PREFIX
+from shared.bulk.schema import PREFIX
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.shop import load_rows
 from tests.support.workers import run
-from workers.datasets.sources.snapshot import Snapshot, SnapshotLost
-from workers.releases.retention import order
+from workers.bulk.releases import order
+from workers.bulk.sources.snapshot import Snapshot, SnapshotLost
 
 ENDLESS = "SELECT generate_series(1, 100000000), repeat('x', 1000)"
 LOST = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'itemindex-release'"
@@ -40,7 +40,7 @@ def test_a_server_that_disconnects_is_an_error_and_never_an_early_end(settings: 
 def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.releases import build as module
+    from workers.bulk import releases as module
 
     load_rows(settings, tmp_path)
     real = module.table_batches
@@ -65,7 +65,7 @@ def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
 
 def test_the_end_of_a_copy_wakes_its_reader(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The poll is for a server that is silent; a reader that waited for it after each COPY would never end here."""
-    monkeypatch.setattr("workers.datasets.sources.snapshot._POLL_SECONDS", 3_600)
+    monkeypatch.setattr("workers.bulk.sources.snapshot._POLL_SECONDS", 3_600)
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
         for _ in range(3):
             assert b"".join(snapshot.copy("SELECT 1", format="csv")) == b"1\n"

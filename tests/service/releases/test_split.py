@@ -8,19 +8,18 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from shared.config import Settings
-from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, key_of
+from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING, write
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.context import SplitRows
-from workers.datasets.sources.snapshot import Snapshot
-from workers.datasets.writers.release_file import ReleaseWriter, ends_of_files
-from workers.generate.market import MAPPING, write
+from workers.bulk.releases import Files, write_files
+from workers.bulk.sources.snapshot import Snapshot
+from workers.bulk.writers.release_file import ReleaseWriter, ends_of_files
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.releases.build import Files, write_files
+from workers.jobs.context import SplitRows
 
 SMALL = SplitRows(release_observations=100, release_table=60)
 

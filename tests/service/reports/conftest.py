@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.service.reports.market import opened
 from tests.support.servers import Servers
 

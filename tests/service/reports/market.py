@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
+from tests.perf.generate import MAPPING as GENERATED
+from tests.perf.generate import write
 from tests.support.servers import Servers
 from tests.support.shop import HEADER, MAPPING, load_rows
-from workers.generate.market import MAPPING as GENERATED
-from workers.generate.market import write
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

@@ -9,13 +9,13 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
-from workers.reports.cohorts import make
+from workers.analytics.reports.cohorts import make
 
 pytestmark = ON_THE_MARKET
 RAW = """

@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
+from shared.settings.settings import Settings
 from tests.service.reports.market import market as load_market
 from tests.service.reports.test_cohorts import engine_of
 from tests.support.accounts import api_key
@@ -21,9 +21,9 @@ from tests.support.rates import HISTORY, load_rates
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from workers.reports import brand_insights, category_insights, cohorts, price_index
-from workers.reports.conversion import convert
-from workers.reports.registry import Make
+from workers.analytics.reports import brand_insights, category_insights, cohorts, price_index
+from workers.analytics.reports.conversion import convert
+from workers.analytics.reports.publish import Make
 
 EXACT = Context(prec=60)
 ASKED = {"convert": "USD", "rates": "ecb"}

@@ -3,18 +3,22 @@
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from shared.config import Settings
+from shared.articles.pairs import SQL as MATCHES
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain
 from tests.support.reports import quiet
 from tests.support.servers import Servers
-from workers.reports.registry import COMPUTATIONS
+from workers.analytics.reports.publish import COMPUTATIONS
+
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +68,11 @@ def test_the_demos_rollup_is_covered_by_footprints_of_food_and_knows_no_waste(co
     rows = COMPUTATIONS["sustainability-rollup"](connection, {"granularity": "month"}, quiet).table.to_pylist()
     assert all(isinstance(row["period"], date) and row["waste_kg"] is None for row in rows)
     assert any(row["co2e_kg"] and 0 < row["items_covered"] < 1 for row in rows)
+
+
+def test_as_many_pairs_of_the_demo_wait_for_review_as_the_readme_says(demo: Settings) -> None:
+    with connect(demo.database_url, application="tests") as owner:
+        waiting = owner.execute(MATCHES.pairs, ("waiting", None, None)).fetchall()
+        linked = owner.execute(MATCHES.pairs, ("linked", None, None)).fetchall()
+    assert (len(linked), len(waiting)) == (0, 1), waiting
+    assert "none are linked, and one pair waits for review" in " ".join(README.read_text().split())

@@ -9,12 +9,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from edge.jobs.events import EventStream
-from edge.jobs.serializers import JobSerializer
-from edge.jobs.service import JobOrders
-from edge.jobs.waiters import JobWaiters
-from shared.config import Settings
+from edge.jobs.handlers import EventStream
+from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Edge

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, market
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
 from tests.support.servers import Servers
-from workers.reports.cohorts import make
-from workers.reports.result import Answer
-from workers.rollups import group_figures
-from workers.rollups.refresh import rebuild
+from workers.analytics.reports.cohorts import make
+from workers.analytics.reports.result import Answer
+from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups.refresh import rebuild
 
 pytestmark = ON_THE_MARKET
 _GROUPS = (["channel"], ["category"], ["brand", "channel"], ["channel", "brand"], ["category", "brand"])

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.jobs.contract import KINDS
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.reports import brand_insights, category_insights, cohorts
-from workers.reports.registry import COMPUTATIONS
+from workers.analytics.reports import brand_insights, category_insights, cohorts
+from workers.analytics.reports.publish import COMPUTATIONS
 
 pytestmark = ON_THE_MARKET
 RAW = """

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from edge.jobs.service import JobOrders
-from shared.config import Settings
 from shared.db.connect import connect
 from shared.errors import JobRefused, StoreUnavailable
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
@@ -20,10 +20,8 @@ from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import RecordedMessages, services_of
-from workers.dispatch.dispatcher import Dispatcher
-from workers.dispatch.refunds import Refunds
-from workers.dispatch.retention import delete_old
-from workers.leases import claim
+from workers.dispatcher import Dispatcher, Refunds, delete_old
+from workers.jobs.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"
 ASYNC = {"Prefer": "respond-async"}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
+from shared.settings.settings import Settings
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.reports import brand_insights, category_insights
+from workers.analytics.reports import brand_insights, category_insights
 
 QUESTION = {"from": "2026-04-01", "to": "2026-06-30", "granularity": "month", "currency": "HKD"}
 # One price an item and period, each period against the one right before it.

@@ -10,9 +10,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound, InvalidParameter
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_cohorts import known
 from tests.support.accounts import api_key
@@ -20,8 +20,8 @@ from tests.support.client import Edge
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.reports import price_index
-from workers.reports.price_index import make
+from workers.analytics.reports import price_index
+from workers.analytics.reports.price_index import make
 
 pytestmark = ON_THE_MARKET
 RAW = """
@@ -173,12 +173,17 @@ def test_the_answer_says_whether_a_window_was_used(connection: Connection, metho
     assert windowed.table.column("index").equals(alone.table.column("index")) is not used
 
 
+def test_a_weighted_index_from_a_day_after_the_last_data_is_an_empty_answer(connection: Connection) -> None:
+    answer = make(connection, {"brand": ["alco"], "method": "fisher", "from": "2030-01-01"}, quiet)
+    assert (answer.table.num_rows, answer.first, answer.last) == (0, date(2030, 1, 1), date(2030, 1, 1))
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
         ({"brand": ["alco"], "method": "fisher", "kind": "listing"}, "needs units"),
         ({"brand": ["alco"], "method": "fisher", "from": "2020-01-01", "to": "2020-02-01"}, "nothing of this was sold"),
-        ({}, "at least one"),
+        ({}, "is required, or `category`"),
         ({"brand": ["alco"], "method": "best"}, "one of"),
     ],
 )

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound
+from shared.settings.settings import Settings
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.reports.reductions import make
+from workers.analytics.reports.reductions import make
 
 FIRST = date(2026, 1, 1)
 # Every first announced day of a level, its 30 days, and whether an announced step is in them. Rows of one day: the lowest.

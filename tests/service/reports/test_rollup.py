@@ -10,19 +10,18 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from shared.config import Settings
+from shared.analytics.footprint import CODES
 from shared.db.connect import Connection, connect
 from shared.errors import JobRefused
-from shared.indicators import CODES
+from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET, opened
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
-from workers.reports.assortment import Quantities
-from workers.reports.filters import Tree, filter_of, range_of
-from workers.reports.sustainability_rollup import make
-from workers.rollups import layout
+from workers.analytics.reports.filters import Tree, filter_of, range_of
+from workers.analytics.reports.sustainability_rollup import Quantities, make
+from workers.analytics.rollups import layout
 
 pytestmark = ON_THE_MARKET
 NAMES = ("co2e_kg", "water_l", "waste_kg", "land_use_m2a")

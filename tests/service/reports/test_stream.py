@@ -5,10 +5,10 @@ import asyncio
 import aiohttp
 import pytest
 
-from edge.downloads.body import ResultBody
-from shared.config import Settings
+from edge.http.stream import ResultBody
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.reports import work

@@ -11,12 +11,11 @@ from shared.errors import BrandNotFound, CategoryNotFound
 from tests.service.reports.market import ON_THE_MARKET
 from tests.service.reports.test_cohorts import known
 from tests.support.reports import quiet
-from workers.reports.aggregator import GroupedSeries
-from workers.reports.cohorts import make
-from workers.reports.filters import Tree, filter_of, whole_months
-from workers.reports.query import gather, settled
-from workers.reports.set_aside import SetAside
-from workers.reports.whole_months import read_whole_months
+from workers.analytics.reports.aggregator import GroupedSeries
+from workers.analytics.reports.cohorts import make, read_whole_months
+from workers.analytics.reports.filters import Tree, filter_of, whole_months
+from workers.analytics.reports.query import gather, settled
+from workers.analytics.reports.set_aside import SetAside
 
 pytestmark = ON_THE_MARKET
 YEAR = {"from": "2025-07-01", "to": "2026-06-30"}

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.migrate import migrate_group
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.reports import queued
@@ -51,6 +51,33 @@ async def test_a_report_is_made_and_answered(edge: Edge, settings: Settings, pat
     assert meta["coverage"]["observed_days"] == 2 and meta["to"] == "2026-07-02" and meta["method"]
     again = await edge.get(path, key=key)
     assert again.json["data"] == answer.json["data"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/index/cohorts?brand=vita",
+        "/index/prices/index?brand=vita",
+        "/index/insights/categories",
+        "/index/insights/categories/drinks.soy-milk",
+        "/index/insights/brands",
+        "/index/insights/brands/vita",
+        "/index/insights/reductions?category=drinks",
+        "/index/rollups/sustainability?group_by=brand",
+    ],
+)
+async def test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
+    edge: Edge, settings: Settings, path: str
+) -> None:
+    key = api_key(settings, "institutional")
+    address = f"{path}{'&' if '?' in path else '?'}from=2026-11-20"
+    answer, _ = await asyncio.gather(edge.get(address, key=key), work(settings))
+    assert answer.status == 200, answer.body
+    meta = answer.json["meta"]
+    assert (meta["from"], meta["to"], meta["coverage"]["observed_days"]) == ("2026-11-20", "2026-11-20", 0)
+    refused = await edge.get(f"{address}&to=2026-11-19", key=key)
+    assert refused.status == 400
+    assert refused.json["detail"] == "`to`: `2026-11-19` is not valid; must not be before `from`."
 
 
 async def test_money_of_a_cohort_is_text_with_its_currency(edge: Edge, settings: Settings) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.rollups.test_rollups import rebuilt, rollups
 from tests.support.shop import MAPPING, load_rows
-from workers.ingest.buffers import LoadBuffers
+from workers.ingest.batches import LoadBuffers
 
 SALES = MAPPING.replace(
     'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
@@ -67,7 +67,7 @@ def test_old_and_new_months_of_one_load_are_derived_both(settings: Settings, tmp
 def test_a_load_whose_rollups_cannot_be_made_leaves_nothing(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.rollups.codec._BITS_MAX", None)  # whatever goes wrong in the thread
+    monkeypatch.setattr("workers.analytics.rollups.codec._BITS_MAX", None)  # whatever goes wrong in the thread
     with pytest.raises(TypeError):
         load_rows(settings, tmp_path)
     with connect(settings.database_url, application="tests") as connection:

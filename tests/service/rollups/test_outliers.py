@@ -3,14 +3,14 @@
 import random
 from pathlib import Path
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.service.rollups.test_rollups import marks, rebuilt, rollups
 from tests.support.servers import Servers
 from tests.support.shop import load_rows
+from workers.analytics.rollups.codec import unpack
 from workers.provenance import reindex
 from workers.provenance.undo import undo
-from workers.rollups.codec import unpack
 
 
 def row(number: int, day: int, store: str, price: str, month: int = 7) -> str:

@@ -1,21 +1,24 @@
 """What the reports read is always what a rebuild from nothing would make of the observations."""
 
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shared.config import Settings
 from shared.db import migrate
 from shared.db.connect import connect
+from shared.errors import LoadRefused
+from shared.settings.settings import Settings
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
-from workers.rollups import group_figures, layout
-from workers.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
-from workers.rollups.item_prices import unpacked
-from workers.rollups.ordered import SortedEntries
-from workers.rollups.refresh import rebuild
+from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups import layout
+from workers.analytics.rollups.aggregates import SortedEntries
+from workers.analytics.rollups.codec import Entries, counted, numbered, order_by, pack, unpack, unpack_joined
+from workers.analytics.rollups.item_prices import unpacked
+from workers.analytics.rollups.refresh import rebuild
 
 STATES = MAPPING.replace('currency = { constant = "HKD" }', 'currency = "currency"')
 SALES = STATES.replace('currency = "currency"', 'currency = "currency"\nkind = "sale"\nidentity = "event"')
@@ -74,14 +77,15 @@ def test_after_any_loads_the_rollups_equal_a_rebuild(
     for number in range(6):
         text = SALES if chance.random() < 0.5 else STATES
         name = f"{number}.csv"
-        load_rows(
-            settings,
-            tmp_path,
-            some_rows(chance, chance.choice((1, 5, 80))),
-            text=text,
-            name=name,
-            header=HEADER_WITH_CURRENCY,
-        )
+        with suppress(LoadRefused):  # where the one row of a file has a price that is none
+            load_rows(
+                settings,
+                tmp_path,
+                some_rows(chance, chance.choice((1, 5, 80))),
+                text=text,
+                name=name,
+                header=HEADER_WITH_CURRENCY,
+            )
         now, marked = rollups(settings), marks(settings)
         assert now == rebuilt(settings)
         assert marked == marks(settings)

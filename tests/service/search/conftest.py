@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 
 @pytest.fixture

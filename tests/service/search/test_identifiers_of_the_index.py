@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from edge.index.identifiers import SQL as IDENTIFIERS
-from edge.search.index import SearchIndex
-from shared.config import Settings
 from shared.db.connect import connect
-from shared.identifiers import LAYOUT
+from shared.index.identifiers import LAYOUT
 from shared.search import layout
+from shared.search.index import SearchIndex
+from shared.settings.settings import Settings
 from tests.service.ingest.test_undo import IIDS, ONE, OTHER, Happening, in_transaction, something
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
-from workers.search import tiers
+from workers.search import build as tiers
 from workers.search.job import make_index
 
 # So many that what the others do is an update of the index.

@@ -5,15 +5,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
-from shared.config import Settings
 from shared.objects.directory import DirectoryStore
 from shared.objects.open import open_object_store
 from shared.search import layout, remote
+from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
+from shared.search.paging import find
+from shared.settings.settings import Settings
 from tests.support.s3 import in_bucket
-from workers.search import tiers
+from workers.search import build as tiers
 from workers.search.job import make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[3]
 COMMANDS = {
@@ -17,7 +17,7 @@ COMMANDS = {
     "worker": ["-m", "deploy.ctl.main", "worker"],
     "worker module": ["-m", "workers"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
-    "dispatcher module": ["-m", "workers.dispatch"],
+    "dispatcher module": ["-m", "workers", "dispatcher"],
     "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],
     "migrate": ["-m", "deploy.ctl.main", "migrate"],
 }

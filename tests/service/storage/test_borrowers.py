@@ -6,8 +6,8 @@ from contextlib import nullcontext
 import pytest
 
 from edge.storage.database import Database, Scope
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import edge_database
 
 LAST = "SELECT query FROM pg_stat_activity WHERE application_name = 'itemindex-edge' AND datname = current_database()"

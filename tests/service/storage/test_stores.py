@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
 from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
+from shared.settings.settings import Settings
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET
 
 

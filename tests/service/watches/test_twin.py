@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.accounts import organization
 from tests.support.shop import load_rows
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.support.client import Edge
-from workers.webhooks.deliver import deliver
+from workers.events.webhooks import deliver
 
 
 def execute(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import random
 from contextlib import ExitStack
 from dataclasses import replace
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import attempts, execute, happen, hook, hurry, numbers, send, verifies
 from tests.service.webhooks.receivers import Receiver, receiver
 from tests.support.client import Edge

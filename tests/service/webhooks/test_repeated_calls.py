@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import execute, happen, hook, send, signatures_hold
 from tests.service.webhooks.receivers import receiver
 from tests.support.accounts import api_key

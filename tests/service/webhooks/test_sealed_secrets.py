@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import attempts, happen, hook, hurry, send, signatures_hold
 from tests.service.webhooks.receivers import receiver
 from tests.support.client import Edge

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from shared.config import Settings
 from shared.db.connect import connect
+from shared.events.webhooks import ENDPOINTS_MAX
 from shared.jobs.contract import DELIVER
-from shared.webhooks import ENDPOINTS_MAX
+from shared.settings.settings import Settings
 from tests.service.webhooks.calls import execute, happen, hook, numbers, send, signatures_hold, verifies
 from tests.service.webhooks.receivers import receiver
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.workers import RecordedMessages, services_of, worker
-from workers.dispatch.dispatcher import Dispatcher
-from workers.dispatch.retention import SQL as RETENTION
+from workers.dispatcher import SQL as RETENTION
+from workers.dispatcher import Dispatcher
 
 
 async def test_events_arrive_in_their_order_signed_by_the_secret_that_was_shown(

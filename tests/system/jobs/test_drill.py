@@ -5,13 +5,13 @@ import subprocess
 
 import pytest
 
-from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from tests.system.conftest import DRILL, PROJECT, clean_environment
 
 pytestmark = [pytest.mark.xdist_group("drill"), pytest.mark.timeout(420)]
 
 
 def test_nothing_is_lost_while_everything_is_killed() -> None:
-    command = [*COMMAND, "drill", "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5", "--json"]
+    command = [*DRILL, "jobs", "--jobs", "16", "--kills", "8", "--minutes", "5", "--json"]
     environment = {**clean_environment(), "LEASE_TTL_SECONDS": "4"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=PROJECT, env=environment, timeout=400
@@ -26,8 +26,6 @@ def test_nothing_is_lost_while_everything_is_killed() -> None:
 
 def test_a_drill_kills_only_what_it_has_started() -> None:
     environment = {**clean_environment(), "DATABASE_URL": "postgresql://another.host/production"}
-    done = subprocess.run(
-        [*COMMAND, "drill", "jobs"], capture_output=True, text=True, check=False, cwd=PROJECT, env=environment
-    )
+    done = subprocess.run([*DRILL, "jobs"], capture_output=True, text=True, check=False, cwd=PROJECT, env=environment)
     assert done.returncode == 1
     assert "only what it has started" in " ".join(done.stderr.split())

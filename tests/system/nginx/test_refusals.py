@@ -110,6 +110,13 @@ async def test_each_refusal_is_a_whole_problem_document(front: Front, sent: byte
     assert front.stub.seen == []
 
 
+async def test_a_person_whose_form_is_too_large_gets_a_page(front: Front) -> None:
+    head = b"POST /dashboard/watches HTTP/1.1\r\n" + HOST + b"Accept: text/html\r\nContent-Length: 65537\r\n\r\n"
+    answer = parsed(await front.raw(head))
+    assert (answer.status, answer.get("Content-Type")) == (413, "text/html; charset=utf-8")
+    assert b"The body is larger than any call takes: 64 kB." in answer.body
+
+
 @pytest.mark.parametrize(
     "given", ["my-own-id_1", "0123456789abcdef0123456789ABCDEF", "6ba7b812-9dad-11d1-80b4-00c04fd430c8"]
 )

@@ -8,6 +8,7 @@ import urllib.error
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -153,7 +154,7 @@ def test_a_download_resumes_checks_and_does_nothing_twice(buyer: Buyer, tmp_path
             assert sum(reported) == manifest["bytes"]
             assert sorted(path.name for path in target.iterdir()) == sorted([file["name"], "manifest.json"])
         assert "signed_url" not in (target / "manifest.json").read_text()
-        unreachable = {**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}
+        unreachable: Any = {**manifest, "files": [{**file, "url": "http://127.0.0.1:1/"}]}
         Release(client, unreachable).download(tmp_path)  # nothing to fetch
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from edge.auth.credential_cache import CredentialCache
-from shared.accounts import Principal
-from shared.credentials import KEY_PREFIX, mint
+from edge.auth.credentials import CredentialCache
+from shared.organizations.accounts import Principal
+from shared.organizations.credentials import KEY_PREFIX, mint
 
 PRINCIPAL: Any = Principal("api-key", "id", None, "o", "O")  # type: ignore[arg-type]
 

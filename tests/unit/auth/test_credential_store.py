@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from edge.auth.credentials import CredentialStore
-from shared import credentials
 from shared.errors import StoreUnavailable
+from shared.organizations import credentials
 from shared.telemetry.log import Log
 
 PEPPER = "p" * 32

@@ -5,7 +5,7 @@ from typing import Any
 
 from edge.auth import id_token
 from edge.auth.users import UserService
-from shared.config import Settings
+from shared.settings.settings import Settings
 from tests.support.issuer import CLIENT, Issuer, SigningKey
 
 ISSUER = Issuer(url="https://id.example.org", keys=[SigningKey.make("one")])

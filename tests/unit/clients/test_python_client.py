@@ -1,11 +1,14 @@
 """The Python client without a service: what it sends, what it waits for, what it makes of refusals."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -18,9 +21,13 @@ from itemindex_client import (
     KeyNeeded,
     NotFound,
     RateLimited,
+    Report,
     SeveralCandidates,
+    UnknownArgument,
     Withdrawn,
 )
+from itemindex_client.cli import main
+from itemindex_client.orders import ReportCall
 
 from tests.unit.clients.answering import URL, answers, client, job, problem
 
@@ -64,6 +71,26 @@ def test_a_call_that_needs_a_key_is_not_sent_without_one() -> None:
     ):
         with pytest.raises(KeyNeeded, match="ITEMINDEX_KEY"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda one: one.report.cohorts(brandd="x"), "`brandd`; did you mean `brand`?"),
+        (lambda one: one.report.brand_insights("x", sort="brand"), "`sort`"),
+        (lambda one: one.search("x", nosuch=1), "there are limit, brand, category"),
+        (lambda one: one.resolve(gtn="1"), "did you mean `gtin`?"),
+        (lambda one: one.prices("x", chanel="w"), "did you mean `channel`?"),
+        (lambda one: one.events(afterr=1), "did you mean `after`?"),
+        (lambda one: one.export(dataset="items", formatt="csv"), "did you mean `format`?"),
+    ],
+)
+def test_an_argument_that_the_api_lacks_is_refused_before_a_call(
+    call: Callable[[Client], object], sentence: str
+) -> None:
+    with pytest.raises(UnknownArgument, match=re.escape(sentence)) as raised:
+        call(client(answers()))
+    assert isinstance(raised.value, TypeError)
 
 
 def test_free_calls_take_the_public_token_and_paid_ones_the_key() -> None:
@@ -125,7 +152,7 @@ def test_a_search_requests_its_pages_as_they_are_read() -> None:
 
 def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float]) -> None:
     reported: list[tuple[float, str]] = []
-    rows = {"data": [{"period": "2026-07", "median": "1.50"}], "meta": {"rows": 1}}
+    rows = {"data": [{"period": "2026-07-01", "mean": "1.50"}], "meta": {"rows": 1}}
     handler = answers(
         httpx.Response(202, json=job("queued", 0.0)),
         httpx.Response(200, json=job("running")),
@@ -135,7 +162,7 @@ def test_a_report_that_becomes_a_job_is_followed_to_its_rows(slept: list[float])
     report = client(handler).report.cohorts(from_="2026-07-01").wait(progress=lambda *step: reported.append(step))
     assert (report.rows, report.meta) == (rows["data"], rows["meta"])
     assert reported == [(0.0, "reading"), (0.5, "reading"), (1.0, "done")]
-    assert report.to_arrow().column_names == list(report.to_pandas().columns) == ["period", "median"]
+    assert report.to_arrow().column_names == list(report.to_pandas().columns) == ["period", "mean"]
 
 
 def test_an_export_is_followed_at_its_own_address_to_its_manifest(slept: list[float]) -> None:
@@ -217,6 +244,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("report", "cohorts", "brand=b"), "needs an API key"),
         (("report", "cohorts", "brand"), "write name=value"),
         (("report", "nonsense"), "invalid choice"),
+        (("report", "cohorts", "brandd=b"), "did you mean `brand`?"),
         (("fetch", "items"), "needs an API key"),
     ],
 )
@@ -225,9 +253,94 @@ def test_a_mistake_on_the_command_line_is_one_sentence(arguments: tuple[str, ...
     assert done.returncode in (1, 2) and sentence in done.stderr and "Traceback" not in done.stderr
 
 
-def test_the_package_is_typed_throughout() -> None:
+def test_the_help_of_a_report_lists_its_parameters_with_what_they_allow() -> None:
+    said = run("report", "price_index", "--help").stdout
+    for line in ("from  ", "one of day, week, month, quarter, year", "default: geks-jevons", "up to 100 values"):
+        assert line in said
+    assert "Only this one; without it, all" in run("report", "brand_insights", "--help").stdout
+    assert run("--version").stdout.startswith("ixc 1.")
+
+
+def test_a_parameter_that_is_named_twice_has_both_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    ordered: list[dict[str, object]] = []
+
+    def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
+        ordered.append(call._query)
+        return Report([], {}, dict)
+
+    monkeypatch.setattr(ReportCall, "wait", wait)
+    main(["report", "cohorts", "brand=a", "brand=b", "granularity=week"])
+    assert ordered == [{"brand": ["a", "b"], "granularity": "week"}]
+
+
+def strictly(*arguments: str, **environment: str) -> str:
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--cache-dir", os.devnull]
-    # Reading all of Polars and pandas would be four fifths of the work, for the two functions that return their frames.
-    alone = ["--no-site-packages", "--ignore-missing-imports", "-p", "itemindex_client"]
-    done = subprocess.run([*command, *alone], cwd=PACKAGE, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    # Reading all of Polars and pandas would be four fifths of the work, for the functions that return their frames.
+    alone = ["--no-site-packages", "--ignore-missing-imports", *arguments]
+    return subprocess.run(
+        [*command, *alone], cwd=PACKAGE, capture_output=True, text=True, env={**os.environ, **environment}
+    ).stdout
+
+
+CALLS = """
+from datetime import date
+from itemindex_client import AsyncClient, Client
+client = Client()
+client.report.cohorts(brand="x", from_=date(2026, 7, 1), granularity="week", group_by=["brand"])
+client.report.cohorts(brandd="x")  # refused
+client.report.cohorts(granularity="wek")  # refused
+client.report.brand_insights("x", group_by="channel")
+client.report.brand_insights("x", sort="brand")  # refused
+client.search("x", limit=5)
+client.search("x", nosuch=1)  # refused
+client.export(dataset="items", format="csv")
+client.export(format="csv")  # refused
+for row in client.report.cohorts(brand="x").wait().rows:
+    print((row["p50"] or "").upper(), row["items"] + 1)
+    print(row["p51"])  # refused
+for hit in client.search("x"):
+    print(hit["name"].upper())
+    print(hit["nam"])  # refused
+for price in client.prices("x", channel=["w"]).rows:
+    print(price["median"].upper())
+for event in client.events(after="1"):
+    print(event["type"])
+
+async def awaited(client: AsyncClient) -> None:
+    for row in (await client.report.price_index(brand="x").wait()).rows:
+        print(row["index"])
+    await client.report.price_index(brandd="x").wait()  # refused
+    async for hit in client.search("x"):
+        print(hit["iid"])
+"""
+
+
+def test_the_package_is_typed_throughout_and_refuses_what_the_document_lacks(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLS)
+    said = strictly("-p", "itemindex_client", "-m", "caller", MYPYPATH=str(tmp_path))
+    refused = [number for number, line in enumerate(CALLS.splitlines(), 1) if line.endswith("# refused")]
+    assert [int(number) for number in re.findall(r"caller.py:(\d+): error", said)] == refused, said
+    assert f"Found {len(refused)} errors in 1 file" in said
+
+
+FAULTS = [
+    {"parameter": "brand", "detail": "is not a known brand; see /v1/index/brands", "value": "nosuch"},
+    {"parameter": "granularity", "detail": "must be one of day, week, month"},
+]
+
+
+def test_a_refusal_carries_its_faults_and_its_text_has_each_of_them_once() -> None:
+    detail = "`brand`: `nosuch` is not a known brand; see /v1/index/brands."
+    refused = problem(400, "invalid-parameter", detail=detail, errors=FAULTS)
+    with pytest.raises(ApiProblem) as raised:
+        client(answers(refused)).report.cohorts(brand="nosuch").wait()
+    assert raised.value.errors == FAULTS
+    assert str(raised.value).count("is not a known brand") == 1
+    assert "`granularity`: must be one of day, week, month" in str(raised.value)
+
+
+def test_a_job_that_the_data_refused_carries_its_faults_too() -> None:
+    failed = job("failed", error={"detail": "d", "errors": FAULTS})
+    with pytest.raises(JobFailed, match="granularity") as raised:
+        client(answers(httpx.Response(202, json=failed))).report.price_index(brand="b").wait()
+    assert raised.value.errors == FAULTS

@@ -13,8 +13,9 @@ from itemindex_client import (
     DownloadFailed,
     KeyNeeded,
 )
-from itemindex_client.aio import AsyncRelease, AsyncReportCall
-from itemindex_client.client import Release, ReportCall
+from itemindex_client.aio import AsyncRelease
+from itemindex_client.client import Release
+from itemindex_client.orders import AsyncReportCall, ReportCall
 
 from tests.unit.clients.answering import URL, answers, client, manifest
 

@@ -10,7 +10,9 @@ import httpx
 import pytest
 from itemindex_client import Client
 
-from edge.meta.client_samples import SAMPLES, python, typescript
+from edge.docs.code_samples import SAMPLES
+from edge.docs.code_samples import python_sample as python
+from edge.docs.code_samples import typescript_sample as typescript
 
 PROJECT = Path(__file__).parents[3]
 DOCUMENT = json.loads((PROJECT / "deploy/openapi/v1.json").read_text())
@@ -41,7 +43,7 @@ def test_a_sample_of_python_calls_the_operation(
     http = httpx.Client(transport=httpx.MockTransport(handler))
     monkeypatch.setattr(Client, "__init__", functools.partialmethod(Client.__init__, http=http))
     monkeypatch.chdir(tmp_path)
-    source = python(operation, "http://service/v1")
+    source = python(operation, "http://service/v1", "install it")
     assert source
     exec(compile(ast.parse(source), operation, "exec"), {})
     assert re.fullmatch(path_of(operation), sent[0]), sent
@@ -49,7 +51,7 @@ def test_a_sample_of_python_calls_the_operation(
 
 @pytest.mark.parametrize("operation", SAMPLES)
 def test_a_sample_of_typescript_calls_methods_that_there_are(operation: str) -> None:
-    source = typescript(operation, "http://service/v1")
+    source = typescript(operation, "http://service/v1", "install it")
     assert source and source.count("(") == source.count(")")
     for name in re.findall(r"client\.(?:report\.)?(\w+)\(", source):
         assert re.search(rf"^    (?:async )?\*?{name}\(", COMPILED, re.MULTILINE), name

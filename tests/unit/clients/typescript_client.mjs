@@ -53,6 +53,22 @@ test("an answer that is no problem document is described by its status", async (
   await assert.rejects(client.lookup("x"), /answered 418/);
 });
 
+test("an argument that the API lacks is refused before a call", async () => {
+  const { client, sent } = answering([]);
+  for (const call of [
+    async () => client.report.cohorts({ brandd: ["x"] }),
+    async () => client.search("x", { nosuch: 1 }),
+    async () => client.search("x", { format: "csv" }),
+    () => client.resolve({ gtn: "1" }),
+    () => client.prices("x", { chanel: "w" }),
+    () => client.events({ afterr: 1 }).next(),
+    async () => client.report.brand("x", { sort: "brand" }),
+  ]) {
+    await assert.rejects(call, (error) => error instanceof itemindex.UnknownArgument && /there are /.test(error.message));
+  }
+  assert.equal(sent.length, 0);
+});
+
 test("a call that needs a key is not sent without one", async () => {
   const { client, sent } = answering([], { key: "" });
   for (const call of [

@@ -1,7 +1,6 @@
 """What the command line says to a mistake: one clear sentence and exit code 1 or 2, never a traceback."""
 
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -54,8 +53,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         (("doctor", "--data-dir", "/proc/nope"), "nothing runs on /proc/nope"),
         (("jobs", "list", "--state", "nonsense"), "'nonsense' is not one of"),
         (("jobs", "list", "--limit", "0"), "0 is not in the range"),
-        (("ingest", "rejects", "--limit", "-1"), "-1 is not in the range"),
-        (("generate", "--seed", "-1"), "-1 is not in the range"),
+        (("loads", "rejects", "--limit", "-1"), "-1 is not in the range"),
         (("plans", "set", "brand", "--burst-units", "9" * 12), "is not in the range"),
         (("webhooks", "replay", str(UUID(int=1)), "--after", "9" * 30), "is not in the range"),
         (("nginx", "render", "--listen", "bad"), "is no address"),
@@ -65,8 +63,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         (("fetch", "items", "--key", "ké"), "the key has characters that no key has"),
         (("fetch", "items", "--key", "k", "--url", "http://é é"), "is no address of an API"),
         (("top", "--url", "http://[", "--once"), "is no address of metrics"),
-        (("capacity", "--lookups", "inf"), "inf is not a finite number"),
-        (("capacity", "--accounts", "nan"), "nan is not a finite number"),
+        (("calc", "index-numbers", "nowhere.csv"), "does not exist"),
         (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
         (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),
         (("item", "list"), "Did you mean `items`?"),
@@ -108,9 +105,9 @@ LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
         ("ingest guess", "long.csv", LONG_CELL, "the file is broken: field larger than field limit"),
         ("ingest guess", "cut.csv.gz", CUT_GZIP, "the file is broken"),
         ("ingest guess", "cut.parquet", b"PAR1....PAR1", "the file is broken"),
-        ("units compare", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
-        ("prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
-        ("footprint evaluate", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+        ("calc units --pairs", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
+        ("calc prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+        ("calc footprint", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
     ],
     ids=["cell", "gzip", "parquet", "pairs", "prices", "figures"],
 )
@@ -121,12 +118,6 @@ def test_a_broken_file_is_answered_with_a_sentence(
     done = run(*command.split(), str(tmp_path / name))
     assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
     assert sentence in " ".join(done.stderr.split())
-
-
-def test_generated_files_are_named_as_json_for_programs(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "small.parquet"
-    done = run("generate", "--items", "3", "--observations", "9", "--out", str(out), "--json")
-    assert json.loads(done.stdout) == {"out": str(out), "mapping": str(out.with_suffix(".toml"))}
 
 
 def test_a_full_disk_is_answered_with_a_sentence() -> None:

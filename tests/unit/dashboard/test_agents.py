@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge.dashboard.agents import browser_of
+from edge.dashboard.sign_out import browser_of
 
 _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 

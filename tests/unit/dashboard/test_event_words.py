@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from edge.dashboard.event_words import words_of
-from shared.events import TYPES
+from edge.dashboard.events import words_of
+from shared.events.types import TYPES
 
 _FIRED = {"watch": "w", "label": None, "target": "brand", "code": "vita", "day": "2026-07-02", "currency": "HKD"}
 _JOB = {"job": "j-1", "kind": "sustainability-rollup", "state": "failed"}
@@ -29,7 +29,7 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         None,
     ),
     ("job.ended", _JOB, "Sustainability rollup failed", "/dashboard/jobs/j-1"),
-    ("export.ready", _JOB, "The files of an export can be downloaded", "/dashboard/exports/j-1"),
+    ("export.ready", _JOB, "The files of an export are ready to download", "/dashboard/exports/j-1"),
     (
         "release.cut",
         {"dataset": "items", "data_version": 7, "rows": 12_345, "bytes": 1},
@@ -37,15 +37,16 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "/dashboard/datasets/items?release=7",
     ),
     ("item.merged", {"iid": "A", "survivor_iid": "B"}, "A became part of B", "/dashboard/explorer/B"),
+    ("item.split", {"iid": "A", "survivor_iid": "B"}, "A is no longer part of B", "/dashboard/explorer/A"),
     ("item.withdrawn", {"iid": "A", "survivor_iid": None}, "A was withdrawn", None),
     ("item.restored", {"iid": "A", "survivor_iid": None}, "A is active again", "/dashboard/explorer/A"),
     (
         "quota.reached",
         {"day": "2026-07-02", "percent": 80, "used": 8_000, "limit": 10_000},
-        "80 % of the units of 2026-07-02: 8,000 of 10,000",
+        "80 % of the daily units used on 2026-07-02: 8,000 of 10,000",
         "/dashboard/usage",
     ),
-    ("key.rotated", {"key_id": "k1"}, "Key k1 is the new one", "/dashboard/key"),
+    ("key.rotated", {"key_id": "k1"}, "Key k1 is the new key", "/dashboard/key"),
     ("key.revoked", {"key_id": "k1"}, "Key k1 was revoked", "/dashboard/key"),
     ("webhook.disabled", {"webhook": "w", "reason": "It answered 410."}, "It answered 410.", "/dashboard/webhooks/w"),
 ]

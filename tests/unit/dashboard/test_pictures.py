@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard import charts
 from edge.dashboard.reports import drawn
-from edge.reports.declarations import REPORTS_BY_KIND
 
 PICTURE = REPORTS_BY_KIND["cohorts"].picture
 
@@ -27,7 +27,7 @@ class Rows(list[dict[str, Any]]):
 
 @pytest.mark.parametrize(("brands", "in_the_loop"), [(2, True), (60, False)])
 async def test_pictures_of_many_rows_are_drawn_in_a_thread(brands: int, in_the_loop: bool) -> None:
-    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, *PICTURE.bars, PICTURE.compared}
+    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, "min", "p25", "p75", "max", PICTURE.compared}
     rows = [
         {"period": f"2026-{month:02d}", "brand": f"b{brand}", "currency": "EUR", **dict.fromkeys(names, month + 0.5)}
         for month in range(1, 13)

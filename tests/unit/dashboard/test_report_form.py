@@ -2,10 +2,10 @@
 
 import pytest
 
-from edge.dashboard.report_form import Field, fields_of
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Report
-from edge.reports.schemas import question_names
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_schemas import question_names
+from edge.dashboard.forms import Field, fields_of
 
 
 def fields(kind: str) -> dict[str, Field]:

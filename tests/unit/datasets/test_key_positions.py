@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workers.datasets.codecs.key_positions import KeyPositions
+from workers.bulk.codecs.observations import KeyPositions
 
 RANDOM = np.random.default_rng(7)
 SPREADS = {

@@ -4,11 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from shared.exports.contract import GONE, ID_END, ROWS
-from shared.exports.request import Request
+from shared.bulk.request import GONE, ID_END, ROWS, Request
 from tests.support.exports import parameters
-from workers.context import SplitRows
-from workers.exports.plan import ranges_of
+from workers.bulk.exports import ranges_of
+from workers.jobs.context import SplitRows
 
 
 def request(since: int | None = None) -> Request:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.money import minor_digits
-from workers.datasets.codecs.text import csv_rows, ndjson_rows
+from workers.bulk.codecs.text import csv_rows, ndjson_rows
 
 _TEXTS = st.sampled_from(["a", "", "x,y", 'q"q', "two\nlines", "\u2028", "ü", "null", "{}"])
 _CURRENCIES = ("HKD", "JPY", "KWD", "CLF")

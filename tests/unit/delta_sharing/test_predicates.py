@@ -12,12 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from edge.delta_sharing.predicates import PredicateHints
-from shared.datasets.arrow import arrow_schema
-from shared.datasets.schema import DATASETS, ReleaseFile, schema_of
+from edge.bulk.delta_sharing_predicates import PredicateHints
+from shared.bulk.schema import DATASETS, ReleaseFile, arrow_schema, schema_of
 from shared.objects.directory import DirectoryStore
-from workers.context import SplitRows
-from workers.datasets.writers.release_file import ReleaseWriter
+from workers.bulk.writers.release_file import ReleaseWriter
+from workers.jobs.context import SplitRows
 
 OBSERVATIONS = DATASETS["observations"]
 TYPES = {str(column["name"]): str(column["type"]) for column in schema_of(OBSERVATIONS)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge.digital_link.address import DigitalLink, read_path
+from edge.index.digital_link_uri import DigitalLink, read_path
 from shared.errors import WrongIdentifier
 
 NEITHER = "needs pairs of an application identifier and a value, or one compressed segment, after the GTIN"

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from edge.digital_link.address import DigitalLink, read_path
-from edge.digital_link.compression import decompressed, first_key
+from edge.index.digital_link_uri import DigitalLink, decompressed, first_key, read_path
 from shared.errors import InvalidIdentifier, WrongIdentifier
 
 _ARTICLE = "/01/09506000134352"

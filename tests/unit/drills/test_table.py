@@ -35,4 +35,4 @@ def test_a_broken_promise_is_marked() -> None:
 
 def test_the_table_names_its_run() -> None:
     assert "2026-11-22" in table(seen("search", s200=1))[0]
-    assert "`itemindex drill outages --seconds 3 --markdown`" in table(seen("search", s200=1))[0]
+    assert "`python -m tests.drills outages --seconds 3 --markdown`" in table(seen("search", s200=1))[0]

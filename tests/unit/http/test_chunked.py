@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge.middleware.chunked import framing_is_excessive
+from edge.http.middleware import framing_is_excessive
 
 
 def chunked(body: bytes, size: int, extension: bytes = b"") -> int:

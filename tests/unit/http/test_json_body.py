@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.http.json_body import JSON_DEPTH_MAX, decode_json
+from edge.http.json import JSON_DEPTH_MAX, decode_json
 from shared.errors import InvalidJson
 
 JSON = st.recursive(

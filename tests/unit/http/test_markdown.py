@@ -1,7 +1,13 @@
 """Guides as pages: headings that can be linked to, tables that scroll, links that lead somewhere."""
 
-from edge.meta.guides import address_of
-from edge.meta.markdown import render
+import re
+from pathlib import Path
+
+import pytest
+
+from edge.docs.guides import READERS, address_of, render
+
+GUIDES = Path(__file__).parents[3] / "deploy/guides"
 
 
 def test_headings_have_anchors_and_twins_are_numbered() -> None:
@@ -29,3 +35,21 @@ def test_links_of_guides_lead_to_guides_or_out() -> None:
     assert address_of("#here", guides) == "#here"
     assert address_of("../decisions/0001-x.md", guides) is None
     assert address_of("missing.md", guides) is None
+
+
+def test_every_guide_is_listed_once() -> None:
+    listed = [name for names in READERS.values() for name in names]
+    assert sorted(listed) == sorted(path.stem for path in GUIDES.glob("*.md"))
+
+
+@pytest.mark.parametrize("name", [name for names in READERS.values() for name in names])
+def test_a_guide_begins_with_one_plain_sentence_about_its_purpose(name: str) -> None:
+    title, summary, *_ = (GUIDES / f"{name}.md").read_text(encoding="utf-8").split("\n\n")
+    assert title.startswith("# ")
+    assert re.fullmatch(r"[^`\[<.]{20,200}\.", " ".join(summary.split())), summary
+
+
+@pytest.mark.parametrize("name", READERS["customers"])
+def test_a_customers_guide_names_no_file_and_no_decision_of_the_repository(name: str) -> None:
+    text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    assert re.findall(r"\b(?:deploy|shared|edge|workers|tests)/[\w./-]+|\bdecisions?\W+\d{4}", text) == []

@@ -3,10 +3,10 @@
 import pytest
 from marshmallow import Schema, ValidationError, fields
 
-from edge.analytics.displacement import DisplacementQuery
-from edge.delta_sharing.schemas import VersionQuery
+from edge.analytics.schemas import DisplacementQuery
+from edge.bulk.schemas import VersionQuery
 from edge.http.parameters import problem_of_validation
-from edge.index.resolve_schemas import IdentifierFields
+from edge.index.schemas import IdentifierFields
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.http.catalogue import CATALOGUE
-from edge.http.conditional import none_match
-from edge.http.context import instance_of, request_id_from
-from edge.http.cursors import CursorSigner
+from edge.http.context import instance_of, request_id_from, uuid7
+from edge.http.faults import CATALOGUE
+from edge.http.lists import CursorSigner
 from edge.http.problems import Problem
-from edge.http.uuid7 import uuid7
-from edge.quota.headers import limit_fields
+from edge.http.representation import none_match
+from edge.quota.billing import limit_fields, refusal
 from edge.quota.policy import Decision
-from edge.quota.refusal import refusal
-from shared import credentials
-from shared.config import Settings
 from shared.errors import InvalidCursor
-from shared.plans import Plan
+from shared.organizations import credentials
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
 
 BRAND = Plan(

@@ -8,12 +8,12 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
+from edge.docs.guides import Guides
+from edge.docs.problem_types import Errors
+from edge.docs.well_known import WellKnown
 from edge.http.context import CONTEXT, Context
 from edge.http.representation import MadeOnce
-from edge.meta.guides import Guides
-from edge.meta.problem_types import Errors
-from edge.meta.well_known import WellKnown
-from shared.config import Settings
+from shared.settings.settings import Settings
 
 
 def _request(method: str, path: str, *arguments: Any, **named: Any) -> web.Request:
@@ -82,7 +82,7 @@ async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str
 
 
 async def test_a_second_request_makes_no_well_known_document_again() -> None:
-    documents = WellKnown(Settings(), Guides())
+    documents = WellKnown(Settings(), Guides({}))
     for handler in (documents.api_catalog, documents.robots, documents.llms):
         first, second = [await handler(_request("GET", "/")) for _ in range(2)]
         assert first.body is second.body  # type: ignore[attr-defined]

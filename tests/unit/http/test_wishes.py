@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.http.conditional import match
 from edge.http.prefer import best_format, wait_seconds
-from edge.http.ranges import Slice, Unsatisfiable, slice_of
-from shared.results.layout import MEDIA_TYPES
+from edge.http.representation import match
+from edge.http.stream import Slice, Unsatisfiable, slice_of
+from shared.analytics.results import MEDIA_TYPES
 
 
 @pytest.mark.parametrize(

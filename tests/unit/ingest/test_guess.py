@@ -2,8 +2,10 @@
 
 import gzip
 import json
+from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -47,6 +49,65 @@ def test_a_price_list_is_understood(tmp_path: Path) -> None:
         }
     ]
     assert found.items[0]["identifiers"] == {"gtin": "4006381333931"}
+
+
+PRICES = ("15.00 USD", "1,015.00 USD", "9 EUR", "EUR 7.50", "US$ 12", "€3.25", "KWD 1.250")
+
+
+def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> None:
+    rows = "".join(f"{n}\tThing {n}\t{price}\t2026-07-01\n" for n, price in enumerate(PRICES))
+    mapping, path = guessed(tmp_path, "id\ttitle\tprice\tdate\n" + rows, "feed.tsv")
+    found = Previewer(mapping, shown=20).of_items([path], Transformer(mapping, {}))
+    query = """SELECT CAST(regexp_replace(price, '[^0-9.]', '', 'g') AS decimal(12, 3)),
+        CASE WHEN contains(price, '€') THEN 'EUR' WHEN contains(price, 'US$') THEN 'USD'
+             ELSE regexp_extract(price, '[A-Z]{3}') END FROM read_csv($1, delim = '\t', all_varchar = true)"""
+    judged = [(price, currency) for price, currency in duckdb.execute(query, [str(path)]).fetchall()]
+    assert [(Decimal(row["price"]), row["currency"]) for row in found.observations] == judged
+    path.write_text(path.read_text() + "90\tA\t5.00\t2026-07-01\n91\tB\t5 GBP\t2026-07-01\n92\tC\t5 RUR\t2026-07-01\n")
+    later = Previewer(mapping, shown=20).of_items([path], Transformer(mapping, {}))
+    assert (later.counts["observations_read"], later.counts["rejected"]) == (len(PRICES), 3)
+
+
+@pytest.mark.parametrize(
+    ("prices", "said"),
+    [
+        (("£5.00", "5.00", "6.00"), '1 of 3 prices with "£": of which currency?'),
+        (("¥1,200", "¥500"), '2 of 2 prices with "¥": of which currency?'),
+    ],
+)
+def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path, prices: tuple[str, ...], said: str) -> None:
+    content = "id,name,price\n" + "".join(f'{n},A,"{price}"\n' for n, price in enumerate(prices))
+    mapping, path = guessed(tmp_path, content)
+    [observation] = mapping.observations
+    assert (observation.currency.column, observation.price.strip, observation.price.replace) == ("?", "", ())
+    assert said in guess(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "currency", "marks"),
+    [
+        ("$5,CAD\n$6,CAD\n", "currency", {"$"}),
+        ("$5,CAD\n$6,EUR\n", "currency", set()),
+        ("€5,EUR\n$6,USD\n", "price", {"€", "$"}),
+        ("€5,EUR\n$6,CAD\n", "currency", set()),
+        ("€5,USD\n€6,USD\n", "currency", set()),
+    ],
+)
+def test_a_mark_beside_a_column_of_the_currency_is_taken_out_only_where_both_agree(
+    tmp_path: Path, rows: str, currency: str, marks: set[str]
+) -> None:
+    content = "price,currency,id\n" + "".join(f"{row},{n}\n" for n, row in enumerate(rows.split()))
+    [observation] = guessed(tmp_path, content)[0].observations
+    assert (observation.currency.column, {mark for mark, _ in observation.price.replace}) == (currency, marks)
+
+
+@pytest.mark.parametrize(("listed", "read"), [("€12", True), ("12", True), ("$12", False), ("12 kr", False)])
+def test_a_list_price_has_the_currency_of_the_price_or_is_not_read(tmp_path: Path, listed: str, read: bool) -> None:
+    mapping, path = guessed(
+        tmp_path, "id,price,rrp\n" + "".join(f"{n},€9,€12\n" for n in range(20)) + f"20,€9,{listed}\n"
+    )
+    assert (mapping.observations[0].list_price is not None) is read
+    assert read or '# list_price: "rrp" holds ' in guess(path)
 
 
 def test_an_unknown_value_is_not_invented(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Which identifiers are rejects because they cannot be followed."""
 
-from workers.ingest.link_rejects import REPEATED, faults
-from workers.matching.records import Record
+from workers.articles.matching.records import Record
+from workers.ingest.linking import REPEATED, faults
 
 GTIN = "04901777018686"
 

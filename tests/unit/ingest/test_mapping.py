@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from shared.errors import LoadRefused
-from shared.slugs import slug
+from shared.index.slugs import slug
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.fields import Field

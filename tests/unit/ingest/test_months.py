@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.ingest.buffers import DEFAULT_BUFFERS, LoadBuffers
+from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 

@@ -72,9 +72,16 @@ def test_markup_in_data_is_shown_as_it_is(tmp_path: Path) -> None:
     assert "\x1b" not in result.output
 
 
-def test_a_file_without_rows_is_no_error(tmp_path: Path) -> None:
-    assert document(dry_run(tmp_path, HEADER, "--json"))["counts"]["rows"] == 0
-    assert document(dry_run(tmp_path, HEADER + '1,"open,,2026-07-01,1,,\n', "--json"))["counts"]["rejected"] == 1
+def test_files_of_which_nothing_can_be_used_are_shown_and_refused(tmp_path: Path) -> None:
+    empty = dry_run(tmp_path, HEADER, "--json")
+    assert empty.exit_code == 1
+    assert str(empty.exception) == (
+        "a.csv: has 31 bytes and not one row: leave the file out if nothing is missing from it, else make `delimiter`, "
+        "`quote` and `encoding` of the mapping those of the file"
+    )
+    broken = dry_run(tmp_path, HEADER + '1,"open,,2026-07-01,1,,\n', "--json")
+    assert (broken.exit_code, json.loads(broken.output)["counts"]["rejected"]) == (1, 1)
+    assert "a.csv line 2" in str(broken.exception)
 
 
 def test_a_cell_of_any_size_ends_no_process(tmp_path: Path) -> None:

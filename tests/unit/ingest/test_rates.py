@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.errors import LoadRefused
-from workers.rates.ecb import read
+from workers.ingest.rates import read
 
 HISTORY = "Date,USD,JPY,CYP,\n2026-07-03,1.1520,170.25,N/A,\n2026-07-02,1.1497,169.9,0.5842,\n"
 DAILY = "Date, USD, JPY, \n3 July 2026, 1.1520, 170.25, \n"

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from workers.ingest.read_ahead import ahead, alternating
+from workers.ingest.readers import ahead, alternating
 
 
 def _threads() -> list[str]:

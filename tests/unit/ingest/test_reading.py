@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from shared.errors import LoadRefused
-from workers.ingest import read_csv, readers
+from workers.ingest import read_csv, read_ndjson, readers
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
 
@@ -192,7 +193,6 @@ def test_a_member_that_no_row_has_is_an_error_unless_it_is_sparse(tmp_path: Path
     [
         ('{"id":1,"id":2,"name":"A","brand":"B"}', "names a member twice"),
         ('{"id":1,"name":{"x":1},"brand":"B"}', "an object or a list"),
-        ('{"id":NaN,"name":"A","brand":"B"}', "NaN"),
         ("[1]", "not a JSON object"),
         ("{", "not a JSON object"),
         ('{"id":"\\ud800"}', "surrogate"),
@@ -200,7 +200,7 @@ def test_a_member_that_no_row_has_is_an_error_unless_it_is_sparse(tmp_path: Path
         ('{"id":1,"x":' + "[" * 200_000 + "]" * 200_000 + "}", "nested deeper"),
         ("\\xff", "not a JSON object"),
     ],
-    ids=["twice", "object", "NaN", "list", "broken", "surrogate", "deep", "very deep", "noise"],
+    ids=["twice", "object", "list", "broken", "surrogate", "deep", "very deep", "noise"],
 )
 def test_a_line_that_is_no_plain_object_is_a_reject(tmp_path: Path, line: str, reason: str) -> None:
     good = '{"id":"9","name":"A","brand":"[[[[{{{{"}'
@@ -269,3 +269,58 @@ def test_a_misspelt_member_of_a_list_of_objects_is_answered_with_the_near_one(tm
     path = put(tmp_path, '{"id": "1", "name": "A", "offers": [{"price": 1}]}\n', "a.ndjson")
     with pytest.raises(LoadRefused, match=re.escape("is 'offers.0.price' meant")):
         rows_of(path, a_mapping(tmp_path, TEXT.replace('"brand"', '"ofers.0.price"')))
+
+
+@pytest.mark.parametrize("block", [7, 64, 1 << 20])
+@pytest.mark.parametrize("ends", ["\r", "\r\n", "\n"])
+@pytest.mark.parametrize("header_ends", ["\r", "\r\n", "\n"])
+def test_lines_may_end_in_each_way_that_pandas_reads(tmp_path: Path, header_ends: str, ends: str, block: int) -> None:
+    lines = [f'{n},"Thing, {n}",B' for n in range(30)]
+    path = put(tmp_path, "id,name,brand" + header_ends + ends.join(lines) + ends)
+    frame = pandas.read_csv(path, dtype=str)
+    rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
+    assert ([row[1:] for row in rows], rejects) == (list(frame.itertuples(index=False, name=None)), [])
+    assert [row[0] for row in rows] == list(range(2, 32))
+
+
+@pytest.mark.parametrize("ends", ["\r", "\r\n"])
+def test_lines_of_ndjson_may_end_in_a_carriage_return(
+    tmp_path: Path, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = [{"id": str(n), "name": "A", "brand": "B"} for n in range(9)]
+    path = put(tmp_path, ends.join(map(json.dumps, objects)) + ends, "a.ndjson")
+    for size in (1, 10, 1 << 20):
+        monkeypatch.setattr(read_ndjson, "_CHUNK_BYTES", size)
+        rows, rejects = rows_of(path, a_mapping(tmp_path))
+        assert (rows, rejects) == ([(n + 1, str(n), "A", "B") for n in range(9)], [])
+
+
+def test_a_line_that_is_too_long_ends_at_a_carriage_return_too(tmp_path: Path) -> None:
+    path = put(tmp_path, "id,name,brand\r1,A,x\r2," + "B" * (3 << 20) + ",x\r3,C,x\r")
+    rows, rejects = rows_of(path, a_mapping(tmp_path))
+    assert ([row[:2] for row in rows], [line for line, _ in rejects]) == ([(2, "1"), (4, "3")], [3])
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be", "utf-8-sig"])
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson"])
+def test_a_byte_order_mark_of_each_encoding_is_heeded(tmp_path: Path, encoding: str, name: str) -> None:
+    text = "id,name,brand\n1,豆奶,x\n" if name == "a.csv" else '{"id":"1","name":"豆奶","brand":"x"}\n'
+    mark = "" if encoding in ("utf-32", "utf-8-sig") else "\ufeff"
+    path = put(tmp_path, (mark + text).encode(encoding), name)
+    rows, rejects = rows_of(path, a_mapping(tmp_path))
+    assert ([row[1:] for row in rows], rejects) == ([("1", "豆奶", "x")], [])
+    if name == "a.csv":
+        codec = encoding.removesuffix("-le").removesuffix("-be")
+        assert pandas.read_csv(path, dtype=str, encoding=codec).to_numpy().tolist() == [["1", "豆奶", "x"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", b"id,name,brand\n"), ("b.csv", b"id,name,brand\n\n\r\n"), ("c.ndjson", b"\n \n"), ("d.parquet", b"")],
+)
+def test_a_file_with_bytes_and_no_row_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    path = put(tmp_path, content, name)
+    if name == "d.parquet":
+        pyarrow.parquet.write_table(pa.table(dict.fromkeys(("id", "name", "brand"), pa.array([], pa.string()))), path)
+    with pytest.raises(LoadRefused, match=f"^{name}: has [0-9,]+ bytes and not one row: leave the file out if "):
+        rows_of(path, a_mapping(tmp_path))

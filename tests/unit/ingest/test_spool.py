@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from workers.ingest.buffers import DEFAULT_BUFFERS
+from workers.ingest.batches import DEFAULT_BUFFERS
 from workers.ingest.month_buffer import Months
 from workers.ingest.observations import OBSERVATION
-from workers.ingest.spool import Spool
+from workers.ingest.stage import Spool
 
 MAY, JUNE = date(2000, 5, 1), date(2000, 6, 1)
 

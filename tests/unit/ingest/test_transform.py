@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from workers.generate.market import MAPPING
+from tests.perf.generate import MAPPING
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.readers import read as batches
 from workers.ingest.transform import Transformer

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.process import Program, ServiceProcess
-from deploy.local.processes import end_all_writing_below, group_lives, writing_below
+from deploy.local.process import Program, ServiceProcess, end_all_writing_below, group_lives, writing_below
 
 # A main process with a worker that ignores whether its parent lives; the worker writes its number down.
 _PARENT = """

@@ -1,10 +1,13 @@
 """Clusters: one article per group, whatever the order of what is known."""
 
+from dataclasses import replace
+from datetime import date
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.matching.clusters import Member, cluster
-from workers.matching.records import Decision, Kind, Link
+from workers.articles.matching.clusters import Member, cluster
+from workers.articles.matching.records import Decision, Evidence, Kind, Link
 
 LETTERS = "abcd"
 
@@ -48,6 +51,23 @@ def test_a_pair_that_a_person_rejected_stays_apart_even_in_a_chain_of_identifier
     links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("b1", "c1", 1.0, Kind.IDENTIFIER)]
     done = cluster(_members("a1", "b1", "c1"), links, rejected=[("c1", "a1")])
     assert done.groups == (("a1", "b1"),)
+
+
+def test_a_pair_that_contradicts_its_identifier_stays_apart_even_in_a_chain_of_identifiers() -> None:
+    against = (Evidence("gtin", "1", "1", agrees=True), Evidence("pack", "a", "c", agrees=False))
+    links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("b1", "c1", 1.0, Kind.IDENTIFIER)]
+    waiting = Link("a1", "c1", Kind.IDENTIFIER, 0.5, Decision.REVIEW, against)
+    assert cluster(_members("a1", "b1", "c1"), [*links, waiting]).groups == (("a1", "b1"),)
+    unlike = replace(waiting, evidence=(against[0], replace(against[1], field="name")))
+    assert cluster(_members("a1", "b1", "c1"), [*links, unlike]).groups == (("a1", "b1", "c1"),)
+
+
+def test_a_younger_record_takes_no_link_of_equal_strength_away() -> None:
+    links = [_link("a1", "b1", 1.0, Kind.IDENTIFIER), _link("a1", "b2", 1.0, Kind.IDENTIFIER)]
+    for older in ("b1", "b2"):
+        ages = {key: (date(2026, 7, 1 if key in ("a1", older) else 2),) for key in ("a1", "b1", "b2")}
+        members = {key: replace(one, age=ages[key]) for key, one in _members(*ages).items()}
+        assert cluster(members, links).groups == (("a1", older),)
 
 
 def test_a_pair_that_a_person_accepted_is_joined_without_a_link() -> None:

@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deploy.ctl.matches_model import evaluate
-from workers.matching.evaluation import Files
-from workers.matching.evaluation import evaluate as measure
-from workers.matching.evaluation_files import UnusableFile, read_pairs, read_records
-from workers.matching.evaluation_pairs import TooFewExamples
-from workers.matching.model import Model
-from workers.matching.synthetic import World, worlds
-from workers.matching.transfer import NothingToLearnFrom
+from workers.articles.matching.evaluation import Files
+from workers.articles.matching.evaluation import evaluate as measure
+from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
+from workers.articles.matching.evaluation_pairs import TooFewExamples
+from workers.articles.matching.model import Model
+from workers.articles.matching.synthetic import World, worlds
+from workers.articles.matching.transfer import NothingToLearnFrom
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> Path:

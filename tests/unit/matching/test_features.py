@@ -1,10 +1,10 @@
 """What is compared of model numbers that shops spell differently."""
 
-from workers.matching.features import pair_features
-from workers.matching.profiles import profile
-from workers.matching.records import Record
-from workers.matching.text import digit_runs
-from workers.matching.vocabulary import Vocabulary
+from workers.articles.matching.features import pair_features
+from workers.articles.matching.profiles import profile
+from workers.articles.matching.records import Record
+from workers.articles.matching.text import digit_runs
+from workers.articles.matching.vocabulary import Vocabulary
 
 _WORDS = Vocabulary()
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.matching.index import MatchIndex
-from workers.matching.records import Record
-from workers.matching.text import normalize, words
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.records import Record
+from workers.articles.matching.text import normalize, words
 
 _WORDS = ("lamp", "chair", "table", "kettle", "mirror", "carpet", "vase", "clock")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.matching.context import contenders
-from workers.matching.index import MatchIndex
-from workers.matching.judging import Block, Judge, judged
-from workers.matching.model import Model
-from workers.matching.segment import Array
-from workers.matching.synthetic import worlds
-from workers.matching.training import all_pairs
+from workers.articles.matching.context import contenders
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.judging import Block, Judge, judged
+from workers.articles.matching.model import Model
+from workers.articles.matching.segment import Array
+from workers.articles.matching.synthetic import worlds
+from workers.articles.matching.training import all_pairs
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,9 @@ def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(inde
 
 _ENDING = """
 import numpy as np, os
-from workers.matching import judging
-from workers.matching.model import Model
-from workers.matching.vocabulary import Vocabulary
+from workers.articles.matching import judging
+from workers.articles.matching.model import Model
+from workers.articles.matching.vocabulary import Vocabulary
 nothing = judging.Block((), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 14)))
 os.sched_getaffinity = lambda process: {0, 1}
 list(judging.judged(judging.Judge(Model.shipped(), Vocabulary()), [nothing] * 3))

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from workers.matching.index import MatchIndex
-from workers.matching.linear import log_odds, said_by, with_features
-from workers.matching.records import Record
-from workers.matching.training import all_pairs
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.linear import log_odds, said_by, with_features
+from workers.articles.matching.records import Record
+from workers.articles.matching.training import all_pairs
 
 
 def test_a_word_that_only_the_wrong_pairs_have_speaks_against_pairs_that_were_not_learned() -> None:

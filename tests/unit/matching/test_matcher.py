@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from workers.matching.index import MatchIndex
-from workers.matching.matcher import Matcher
-from workers.matching.model import Model
-from workers.matching.records import Decision, Evidence, Record
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.matcher import Matcher
+from workers.articles.matching.model import Model
+from workers.articles.matching.records import Decision, Evidence, Record
 
 
 def _index(*records: Record) -> MatchIndex:

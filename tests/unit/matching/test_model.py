@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from workers.matching.model import Model, Tree, UnusableModel
-from workers.matching.scoring import FEATURES
-from workers.matching.synthetic import worlds
-from workers.matching.training import (
+from workers.articles.matching.model import Model, Tree, UnusableModel
+from workers.articles.matching.scoring import FEATURES
+from workers.articles.matching.synthetic import worlds
+from workers.articles.matching.training import (
     Labelled,
     boosted,
     bound,
@@ -91,7 +91,7 @@ def test_pairs_of_one_probability_are_above_a_bound_together() -> None:
 
 def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
     made = (
-        "import hashlib; from workers.matching.synthetic import worlds; from workers.matching.training import "
+        "import hashlib; from workers.articles.matching.synthetic import worlds; from workers.articles.matching.training import "
         "labelled_world; print(hashlib.sha256(labelled_world(next(worlds(1, 7, 60))).features.tobytes()).hexdigest())"
     )
     printed = {

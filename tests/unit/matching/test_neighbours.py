@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from workers.matching.context import Pairs, pairs_of
-from workers.matching.index import MatchIndex
-from workers.matching.neighbours import neighbour_features
-from workers.matching.records import Record
+from workers.articles.matching.context import Pairs, pairs_of
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.neighbours import neighbour_features
+from workers.articles.matching.records import Record
 
 LAMP = Record("left/1", "left", "Korva desk lamp LX-200 white")
 TWIN = Record("right/1", "right", "Korva desk lamp LX-200 white")

@@ -5,12 +5,12 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.matching.clusters import Member, cluster
-from workers.matching.index import MatchIndex, vocabulary_of
-from workers.matching.matcher import Matcher
-from workers.matching.model import Model
-from workers.matching.records import Link, Record
-from workers.matching.synthetic import World, worlds
+from workers.articles.matching.clusters import Member, cluster
+from workers.articles.matching.index import MatchIndex, vocabulary_of
+from workers.articles.matching.matcher import Matcher
+from workers.articles.matching.model import Model
+from workers.articles.matching.records import Link, Record
+from workers.articles.matching.synthetic import World, worlds
 
 _WORLD: World = next(worlds(1, seed=14, articles=60))
 _RECORDS = (*_WORLD.left, *_WORLD.right)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.matching.quantities import amounts, contradictions
+from workers.articles.matching.quantities import amounts, contradictions
 
 
 @pytest.mark.parametrize(
@@ -11,8 +11,8 @@ from workers.matching.quantities import amounts, contradictions
         ("paper 1,000 sheets", {"sheet": {1000}}, set()),
         ("paper 10 000 sheets", {"sheet": {10_000}}, set()),
         ("Kopierpapier 1.000 Blatt", {"sheet": {1000}}, set()),
-        ("power bank 10,000 mAh", {"mah": {10_000}}, set()),
-        ("Powerbank 10.000mAh", {"mah": {10_000}}, set()),
+        ("power bank 10,000 mAh", {"mAh": {10_000}}, set()),
+        ("Powerbank 10.000mAh", {"mAh": {10_000}}, set()),
         ("flour 1,234.5 g", {"g": {1234.5}}, set()),
         ("Mehl 1.234,5 g", {"g": {1234.5}}, set()),
         ("salt 1.000.000 g", {"g": {1_000_000}}, set()),
@@ -21,21 +21,21 @@ from workers.matching.quantities import amounts, contradictions
         ("Reis 1.000 kg", {"g": {1000}}, set()),
         ("screws 1,500 pcs", {}, {1500}),
         ("Schrauben 1.500 Stück", {}, {1500}),
-        ("diamond 1.250 ct", {}, set()),
-        ("board 1,220 x 2,440 mm", {"mm": {2440}}, set()),
+        ("diamond 1.250 ct", {"g": {0.25}}, set()),
+        ("board 1,220 x 2,440 mm", {"mm": {1220, 2440}}, set()),
         ("洗发水500ml装", {"ml": {500}}, set()),
         ("シャンプー500mlパック", {"ml": {500}}, set()),
         ("牛奶250ml装x6盒", {"ml": {250}}, {6}),
         ("湿巾20pcs装", {}, {20}),
         ("model 3ml5", {}, set()),
         ("Galaxy A52 5G 189 g", {"g": {189}}, set()),
-        ("iPhone 128G", {}, set()),
+        ("iPhone 128G", {"MB": {128_000}}, set()),
         ("SUGAR 500G", {"g": {500}}, set()),
         ("sugar 5g", {"g": {5}}, set()),
         ("3M tape 5 m", {"mm": {5000}}, set()),
         ("正品3M胶带", {}, set()),
         ("HDMI cable 3M", {"mm": {3000}}, set()),
-        ("labels 3.5 x 5 inches", {"mm": {127}}, set()),
+        ("labels 3.5 x 5 inches", {"mm": {88.9, 127}}, set()),
         ("paper 8.5 x 11, letter", {}, set()),
     ],
 )
@@ -51,3 +51,29 @@ def test_three_digits_behind_a_comma_of_kilograms_contradict_neither_meaning(oth
 
 def test_packs_of_a_thousand_and_of_one_contradict_each_other() -> None:
     assert contradictions(amounts("labels 1,000 sheets"), amounts("labels 1 sheet")) == ["sheet"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "against"),
+    [
+        ("Cola 330 ml can", "Cola 24 x 330 ml cans", ["pack"]),
+        ("Cola 330 ml", "Cola 330 ml, pack of 24", ["pack"]),
+        ("Cola 12 x 330 ml", "Cola 24 x 330 ml", ["pack"]),
+        ("Cola 24 x 330 ml", "Cola cans 330ml (24 pack)", []),
+        ("Cola 24 x 330 ml", "Cola 7.92 l", []),
+        ("Cola", "Cola 24 x 330 ml", []),
+        ("memory kit 16GB (2x8GB)", "memory kit 16 GB", []),
+        ("memory 8GB", "memory kit 2x8GB", ["pack"]),
+        ("tea 20 bags 40 g", "tea 40 g", []),
+        ("raisins 9 bags 125 g", "raisins 9包裝 125克", []),
+        ("vitamin C 60 tablets", "vitamin C 90 capsules", ["pack"]),
+    ],
+)
+def test_so_many_packed_together_contradict_one_alone(left: str, right: str, against: list[str]) -> None:
+    assert contradictions(amounts(left), amounts(right)) == contradictions(amounts(right), amounts(left)) == against
+
+
+def test_what_an_attribute_states_of_one_of_a_pack_does_not_make_the_pack_a_single() -> None:
+    pack = amounts("Cola 24 x 330 ml", "330 ml")
+    assert contradictions(pack, amounts("Cola 330 ml")) == ["pack"]
+    assert contradictions(amounts("Cola 330 ml", "24 cans"), amounts("Cola 330 ml")) == ["pack"]

@@ -1,8 +1,8 @@
 """The search of one load gives what the index gives."""
 
-from workers.matching.index import MatchIndex, Nearest
-from workers.matching.search import Search
-from workers.matching.synthetic import worlds
+from workers.articles.matching.index import MatchIndex, Nearest
+from workers.articles.matching.search import Search
+from workers.articles.matching.synthetic import worlds
 
 
 def _listed(found: Nearest) -> set[tuple[int, int, float]]:

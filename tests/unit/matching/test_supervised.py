@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from workers.matching.index import MatchIndex
-from workers.matching.supervised import WEIGHTS, best_bound, best_weights, judge, steady_bound
-from workers.matching.synthetic import worlds
-from workers.matching.training import all_pairs
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.supervised import WEIGHTS, best_bound, best_weights, judge, steady_bound
+from workers.articles.matching.synthetic import worlds
+from workers.articles.matching.training import all_pairs
 
 
 def test_the_bound_of_separable_examples_is_between_them() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from edge.http.problems import Problem
-from edge.mcp.arguments import checked
+from edge.mcp.calls import checked
 from edge.mcp.tools import RestCall, Tool
 
 TOOL = Tool(

@@ -7,13 +7,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from marshmallow import fields, validate
 
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
 from edge.http.parameters import WholeNumber
 from edge.http.problems import Problem
-from edge.mcp.arguments import checked
-from edge.mcp.report_arguments import LEFT_OUT, report_arguments
-from edge.mcp.tools import TOOLS_BY_NAME
-from edge.reports.declarations import REPORTS, REPORTS_BY_KIND
-from edge.reports.report import Report
+from edge.mcp.calls import checked
+from edge.mcp.tools import LEFT_OUT, TOOLS_BY_NAME, report_arguments
 
 ARGUMENTS = TOOLS_BY_NAME["market_report"].properties
 OWN = {"report", "job"}
@@ -66,6 +65,5 @@ def test_a_rate_is_a_number_within_its_bounds(rate: object, fits: bool) -> None:
     else:
         with pytest.raises(Problem) as refused:
             checked(TOOLS_BY_NAME["market_report"], given)
-        assert refused.value.extra["errors"] == [
-            {"parameter": "displacement_rate", "detail": "must be a number from 0 to 1"}
-        ]
+        [fault] = refused.value.faults
+        assert fault == ("displacement_rate", "must be a number from 0 to 1", rate)

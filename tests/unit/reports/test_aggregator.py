@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from workers.reports.aggregator import Collector, GroupedSeries, Key, Rollup
-from workers.reports.periods import Range, number
-from workers.rollups import columns
-from workers.rollups.codec import pack
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Rollup
+from workers.analytics.reports.periods import Range, number
+from workers.analytics.rollups import figures as columns
+from workers.analytics.rollups.codec import pack
 
 MONTHS = (date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1))
 RANGE = Range(MONTHS[0], date(2026, 3, 31), "month")

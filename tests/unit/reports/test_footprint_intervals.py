@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from shared.indicators import CODES
-from workers.reports.footprint_intervals import Amounts, bounds, contributors
-from workers.reports.impacts import OWN, Footprints
+from shared.analytics.footprint import CODES
+from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
+from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds
+from workers.analytics.reports.sustainability_rollup import each_contributor as contributors
 
 DRAWS = 200_000
 COMMON = np.array([0.5, 0.2])

@@ -3,10 +3,9 @@
 from datetime import date
 from typing import Any
 
-from edge.analytics.prices import Price
-from edge.dashboard.charts import plots
-from edge.dashboard.item_charts import history
-from edge.reports.declarations import REPORTS_BY_KIND
+from edge.analytics.price_history import Price
+from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.dashboard.charts import history, plots
 
 COHORT = REPORTS_BY_KIND["cohorts"].picture
 INSIGHTS = REPORTS_BY_KIND["category-insights"].picture
@@ -63,10 +62,10 @@ def test_an_item_of_outliers_alone_is_drawn() -> None:
 def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
     [plot] = plots(COHORT, [cohort("2026-06-01", 0), cohort("2026-07-01", 2)])
     assert {one["label"]: one.get("hollow") for one in plot["series"]} == {
-        "p10": None,
-        "p50": [1],
-        "p90": None,
-        "mean": None,
+        "10th percentile": None,
+        "Median": [1],
+        "90th percentile": None,
+        "Mean": None,
     }
 
 
@@ -77,7 +76,7 @@ def test_each_group_has_hollow_points_of_its_own_periods() -> None:
         cohort("2026-07-01", 1, channel="B"),
     ]
     [plot] = plots(COHORT, rows)
-    assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A, HKD", [1]), ("B, HKD", [1])]
+    assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A", [1]), ("B", [1])]
     assert plot["series"][1]["values"] == [None, 2.0]
 
 
@@ -93,11 +92,11 @@ def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interv
             **bounds,
         }
 
-    median, change = plots(INSIGHTS, [row("2026-06-01", None), row("2026-07-01", -0.02)])
+    median, change = plots(INSIGHTS, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
     assert (median["title"], median["series"][0]["hollow"]) == ("Median price per period, HKD", [0, 1])
     assert {one["label"]: one["values"] for one in change["series"]} == {
-        "index_change_low": [None, -0.02],
-        "index_change": [None, 0.01],
-        "index_change_high": [None, 0.03],
+        "95 % interval, low": [0.0, -2.0],
+        "Change of the same items, %": [1.0, 1.0],
+        "95 % interval, high": [3.0, 3.0],
     }
-    assert change["band"] == ["index_change_low", "index_change_high"]
+    assert change["band"] == ["95 % interval, low", "95 % interval, high"]

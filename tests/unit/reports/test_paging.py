@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import pytest
 
 from shared.errors import InvalidParameter
-from workers.reports.filters import last_day_with_enough
-from workers.reports.paging import Listed, page_of
+from workers.analytics.reports.filters import last_day_with_enough
+from workers.analytics.reports.result import Listed, page_of
 
 SORTS = ("observations", "-observations", "brand", "-brand")
 

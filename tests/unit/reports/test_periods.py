@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from workers.reports.periods import LONGER, Range, day_of, last_day_of, number
+from workers.analytics.reports.periods import LONGER, Range, day_of, last_day_of, number
 
 FIRST, DAYS = date(1968, 11, 20), 3000
 

@@ -1,7 +1,7 @@
 """The dashboard draws the index beside the median, and the matched share below."""
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import plots
-from edge.reports.declarations import REPORTS_BY_KIND
 
 PICTURE = REPORTS_BY_KIND["price-index"].picture
 
@@ -19,16 +19,16 @@ def row(period: str, index: float, share: float | None, currency: str = "HKD") -
 
 
 def test_one_plot_has_index_interval_and_median_and_the_next_one_the_matched_share() -> None:
-    both, matched = plots(PICTURE, [row("2026-05-01", 100, None), row("2026-06-01", 103, 0.8)])
+    both, matched = plots(PICTURE, [row("2026-05-01", 100, 0.5), row("2026-06-01", 103, 0.8)])
     assert both["title"] == "Price index and median per period, HKD"
     assert {one["label"]: one["values"] for one in both["series"]} == {
-        "index": [100, 103],
-        "low": [99, 102],
-        "high": [101, 104],
-        "median_index": [200, 206],
+        "Price index": [100, 103],
+        "95 % interval, low": [99, 102],
+        "95 % interval, high": [101, 104],
+        "Median price": [200, 206],
     }
-    assert matched["title"] == "share matched per period"
-    assert [one["values"] for one in matched["series"]] == [[None, 0.8]]
+    assert matched["title"] == "Matched share, % per period, HKD"
+    assert [one["values"] for one in matched["series"]] == [[50.0, 80.0]]
 
 
 def test_several_currencies_are_compared_by_their_index() -> None:

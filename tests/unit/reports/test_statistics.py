@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workers.reports.aggregator import ByChannel
-from workers.reports.rendering import rounded, shares
-from workers.rollups.statistics import amount, millionths_of_hundredth, spread
+from workers.analytics.reports.aggregator import ByChannel
+from workers.analytics.reports.rendering import rounded, shares
+from workers.analytics.rollups.figures import amount, millionths_of_hundredth, spread
 
 EMPTY = np.empty(0, "i8")
 EXACT = Context(prec=60)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from edge.dashboard.charts import bars, plots
-from edge.dashboard.item_charts import footprint
-from edge.reports.declarations import REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.dashboard.charts import bars, footprint, plots
 
 ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
 
@@ -25,21 +24,23 @@ def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
 def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
     [picture] = bars(ROLLUP, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
     assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
-        ("a", 20.0, (10.0, 50.0)),
-        ("b", 40.0, (20.0, 100.0)),
+        ("a", 25.0, (10.0, 50.0)),
+        ("b", 50.0, (20.0, 100.0)),
     ]
-    assert picture["entries"][0]["text"] == "4 (2 to 10)"
+    assert picture["entries"][0]["text"] == "5 (2 to 10)"
 
 
 def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
     [plot] = [
-        one for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)]) if "water" in one["title"]
+        one
+        for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
+        if one["title"] == "Water consumption, l per period"
     ]
-    assert plot["band"] == ["water_l_low", "water_l_high"]
+    assert plot["band"] == ["95 % interval, low", "95 % interval, high"]
     assert {one["label"]: one["values"] for one in plot["series"]} == {
-        "water_l_low": [2, 4],
-        "water_l_central": [5, 10],
-        "water_l_high": [10, 20],
+        "95 % interval, low": [2, 4],
+        "Median": [5, 10],
+        "95 % interval, high": [10, 20],
     }
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.results import formats
-from shared.results.columns import Columns
+from shared.analytics import results as formats
+from shared.analytics.results import Columns
 
 SCHEMA = pa.schema(
     [

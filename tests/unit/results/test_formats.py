@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from shared.results import formats
+from shared.analytics import results as formats
 
 META = {"rows": 3, "from": date(2026, 7, 1), "method": "exact"}
 
@@ -166,7 +166,7 @@ def test_the_first_nested_rows_of_a_process_import_nothing() -> None:
 import sys
 import edge.server
 from edge.analytics.sustainability import SCHEMA
-from shared.results import formats
+from shared.analytics import results as formats
 before = set(sys.modules)
 formats.lines([{"indicator": "co2e_kg"}], SCHEMA)
 print(sorted(set(sys.modules) - before))

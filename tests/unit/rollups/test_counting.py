@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from workers.rollups.codec import counted, dense, numbered
+from workers.analytics.rollups.codec import counted, dense, numbered
 
 _FEW, _MANY = 700, 3_000_000  # the greatest value that a table of 1,000 rows has room for, and one that it has not
 

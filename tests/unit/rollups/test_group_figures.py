@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from workers.rollups import group_figures
-from workers.rollups.codec import Array
-from workers.rollups.group_figures import each_packed, of_entries, pack_figures, unpack_figures
+from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups.codec import Array
+from workers.analytics.rollups.figures import each_packed, of_entries, pack_figures, unpack_figures
 
 
 def _entries(n: int, highest: int = 500) -> tuple[Array, ...]:

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
-from shared.outliers import CAUSES
-from workers.rollups import outlier_file, outlier_trial
-from workers.rollups.codec import Array
-from workers.rollups.outliers import find
+from tests.perf import outlier_trial
+from workers.analytics.rollups import outlier_file
+from workers.analytics.rollups.codec import Array
+from workers.analytics.rollups.outliers import find
 
 Row = tuple[int, int, int, int]  # item, channel, day, price
 

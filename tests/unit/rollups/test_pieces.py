@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from workers.rollups.rows import written
+from workers.analytics.rollups.rows import written
 
 ROWS = [("b", number, date(2026, 7, 1), "HKD", "l", 3, 2, 9, *([b"packed"] * 6)) for number in range(50)]
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.rollups.codec import counted, in_order, order_by
-from workers.rollups.radix import ascending, order_of
+from workers.analytics.rollups.codec import ascending, counted, in_order, order_by, order_of
 
 _KEYS = st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**17), st.integers(0, 2**63 - 1)), max_size=60)
 

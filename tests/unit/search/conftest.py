@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from edge.search.index import SearchIndex
+from shared.search.index import SearchIndex
 from shared.search.model import Brand, Category, Document, Item
 from workers.search.build import build
 

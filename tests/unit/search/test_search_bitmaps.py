@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge.search import bitmaps
+from shared.search import bitmaps
 from shared.search.segment import bits
 
 ITEMS = 300_001

@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from edge.search.paging import find
 from shared.search import layout
 from shared.search.directory import is_of_former_format, prune
 from shared.search.model import SearchQuery
+from shared.search.paging import find
 from shared.search.segment import Segment
 from tests.perf import search_sample
 from tests.unit.search.conftest import catalogue, opened
 from workers.search import writer
-from workers.search.analysis import analyze
 from workers.search.build import build
+from workers.search.run import analyze
 
 
 def names(directory: Path) -> list[str]:

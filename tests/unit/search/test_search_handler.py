@@ -10,13 +10,12 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from edge.http.context import CONTEXT, Context
-from edge.http.cursors import CursorSigner
+from edge.http.lists import CursorSigner
 from edge.http.parameters import QUERY
 from edge.http.routing import RULE
-from edge.search import schemas
-from edge.search.answers import SearchAnswers
+from edge.search import answers as schemas
+from edge.search.answers import Search, SearchAnswers
 from edge.search.engine import SearchEngine
-from edge.search.handlers import Search
 from shared.errors import InvalidCursor
 from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue

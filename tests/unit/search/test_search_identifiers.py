@@ -2,7 +2,7 @@
 
 import pytest
 
-from edge.search.identifiers import identifiers_in
+from edge.search.engine import identifiers_in
 
 
 @pytest.mark.parametrize(

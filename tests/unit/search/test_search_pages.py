@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge.search import paging
-from edge.search.index import SearchIndex
-from edge.search.paging import find
-from shared.search import layout
+from shared.search import layout, paging
+from shared.search.index import SearchIndex
 from shared.search.model import Hit, SearchQuery
+from shared.search.paging import find
 from tests.perf.search_sample import documents
 from tests.unit.search.conftest import opened
 

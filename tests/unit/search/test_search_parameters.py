@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from edge.http.parameters import PARSER
 from edge.http.problems import Problem
-from edge.search import schemas
+from edge.search import answers as schemas
 from edge.search.answers import search_parameters
 
 NAMES = ["q", "limit", "brand", "category", "product_type", "cursor", "page", "Q", ""]
@@ -38,7 +38,9 @@ async def _validated(query: str) -> dict[str, Any] | None:
     """Read a query the ordinary way."""
     request = make_mocked_request("GET", f"/v1/index/search?{query}")
     try:
-        read: dict[str, Any] = await PARSER.parse(schemas.SearchQuery(), request, location="querystring", unknown=None)
+        read: dict[str, Any] = await PARSER.parse(
+            schemas.SearchParameters(), request, location="querystring", unknown=None
+        )
     except Problem:
         return None
     return read

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from edge.search.index import SearchIndex
 from shared.search import layout
+from shared.search.index import SearchIndex
 from shared.search.model import Document
 from shared.search.segment import Segment
 from tests.unit.search import test_search_segments as loads

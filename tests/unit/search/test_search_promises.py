@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
 from shared.errors import InvalidParameter
+from shared.search.index import SearchIndex
 from shared.search.model import Item, Page, SearchQuery
+from shared.search.paging import find
 from tests.unit.search.conftest import catalogue
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from edge.search.index import SearchIndex
-from edge.search.paging import find
+from shared.search.index import SearchIndex
 from shared.search.model import Document, Item, SearchQuery
+from shared.search.paging import find
 from tests.unit.search.conftest import opened
 
 NAMES = {

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from edge.search.engine import SearchEngine
-from edge.search.index import SearchIndex
-from edge.search.paging import find
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore
 from shared.search import layout, remote
 from shared.search.directory import prune, publish
+from shared.search.index import SearchIndex
 from shared.search.layout import Manifest
 from shared.search.model import SearchQuery
+from shared.search.paging import find
 from shared.telemetry.log import Log
 from tests.unit.search.conftest import catalogue
 from workers.search.build import build, update

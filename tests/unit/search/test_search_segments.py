@@ -10,20 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edge.search import query_plan
-from edge.search.index import SearchIndex
-from edge.search.paging import find
 from shared.errors import InvalidParameter
-from shared.search import layout
+from shared.search import layout, query_plan
 from shared.search.directory import merging, prune, publish
+from shared.search.index import SearchIndex
 from shared.search.layout import SegmentEntry
 from shared.search.model import Document, SearchQuery
+from shared.search.paging import find
 from tests.perf.search_sample import documents
 from workers.search import build as building
-from workers.search import tiers, writer
-from workers.search.build import build, update
+from workers.search import build as tiers
+from workers.search import writer
+from workers.search.build import build, choose, merge_some, update
 from workers.search.merge import Source
-from workers.search.tiers import choose, merge_some
 
 ITEMS = 240
 SAMPLE = list(documents(2 * ITEMS))

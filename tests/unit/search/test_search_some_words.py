@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from edge.search.index import SearchIndex
-from edge.search.query_plan import Planner
-from edge.search.query_words import WEIGHTS, TermVariant, Word
 from shared.search import layout
+from shared.search.index import SearchIndex
 from shared.search.model import Document, Item
+from shared.search.query_plan import Planner
+from shared.search.query_words import WEIGHTS, TermVariant, Word
 from shared.units.terms import indexed_quantities
 from tests.unit.search.conftest import opened
-from workers.search.analysis import Entry, analyze
+from workers.search.run import Entry, analyze
 
 VOCABULARY = "oak pine fir elm ash yew larch beech birch alder hazel maple rowan cedar walnut olive".split()
 ITEMS = 300

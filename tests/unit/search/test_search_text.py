@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.search.text import WORD_CHARACTERS_MAX, fold, indexed_words, prefixes, query_words, stems
+from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, prefixes, query_words, stems
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edge.search.threads import AnsweringThreads
+from edge.search.engine import AnsweringThreads
 
 
 @pytest.fixture

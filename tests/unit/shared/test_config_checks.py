@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.config import Settings
-from shared.config_checks import same_user
 from shared.errors import ConfigurationError
+from shared.settings.checks import same_user
+from shared.settings.settings import Settings
 
 GOOD = "pq8Zt4mWc1Xv7Rk0Ls5Nb2Hd9Yf3Gj6A"
 OTHER = GOOD[::-1]

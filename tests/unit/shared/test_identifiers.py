@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import InvalidIdentifier
-from shared.identifiers import SCHEMES, Identifier, address, brand_key, gtin14, is_restricted, normal, part_number
+from shared.index.identifiers import SCHEMES, Identifier, address, brand_key, gtin14, is_restricted, normal, part_number
 
 # Published examples: GS1's own article, ISO 2108's and Wikipedia's of ISBN, GS1 US's of UPC-E.
 SAME = [

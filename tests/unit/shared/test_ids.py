@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.ids import (
+from shared.index.iid import (
     CROCKFORD,
     canonical_iid,
     canonical_iid_prefix,
@@ -14,7 +14,7 @@ from shared.ids import (
     mint,
     require_uuid,
 )
-from workers.ingest.bulk_ids import mint_all
+from workers.ingest.item_tracker import mint_all
 
 
 @pytest.mark.parametrize(

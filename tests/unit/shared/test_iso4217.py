@@ -2,8 +2,7 @@
 
 from babel.core import get_global
 
-from shared.iso4217 import CODES, CURRENT, WITHDRAWN
-from shared.money import minor_exceptions
+from shared.money import CODES, CURRENT, WITHDRAWN, minor_exceptions
 
 NOT_ISO = {"CNH", "XTS", "XXX"}
 

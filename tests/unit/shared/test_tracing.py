@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.config import Settings
+from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from shared.telemetry.spans import Spans
-from shared.telemetry.trace_context import step_from
+from shared.telemetry.spans import Spans, step_from
 from tests.support.collector import attributes, collecting
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

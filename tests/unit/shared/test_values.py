@@ -1,21 +1,21 @@
 """Money, networks, settings, queries: small values that everything stands on."""
 
-from dataclasses import fields
+from dataclasses import Field, fields
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.accounts import counted_network
-from shared.config import Settings
-from shared.config_aliases import RENAMED
+from shared.analytics.exchange import Rate
 from shared.db.migrate import available
 from shared.errors import ConfigurationError
-from shared.exchange import Rate
 from shared.money import to_minor, to_text
+from shared.organizations.accounts import counted_network
+from shared.settings.settings import RENAMED, Settings
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,51 @@ def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None
         Settings.from_environment({"STATE_URL": "unix:///run/s.sock"}).broker_url
         == "redis+socket:///run/s.sock?virtual_host=1"
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "broker"),
+    [
+        ("redis://h/2", "redis://h/1"),
+        ("redis://u:p%2Fw@h:7/0", "redis://u:p%2Fw@h:7/1"),
+        ("redis://h?db=3", "redis://h/1"),
+        ("redis://h/1", "redis://h/0"),
+        ("rediss://h:1/0?ssl_ca_certs=%2Fca.pem&db=0", "rediss://h:1/1?ssl_ca_certs=%2Fca.pem"),
+        ("valkeys://h", "rediss://h/1"),
+        ("unix:///run/s.sock?db=1", "redis+socket:///run/s.sock?virtual_host=0"),
+        ("unix://:pw@/run/s.sock", "redis+socket://:pw@/run/s.sock?virtual_host=1"),
+    ],
+)
+def test_the_broker_gets_another_database_of_the_same_server(state: str, broker: str) -> None:
+    assert Settings.from_environment({"STATE_URL": state}).broker_url == broker
+
+
+@pytest.mark.parametrize("text", ["redis://h/two", "redis://h:port/0", "redis://[::1", "http://h/0", "h:6379"])
+def test_an_address_that_is_no_stores_is_refused_without_its_value(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="STATE_URL is no address of a store") as raised:
+        Settings.from_environment({"STATE_URL": text})
+    assert text not in str(raised.value)
+
+
+@pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: setting.name)
+def test_each_special_value_that_a_sentence_states_is_accepted(setting: Field[Any]) -> None:
+    sentence = setting.metadata["sentence"]
+    name = setting.name.upper()
+    if "0:" in sentence:
+        assert getattr(Settings.from_environment({name: "0"}), setting.name) == 0
+    if "empty" in sentence:
+        assert setting.metadata["may_be_empty"] or setting.default in ("", None)
+        Settings.from_environment({name: ""})
+
+
+def test_an_empty_access_log_writes_none_in_a_child_process_too() -> None:
+    settings = Settings.from_environment({"ACCESS_LOG": ""})
+    assert settings.access_log == ""
+    assert Settings.from_environment(settings.environment()).access_log == ""
+
+
+def test_a_slash_at_the_end_of_the_base_url_is_not_doubled() -> None:
+    assert Settings.from_environment({"BASE_URL": "https://h/v1/"}).problem_base_url == "https://h/v1/errors"
 
 
 def test_a_cluster_closes_in_an_outage_and_is_no_broker() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from edge.storage.redis_client import SingleNodeClient
+from edge.storage.redis_client import SingleNodeClient, pack
+from edge.storage.redis_cluster import Batch
 from shared.errors import StoreUnavailable
 from shared.telemetry.log import Log
 
@@ -123,3 +124,64 @@ async def test_a_store_that_is_missing_at_the_start_is_logged_and_so_is_its_retu
         await client.close()
     logged = [json.loads(line) for line in written.getvalue().splitlines()]
     assert [(line["event"], line["store"]) for line in logged] == [("store-down", "state"), ("store-back", "state")]
+
+
+async def test_a_callback_that_fails_is_given_its_error_and_costs_no_other_its_reply(tmp_path: Path) -> None:
+    path, given = str(tmp_path / "store.sock"), list[Any]()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while sent := await reader.read(1024):
+            writer.write(b"+PONG\r\n" * sent.count(b"PING"))
+        writer.close()
+
+    def broken(reply: Any) -> None:
+        given.append(reply)
+        if reply == b"PONG":
+            raise ValueError("a fault of ours")
+
+    async with serving(serve, path), asyncio.timeout(10):
+        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
+        await client.start()
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        client.send(pack("PING"), broken)
+        assert await client.command("PING") == b"PONG"
+        assert client.healthy
+        await client.close()
+    assert given[0] == b"PONG"
+    assert [type(one) for one in given[1:]] == [ValueError]
+
+
+async def test_callbacks_of_a_lost_connection_are_all_called_also_behind_one_that_fails(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.sock")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1024)
+        writer.write(b"+PONG\r\n")  # to the handshake
+        await reader.read(1024)
+        writer.transport.abort()
+
+    def broken(reply: Any) -> None:
+        raise ValueError("a fault of ours")
+
+    async with serving(serve, path), asyncio.timeout(10):
+        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
+        await client.start()
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        client.send(pack("PING"), broken)
+        with pytest.raises(StoreUnavailable):
+            await client.command("PING")
+        await client.close()
+
+
+async def test_the_replies_of_a_replicated_batch_are_all_delivered_also_behind_one_that_fails() -> None:
+    batch, given = Batch("state", 1), list[Any]()
+
+    def broken(reply: Any) -> None:
+        raise ValueError("a fault of ours")
+
+    for done, reply in ((broken, b"1"), (given.append, b"2")):
+        batch.hold_reply(done)(reply)
+    batch.resolve(1)
+    assert given == [b"2"]

@@ -21,7 +21,7 @@ class Slow:
         self.answers = asyncio.Event()
         self.answers.set()
         self.failures = 0
-        self.failure: Exception = StoreUnavailable("database")
+        self.failure: BaseException = StoreUnavailable("database")
 
     async def fetch_row(self, query: str) -> dict[str, Any]:
         seen = self.committed
@@ -88,6 +88,16 @@ async def test_an_edge_follows_loads_also_after_an_error_that_is_no_outage(
 ) -> None:
     monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
     slow.failures, slow.failure = 1, UndefinedTableError("a restore has not made it yet")
+    watcher.refresh()
+    await until(watcher, 1)
+    assert slow.failures == 0
+
+
+async def test_an_edge_follows_loads_also_after_what_it_waited_for_was_cancelled(
+    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
+    slow.failures, slow.failure = 1, asyncio.CancelledError()
     watcher.refresh()
     await until(watcher, 1)
     assert slow.failures == 0

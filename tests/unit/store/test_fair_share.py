@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from edge.storage.fair_share import FairShare
+from edge.storage.database import FairShare
 
 
 class _Held:

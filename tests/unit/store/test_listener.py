@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from edge.storage.listener import PgListener
+from edge.storage.monitor import PgListener
 from shared.telemetry.log import Log
 
 
@@ -21,7 +21,7 @@ async def test_an_error_of_the_drivers_own_state_does_not_end_the_listening(monk
         raise ConnectionRefusedError
 
     monkeypatch.setattr("asyncpg.connect", refused)
-    monkeypatch.setattr("edge.storage.listener._RECONNECT_SECONDS", 0.01)
+    monkeypatch.setattr("edge.storage.monitor._RECONNECT_SECONDS", 0.01)
     listener = PgListener("postgresql://nowhere", {}, Log("tests"))
     listener.start()
     await asyncio.wait_for(again.wait(), 10)

@@ -4,7 +4,7 @@ import pytest
 
 from edge.quota.limiter import REFUND, TAKE
 from edge.storage.redis_client import pack
-from edge.storage.redis_slots import Shard, key_of, read_redirection, read_slots, slot_of
+from edge.storage.redis_cluster import Shard, key_of, read_redirection, read_slots, slot_of
 from shared.errors import ConfigurationError
 from shared.jobs import refunds
 from shared.redis import keys

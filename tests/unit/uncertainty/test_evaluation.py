@@ -11,11 +11,10 @@ import pytest
 from click.testing import CliRunner
 from numpy.random import default_rng
 
+from deploy.ctl.calc import calc
 from deploy.ctl.demo import DATA
-from deploy.ctl.footprint import footprint
 from shared.errors import InvalidFile
-from shared.uncertainty import csv_file
-from shared.uncertainty.category import nearest, of_category, of_others
+from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty.evaluation import Sample, summary, without_category, without_item
 
 
@@ -31,47 +30,38 @@ def population(categories: int, each: int, between: float, within: float, seed: 
 
 
 @pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (0.1, 0.8), (1.5, 1.5)])
-def test_of_the_held_out_figures_nine_tenths_are_inside(between: float, within: float) -> None:
-    samples = [one for seed in range(8) for one in population(20, 8, between, within, seed)]
-    shares = [summary(way(samples))["share_inside"] for way in (without_category, without_item)]
-    assert all(share >= 0.9 for share in shares)
+@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+def test_of_the_held_out_figures_nineteen_of_twenty_are_inside(between: float, within: float, kept: int | None) -> None:
+    samples = [one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)]
+    assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025)
 
 
 def test_intervals_are_no_wider_than_they_must_be() -> None:
     found = summary(without_item(population(30, 40, 1.0, 0.5, 3)))
-    assert found["share_inside"] <= 0.99
+    assert found["share_inside"] <= 0.97
     assert found["median_high_over_low"] == pytest.approx(math.exp(2 * 1.96 * 0.5), rel=0.15)
+    few = summary(without_item(population(30, 40, 1.0, 0.5, 3), 2))
+    assert few["median_high_over_low"] < math.exp(2 * 1.96 * 0.5) ** 1.5
 
 
-def test_a_category_with_enough_samples_is_its_own_basis_and_says_how_many() -> None:
-    estimate = nearest("a.b", {"a.b": [1.0, 2.0, 3.0, 4.0, 5.0], "a.c": [100.0] * 9})
-    assert (estimate.samples, estimate.categories) == (5, 1)
-    assert estimate == of_category([1.0, 2.0, 3.0, 4.0, 5.0])
+def test_a_category_without_samples_is_unknown_unless_one_above_it_has_some() -> None:
+    samples = population(3, 6, 1.0, 0.5, 1)
+    found = summary(without_category(samples))
+    assert (found["estimated"], found["unknown"], found["share_inside"]) == (0, 18, None)
+    below = [one._replace(category=f"top.{one.category}") for one in samples]
+    siblings = [Sample("s", "top", "kg", one.value) for one in population(1, 6, 0.5, 0.5, 2)]
+    found = without_category([*below, *siblings])
+    assert all(one.estimate is not None and one.samples == 18 for one in found if one.sample.category != "top")
 
 
-def test_a_category_with_few_samples_is_estimated_below_its_nearest_ancestor_that_has_enough() -> None:
-    groups = {"a.b": [1.0, 2.0], "a.c": [2.0, 3.0, 4.0], "z": [1e6] * 20}
-    estimate = nearest("a.b", groups)
-    assert (estimate.samples, estimate.categories) == (5, 2)
-    assert estimate.figure.median < 10
-    assert nearest("q", groups).samples == 25
-
-
-def test_one_other_category_alone_is_widened_for_the_difference_that_it_cannot_show() -> None:
-    values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0]
-    assert of_others({"a": values}).figure.sigma > of_category(values).figure.sigma + 0.5
-
-
-def test_two_categories_alone_make_no_interval_without_end() -> None:
-    groups = {"a": [1.0, 1.2, 0.9] * 9, "b": [4.0, 3.5, 5.0] * 9}
-    low, central, high = of_others(groups).figure.interval
-    assert low < min(groups["a"]) < central < max(groups["b"]) < high
-    assert high / low < 1e5
-
-
-def test_fewer_samples_make_a_wider_interval() -> None:
-    few, many = of_category([1.0, 2.0, 4.0]), of_category([1.0, 2.0, 4.0] * 10)
-    assert few.figure.sigma > 2 * many.figure.sigma
+def test_a_category_with_few_samples_is_estimated_from_the_nearest_above_it_that_has_enough() -> None:
+    few = [Sample("a", "a.b", "kg", value) for value in (1.0, 2.0)]
+    wider = [Sample("b", "a.c", "kg", value) for value in (2.0, 3.0, 4.0, 5.0)]
+    others = [Sample("z", "z", "kg", 1e6) for _ in range(20)]
+    outcome = without_item([*few, *wider, *others])[0]
+    assert outcome.samples == 5
+    assert outcome.estimate is not None
+    assert outcome.estimate.median < 10
 
 
 def test_columns_are_found_by_their_headers_and_can_be_named() -> None:
@@ -93,30 +83,46 @@ def test_columns_are_found_by_their_headers_and_can_be_named() -> None:
 def test_figures_of_different_units_are_apart() -> None:
     kilograms = population(6, 5, 0.2, 0.2, 1)
     litres = [one._replace(unit="l", value=one.value * 1e6) for one in kilograms]
-    apart, alone = without_category([*kilograms, *litres]), without_category(kilograms)
-    assert [one.estimate.figure.sigma for one in apart[: len(alone)]] == [one.estimate.figure.sigma for one in alone]
+    apart, alone = without_item([*kilograms, *litres]), without_item(kilograms)
+    assert [one.estimate for one in apart[: len(alone)]] == [one.estimate for one in alone]
 
 
-def test_the_command_prints_the_share_inside_and_each_category(tmp_path: Path) -> None:
+def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> None:
     file = tmp_path / "devices.csv"
     with file.open("w", newline="") as text:
         writer = csv.writer(text)
         writer.writerow(["name", "category", "value", "unit"])
         writer.writerows((one.name, one.category, one.value, one.unit) for one in population(8, 6, 1.0, 0.5, 2))
-    result = CliRunner().invoke(footprint, ["evaluate", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(calc, ["footprint", str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
-    held_out = answer["leave_one_category_out"]
+    held_out = answer["leave_one_item_out"]
     assert held_out["estimated"] == 48
     assert held_out["share_inside"] == round(held_out["inside"] / 48, 6) >= 0.9
     assert sum(row["inside"] for row in answer["categories"]) == held_out["inside"]
-    assert {row["categories"] for row in answer["categories"]} == {7}
+    assert answer["leave_one_category_out"]["unknown"] == 48
+    shown = CliRunner().invoke(calc, ["footprint", str(file)], catch_exceptions=False)
+    assert f"high / low {answer['of_2_samples']['median_high_over_low']}" in shown.output
+    assert "nothing estimated" in shown.output
 
 
-@pytest.mark.parametrize(("file", "figures"), [("carbon_catalogue.csv.gz", 866), ("rivm_food_footprints.csv", 238)])
-def test_of_published_footprints_held_out_by_category_nine_tenths_lie_inside(file: str, figures: int) -> None:
+# The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
+@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+@pytest.mark.parametrize(
+    ("file", "chosen", "widest"),
+    [
+        ("carbon_catalogue.csv.gz", {}, 2_900),
+        ("carbon_catalogue.csv.gz", {"category": "Company's GICS Industry"}, 6_800),
+        ("rivm_food_footprints.csv", {}, 83),
+        ("rivm_food_footprints.csv", {"value": "water_m3"}, 460),
+        ("rivm_food_footprints.csv", {"value": "land_use_m2a"}, 1_540),
+    ],
+)
+def test_of_published_footprints_about_nineteen_of_twenty_are_inside(
+    file: str, chosen: dict[str, str], widest: float, kept: int | None
+) -> None:
     content = (DATA / file).read_bytes()
     text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
-    read = csv_file.read(text.splitlines(keepends=True), {})
-    found = summary(without_category(read.samples))
-    assert found["estimated"] == figures
-    assert found["share_inside"] >= 0.9
+    read = csv_file.read(text.splitlines(keepends=True), chosen)
+    found = summary(without_item(read.samples, kept))
+    assert 0.91 <= found["share_inside"] <= 0.99
+    assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2)

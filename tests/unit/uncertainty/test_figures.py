@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.uncertainty import pedigree
-from shared.uncertainty.category import student_975
+from shared.uncertainty import stated as pedigree
 from shared.uncertainty.lognormal import Z95, LogNormal, sigma_of_bounds, sigma_of_deviation
-from shared.uncertainty.pedigree import Scores
-from shared.uncertainty.stated import of_factor
+from shared.uncertainty.stated import Pooled, Scores, of_factor, student_975
 
 
 @pytest.mark.parametrize(
@@ -31,7 +29,7 @@ from shared.uncertainty.stated import of_factor
 def test_the_pedigree_matrix_reads_each_table_in_its_own_sense(
     table: str, scores: Scores, basic: float, gsd: float, low: float, high: float
 ) -> None:
-    figure = LogNormal(1.0, pedigree.sigma(scores, table, basic))
+    figure = LogNormal(1.0, pedigree.sigma_of_scores(scores, table, basic))
     assert figure.gsd == pytest.approx(gsd, abs=1e-6)
     assert figure.interval == pytest.approx((low, 1.0, high), abs=1e-6)
 
@@ -40,7 +38,7 @@ def test_a_worse_score_never_makes_a_narrower_interval() -> None:
     for table in ("expert_v2", "expert_v3", "empirical_2013"):
         for place in range(5):
             widths = [
-                pedigree.sigma(Scores(*(score if one == place else 2 for one in range(5))), table)
+                pedigree.sigma_of_scores(Scores(*(score if one == place else 2 for one in range(5))), table)
                 for score in range(1, 6)
             ]
             assert widths == sorted(widths)
@@ -73,7 +71,7 @@ def test_bounds_that_are_none_are_refused(bounds: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize(("samples", "student"), [(2, 3.182446), (4, 2.570582)])
 def test_a_factor_of_few_samples_borrows_the_spread_of_related_products(samples: int, student: float) -> None:
-    related = pedigree.sigma(Scores(3, 3, 3, 3, 4))
+    related = pedigree.sigma_of_scores(Scores(3, 3, 3, 3, 4))
     variance = ((samples - 1) * 0.3**2 + 2 * related**2) / (samples + 1)
     reach = student * math.sqrt(variance * (1 + 1 / samples))
     low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3).interval
@@ -87,6 +85,23 @@ def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
     reach = 2.776445 * 0.3 * math.sqrt(1 + 1 / 5)
     low, _, high = of_factor(2.0, 5, math.log(1.9), 0.3).interval
     assert math.log(high / low) == pytest.approx(2 * reach, rel=1e-6)
+
+
+@pytest.mark.parametrize(("samples", "student"), [(1, 2.144787), (3, 2.119905), (9, 2.073873)])
+def test_a_factor_borrows_the_spread_within_the_other_categories(samples: int, student: float) -> None:
+    own, others = Pooled.of(samples, 0.3), Pooled(40 * 0.8**2, 40)
+    variance = (own.squares + 14 * 0.8**2) / (own.degrees + 14)
+    reach = student * math.sqrt(variance * (1 + 1 / samples))
+    moments = (math.log(1.9), 0.3 if samples > 1 else None)
+    found = of_factor(2.0, samples, *moments, Pooled.of_all((own, others)))
+    assert found.origin == "samples"
+    assert found.interval == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3)
+
+
+def test_what_few_other_samples_say_is_not_borrowed() -> None:
+    few = Pooled.of_all((Pooled.of(3, 0.3), Pooled(13 * 0.8**2, 13)))
+    assert of_factor(2.0, 3, 0.6, 0.3, few) == of_factor(2.0, 3, 0.6, 0.3)
+    assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
 
 
 def test_z95_is_the_normal_quantile() -> None:

@@ -7,10 +7,10 @@ import pytest
 from numpy.random import default_rng
 
 from deploy.ctl.demo import DATA
-from shared.uncertainty import csv_file, pedigree
-from shared.uncertainty.fits import Moments, fitted, moments
+from shared.uncertainty import evaluation as csv_file
+from shared.uncertainty import stated as pedigree
 from shared.uncertainty.lognormal import LogNormal
-from shared.uncertainty.sums import Group, interval_of_many, sum_interval, total_moments
+from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 
 DRAWS = 1_000_000
 NONE = np.empty(0)
@@ -56,7 +56,7 @@ def test_sales_of_published_footprints_add_up_as_monte_carlo_says(basis: str) ->
     lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
     figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
     medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
-    sigma = pedigree.sigma(pedigree.OF_BASIS[basis])
+    sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
     total = sum(median * np.exp(sigma * rng.standard_normal(200_000)) for median in medians)
     terms = [moments(LogNormal(float(median), sigma)) for median in medians]
     assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01)

@@ -12,15 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deploy.ctl.units import units as command
+from deploy.ctl.calc import calc
 from edge.analytics.unit_prices import unit_prices
 from shared.units import names
 from shared.units.compare import compare
 from shared.units.content import contents
 from shared.units.names import read
-from shared.units.quantity import decimal_text
+from shared.units.quantity import decimal_text, units
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader
-from shared.units.table import units
 from shared.units.tokens import plain, tokens
 
 
@@ -155,7 +154,7 @@ def test_no_quantity_begins_with_a_word_that_is_passed_over() -> None:
     names_read = [one for groups in FAMILIES.values() for group in groups for one in group]
     words = {token.text for one in names_read for token in tokens(one)} | set(units())
     words |= {"+", "-", "extra", "minus", "plus", "sz", "w", "xxl", *NUMBER_WORDS, *PACK_NUMBER_WORDS}
-    words |= names._HOLDS | {"us", "uk", "eu", "eur", "it", "fr", "jp", "cn", "au"}
+    words |= names.HOLDS | {"us", "uk", "eu", "eur", "it", "fr", "jp", "cn", "au"}
     endings = (" of 6", "6 °C", " 6 °C", "32 l 34", " size 6", " 6 x 20", " large", " pack", " shirt", " ml", "")
     wrong = []
     for text in (word + ending for word in sorted(words) for ending in endings):
@@ -213,7 +212,7 @@ def test_the_command_counts_agreement_with_the_verdicts_of_a_file(tmp_path: Path
     ]
     with file.open("w", newline="") as text:
         csv.writer(text).writerows([("id", "verdict", "a", "b"), *rows])
-    result = CliRunner().invoke(command, ["compare", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(calc, ["units", "--pairs", str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
     assert answer["same"] == {"pairs": 2, "equal": 1, "share_equal": 0.5}
     assert answer["different"] == {"pairs": 1, "equal": 0, "share_equal": 0.0}

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from deploy.monitor.frame import frame
-from deploy.monitor.processes import Effort, efforts
-from deploy.monitor.scrape import Between, Scrape, quantile_of
+from deploy.ctl.top import Between, Effort, Scrape, efforts, frame, quantile_of
 from shared.errors import ItemIndexError
 
 BEFORE = """

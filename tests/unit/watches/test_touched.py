@@ -6,10 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from workers.rollups.codec import Entries, Stratum
-from workers.rollups.item_groups import Items
-from workers.watches.touched import Touched
-from workers.watches.watched import LAYOUT, NEVER, Watched
+from workers.analytics.rollups.codec import Entries, Stratum
+from workers.analytics.rollups.item_groups import Items
+from workers.events.watches import LAYOUT, NEVER, Touched, Watched
 
 EPOCH = date(2000, 1, 1)
 MONTHS = (date(2025, 12, 1), date(2026, 1, 1), date(2026, 3, 1))

@@ -16,6 +16,7 @@ from itemindex_client.errors import (
     RateLimited,
     SeveralCandidates,
     Unavailable,
+    UnknownArgument,
     Withdrawn,
 )
 from itemindex_client.results import Report
@@ -37,5 +38,6 @@ __all__ = [
     "Report",
     "SeveralCandidates",
     "Unavailable",
+    "UnknownArgument",
     "Withdrawn",
 ]

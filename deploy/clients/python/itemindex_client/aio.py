@@ -4,20 +4,46 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
 from itemindex_client.calls import Calls, Progress, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
-from itemindex_client.reports import Reports
+from itemindex_client.orders import known
+from itemindex_client.reports import AsyncReports
 from itemindex_client.results import Report
-from itemindex_client.schemas import Item, LookupEntry
+from itemindex_client.schemas import (
+    BrandEntry,
+    CategoryEntry,
+    ChannelEntry,
+    Event,
+    Export,
+    GetPricingQuery,
+    GetPriorPriceQuery,
+    GetSustainabilityQuery,
+    Item,
+    Job,
+    ListBrandsQuery,
+    ListCategoriesQuery,
+    ListChannelsQuery,
+    ListEventsQuery,
+    ListJobsQuery,
+    LookupEntry,
+    NewExport,
+    PricingRow,
+    PriorPriceRow,
+    QuotaAnswer,
+    ReleaseManifest,
+    ResolveIdentifierQuery,
+    SearchHit,
+    SearchItemsQuery,
+    SustainabilityRow,
+)
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
-Entries = AsyncIterator[dict[str, Any]]
 
 
 class AsyncClient:
@@ -58,37 +84,37 @@ class AsyncClient:
         """Return an entry for each IID, in their order. Needs a key."""
         return await self._run(self._calls.lookup_many(iids))
 
-    async def resolve(self, **identifiers: str) -> Item:
+    async def resolve(self, **identifiers: Unpack[ResolveIdentifierQuery]) -> Item:
         """Return the record of an identifier. Raises SeveralCandidates where it belongs to several items."""
-        return await self._run(self._calls.resolve(**identifiers))
+        return await self._run(self._calls.resolve(known(identifiers, ResolveIdentifierQuery)))
 
-    def search(self, q: str, *, limit: int | None = None, **filters: Any) -> Entries:
+    def search(self, q: str, **filters: Unpack[SearchItemsQuery]) -> AsyncIterator[SearchHit]:
         """Go through all hits of a search, best first. `limit` is that of a page."""
-        return self.pages("/index/search", {"q": q, "limit": limit, **filters})
+        return self.pages("/index/search", {"q": q, **known(filters, SearchItemsQuery)})
 
-    def brands(self, **filters: Any) -> Entries:
+    def brands(self, **filters: Unpack[ListBrandsQuery]) -> AsyncIterator[BrandEntry]:
         """Go through the brands."""
-        return self.pages("/index/brands", filters)
+        return self.pages("/index/brands", known(filters, ListBrandsQuery))
 
-    def categories(self, **filters: Any) -> Entries:
+    def categories(self, **filters: Unpack[ListCategoriesQuery]) -> AsyncIterator[CategoryEntry]:
         """Go through the categories."""
-        return self.pages("/index/categories", filters)
+        return self.pages("/index/categories", known(filters, ListCategoriesQuery))
 
-    def channels(self, **filters: Any) -> Entries:
+    def channels(self, **filters: Unpack[ListChannelsQuery]) -> AsyncIterator[ChannelEntry]:
         """Go through the channels."""
-        return self.pages("/index/channels", filters)
+        return self.pages("/index/channels", known(filters, ListChannelsQuery))
 
-    def jobs(self, **filters: Any) -> Entries:
+    def jobs(self, **filters: Unpack[ListJobsQuery]) -> AsyncIterator[Job]:
         """Go through the organization's jobs, newest first. Needs a key."""
-        return self.pages("/jobs", filters, key_needed=True)
+        return self.pages("/jobs", known(filters, ListJobsQuery), key_needed=True)
 
-    def events(self, after: str | int | None = None, **filters: Any) -> Entries:
-        """Go through the events after a cursor, oldest first. Needs a key."""
-        return self.pages("/events", {"after": after, **filters}, key_needed=True, cursor_name="after")
+    def events(self, **filters: Unpack[ListEventsQuery]) -> AsyncIterator[Event]:
+        """Go through the events, oldest first, with `after` those after a cursor. Needs a key."""
+        return self.pages("/events", known(filters, ListEventsQuery), key_needed=True, cursor_name="after")
 
     async def pages(
         self, path: str, query: dict[str, Any], *, key_needed: bool = False, cursor_name: str = "cursor"
-    ) -> Entries:
+    ) -> AsyncIterator[Any]:
         """Go through the entries of a list, one page after another."""
         while True:
             page = await self._run(self._calls.get(path, query, key_needed=key_needed))
@@ -98,30 +124,37 @@ class AsyncClient:
                 return
             query = {**query, cursor_name: page["next_cursor"]}
 
-    async def prices(self, iid: str, **question: Any) -> Report:
+    async def prices(self, iid: str, **query: Unpack[GetPricingQuery]) -> Report[PricingRow]:
         """Return the price history of an item. Needs a key."""
-        return await self._run(self._calls.light("/index/pricing/{}", iid, question))
+        return await self._run(self._calls.light("/index/pricing/{}", iid, known(query, GetPricingQuery), PricingRow))
 
-    async def prior_price(self, iid: str, **question: Any) -> Report:
+    async def prior_price(self, iid: str, **query: Unpack[GetPriorPriceQuery]) -> Report[PriorPriceRow]:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
-        return await self._run(self._calls.light("/index/pricing/{}/reference", iid, question))
+        return await self._run(
+            self._calls.light("/index/pricing/{}/reference", iid, known(query, GetPriorPriceQuery), PriorPriceRow)
+        )
 
-    async def sustainability(self, iid: str, **question: Any) -> Report:
+    async def sustainability(self, iid: str, **query: Unpack[GetSustainabilityQuery]) -> Report[SustainabilityRow]:
         """Return the footprint of an item. Needs a key."""
-        return await self._run(self._calls.light("/index/sustainability/{}", iid, question))
+        return await self._run(
+            self._calls.light("/index/sustainability/{}", iid, known(query, GetSustainabilityQuery), SustainabilityRow)
+        )
 
-    async def quota(self) -> dict[str, Any]:
+    async def quota(self) -> QuotaAnswer:
         """Return the caller's limits and what is left of them. Costs nothing."""
-        return dict(await self._run(self._calls.get("/quota")))
+        limits: QuotaAnswer = await self._run(self._calls.get("/quota"))
+        return limits
 
     @property
-    def report(self) -> "Reports[AsyncReportCall]":
+    def report(self) -> AsyncReports:
         """The paid reports, each a method: `await client.report.cohorts(brand=…).wait()`."""
-        return Reports(lambda path, question: AsyncReportCall(self, path, question))
+        return AsyncReports(self)
 
-    async def export(self, *, within: float = 3_600.0, progress: Progress = silent, **order: Any) -> dict[str, Any]:
+    async def export(
+        self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[NewExport]
+    ) -> Export:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
-        return await self._run(self._calls.export(order, within, progress))
+        return await self._run(self._calls.export(known(order, NewExport), within, progress))
 
     async def release(self, dataset: str, version: str | int = "latest") -> "AsyncRelease":
         """Return a release of a dataset. Needs a key."""
@@ -148,25 +181,10 @@ class AsyncClient:
             return error
 
 
-class AsyncReportCall:
-    """A report that was not ordered yet."""
-
-    def __init__(self, client: AsyncClient, path: str, question: dict[str, Any]) -> None:
-        self._client, self._path, self._question = client, path, question
-
-    async def cost(self) -> dict[str, Any]:
-        """Return what the report would cost. Charges nothing."""
-        return await self._client._run(self._client._calls.quote(self._path, self._question))
-
-    async def wait(self, within: float = 600.0, progress: Progress = silent) -> Report:
-        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
-        return await self._client._run(self._client._calls.report(self._path, self._question, within, progress))
-
-
 class AsyncRelease:
     """One release of a dataset; `manifest` names its files with their digests."""
 
-    def __init__(self, client: AsyncClient, manifest: dict[str, Any]) -> None:
+    def __init__(self, client: AsyncClient, manifest: ReleaseManifest) -> None:
         self._client = client
         self.manifest = manifest
 

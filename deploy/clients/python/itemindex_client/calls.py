@@ -10,8 +10,8 @@ import httpx
 
 from itemindex_client.errors import JobFailed
 from itemindex_client.flow import Flow, Wait, exchange
-from itemindex_client.results import Report
-from itemindex_client.schemas import Item, LookupEntry
+from itemindex_client.results import Report, Row
+from itemindex_client.schemas import Export, Item, LookupEntry, Quote, ReleaseManifest
 from itemindex_client.settings import Credentials
 
 _WAIT_SECONDS = 20
@@ -52,28 +52,30 @@ class Calls:
         document = yield from self.post("/index/lookup", {"iids": iids})
         return list(document["data"])
 
-    def resolve(self, **identifiers: str) -> Flow[Item]:
-        """Return the record of an identifier (gtin, ean, upc, isbn, mpn with brand, sku with source, url)."""
+    def resolve(self, identifiers: dict[str, Any]) -> Flow[Item]:
+        """Return the record of an identifier."""
         record: Item = yield from self.get("/index/resolve", identifiers)
         return record
 
-    def light(self, path: str, iid: str, question: dict[str, Any]) -> Flow[Report]:
+    def light(self, path: str, iid: str, query: dict[str, Any], row: type[Row]) -> Flow[Report[Row]]:
         """Return what an item's own analysis says; `path` has a place for the IID."""
-        document = yield from self.get(path.format(quote(iid, safe="")), question, key_needed=True)
-        return Report.of(document)
+        document = yield from self.get(path.format(quote(iid, safe="")), query, key_needed=True)
+        return Report(list(document["data"]), dict(document["meta"]), row)
 
-    def quote(self, path: str, question: dict[str, Any]) -> Flow[dict[str, Any]]:
+    def quote(self, path: str, query: dict[str, Any]) -> Flow[Quote]:
         """Return what a report would cost."""
-        document = yield from self.get(path, {**question, "dry_run": "true"}, key_needed=True)
-        return dict(document)
+        price: Quote = yield from self.get(path, {**query, "dry_run": "true"}, key_needed=True)
+        return price
 
-    def release(self, dataset: str, version: str | int) -> Flow[dict[str, Any]]:
+    def release(self, dataset: str, version: str | int) -> Flow[ReleaseManifest]:
         """Return the manifest of a release."""
         path = f"/index/datasets/{quote(dataset, safe='')}/releases/{quote(str(version), safe='')}"
-        document = yield from self.get(path, key_needed=True)
-        return dict(document)
+        manifest: ReleaseManifest = yield from self.get(path, key_needed=True)
+        return manifest
 
-    def report(self, path: str, query: dict[str, Any], seconds: float, progress: Progress) -> Flow[Report]:
+    def report(
+        self, path: str, query: dict[str, Any], row: type[Row], seconds: float, progress: Progress
+    ) -> Flow[Report[Row]]:
         """Order a report, follow its job to the end, and return its rows. Raises JobFailed, ApiProblem."""
         request = self._request("GET", path, query, key_needed=True)
         request.headers["Prefer"] = f"wait={_WAIT_SECONDS}"
@@ -84,9 +86,10 @@ class Calls:
                 self._request("GET", f"/jobs/{job['id']}/result", key_needed=True), self.max_wait
             )
         progress(1.0, "done")
-        return Report.of(response.json())
+        document = response.json()
+        return Report(list(document["data"]), dict(document["meta"]), row)
 
-    def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
+    def finished(self, path: str, job: dict[str, Any], seconds: float, progress: Progress) -> Flow[Any]:
         """Poll a job below its path until it has ended, at most so many seconds. Raises JobFailed, TimeoutError."""
         waited, pause = 0.0, 0.2
         while job["state"] not in _ENDED:
@@ -100,13 +103,13 @@ class Calls:
             raise JobFailed(job)
         return job
 
-    def export(self, body: dict[str, Any], seconds: float, progress: Progress) -> Flow[dict[str, Any]]:
+    def export(self, body: dict[str, Any], seconds: float, progress: Progress) -> Flow[Export]:
         """Order an export, follow it to the end, and return its manifest with signed addresses."""
         # The same order under the same name is the same export: it may be sent again after a lost connection.
         request = self._request("POST", "/index/exports", key_needed=True, json=body)
         request.headers["Idempotency-Key"] = str(uuid.uuid4())
         ordered = (yield from exchange(request, self.max_wait)).json()
-        export = yield from self.finished("/index/exports", ordered, seconds, progress)
+        export: Export = yield from self.finished("/index/exports", ordered, seconds, progress)
         progress(1.0, "done")
         return export
 

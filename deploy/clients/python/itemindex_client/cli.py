@@ -6,14 +6,16 @@ import argparse
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
 from itemindex_client.client import Client
 from itemindex_client.errors import ItemIndexError
+from itemindex_client.reports import Reports
 
-_REPORTS = ("cohorts", "category_insights", "brand_insights", "price_index", "reductions", "sustainability_rollup")
-_WIDTH_MAX = 48
+_WIDTH_MAX, _HELP_WIDTH = 48, 100
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -30,6 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ixc", description=__doc__, epilog='example: ixc search "soy milk" --limit 5')
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('itemindex-client')}")
     parser.add_argument("--url", help="address of the API with /v1; default: ITEMINDEX_URL")
     parser.add_argument("--key", help="API key; better in ITEMINDEX_KEY, where no list of processes shows it")
     commands = parser.add_subparsers(required=True, metavar="command")
@@ -39,9 +42,14 @@ def _parser() -> argparse.ArgumentParser:
     search = _command(commands, "search", _search, "items by words")
     search.add_argument("q")
     search.add_argument("--limit", type=int, default=20, help="how many hits; default: 20")
-    report = _command(commands, "report", _report, "a paid report, in the words of its parameters")
-    report.add_argument("name", choices=_REPORTS)
-    report.add_argument("parameters", nargs="*", type=_pair, metavar="name=value")
+    sentence = "a paid report; `ixc report NAME --help` lists its parameters"
+    reports = commands.add_parser("report", help=sentence, description=sentence)
+    names = reports.add_subparsers(required=True, metavar="NAME", dest="name")
+    for name in (name for name in vars(Reports) if not name.startswith("_")):
+        report = _command(names, name, _report, str(getattr(Reports, name).__doc__))
+        report.add_argument("parameters", nargs="*", type=_pair, metavar="name=value")
+        report.formatter_class = argparse.RawDescriptionHelpFormatter
+        report.epilog = "\n".join(["parameters; name one again for a further value:", *_parameters(name)])
     export = _command(commands, "export", _export, "order an export and print its files")
     export.add_argument("dataset")
     export.add_argument("--format", default="csv")
@@ -66,6 +74,23 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _parameters(report: str) -> Iterator[str]:
+    """Return a paragraph for each parameter of a report: what it is and what it allows."""
+    method = getattr(Reports, report)
+    signatures = [get_type_hints(one, include_extras=True) for one in get_overloads(method) or [method]]
+    declared = {name: "Only this one; without it, all" for one in signatures for name in one if one[name] is str}
+    for signature in signatures:
+        for name, hint in get_type_hints(get_args(signature["query"])[0], include_extras=True).items():
+            declared.setdefault(name.rstrip("_"), "; ".join([hint.__metadata__[0], *_choices(hint.__origin__)]))
+    for name, text in declared.items():
+        yield textwrap.fill(text, _HELP_WIDTH, initial_indent=f"  {name:<17} ", subsequent_indent=" " * 20)
+
+
+def _choices(kind: Any) -> list[str]:
+    choices = next((get_args(one) for one in (kind, *get_args(kind)) if get_origin(one) is Literal), ())
+    return [f"one of {', '.join(choices)}"] if choices else []
+
+
 def _lookup(client: Client, options: argparse.Namespace) -> None:
     _one(client.lookup(options.iid), as_json=options.json)
 
@@ -80,8 +105,12 @@ def _search(client: Client, options: argparse.Namespace) -> None:
 
 
 def _report(client: Client, options: argparse.Namespace) -> None:
-    question = dict(options.parameters)
-    report = getattr(client.report, options.name)(**question).wait(progress=_progress)
+    query: dict[str, Any] = {}
+    for name, value in options.parameters:
+        query[name] = [*query[name], value] if name in query else [value]
+    # A list of one value is the value itself, as an argument that is no parameter of the query needs it.
+    single = {name: values[0] if len(values) == 1 else values for name, values in query.items()}
+    report = getattr(client.report, options.name)(**single).wait(progress=_progress)
     if options.json:
         print(json.dumps({"data": report.rows, "meta": report.meta}, indent=1, ensure_ascii=False))
         return
@@ -96,8 +125,8 @@ def _export(client: Client, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(done, indent=1, ensure_ascii=False))
         return
-    for file in (done.get("manifest") or done)["files"]:
-        print(file.get("signed_url") or file["url"])
+    for file in done["manifest"]["files"] if done["manifest"] else ():
+        print(file["signed_url"])
 
 
 def _fetch(client: Client, options: argparse.Namespace) -> None:
@@ -126,7 +155,7 @@ def _one(record: Mapping[str, Any], *, as_json: bool) -> None:
             print(f"{name:16} {_safe(value)}")
 
 
-def _table(rows: Iterable[dict[str, Any]], names: tuple[str, ...], *, as_json: bool) -> None:
+def _table(rows: Iterable[Mapping[str, Any]], names: tuple[str, ...], *, as_json: bool) -> None:
     listed = list(rows)
     if as_json:
         print(json.dumps(listed, indent=1, ensure_ascii=False))

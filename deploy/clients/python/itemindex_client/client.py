@@ -4,16 +4,43 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
 from itemindex_client.calls import Calls, Progress, silent
 from itemindex_client.downloads import Counted, download, uncounted
 from itemindex_client.flow import Flow, Send
+from itemindex_client.orders import known
 from itemindex_client.reports import Reports
 from itemindex_client.results import Report
-from itemindex_client.schemas import Item, LookupEntry
+from itemindex_client.schemas import (
+    BrandEntry,
+    CategoryEntry,
+    ChannelEntry,
+    Event,
+    Export,
+    GetPricingQuery,
+    GetPriorPriceQuery,
+    GetSustainabilityQuery,
+    Item,
+    Job,
+    ListBrandsQuery,
+    ListCategoriesQuery,
+    ListChannelsQuery,
+    ListEventsQuery,
+    ListJobsQuery,
+    LookupEntry,
+    NewExport,
+    PricingRow,
+    PriorPriceRow,
+    QuotaAnswer,
+    ReleaseManifest,
+    ResolveIdentifierQuery,
+    SearchHit,
+    SearchItemsQuery,
+    SustainabilityRow,
+)
 from itemindex_client.settings import credentials
 
 T = TypeVar("T")
@@ -60,40 +87,40 @@ class Client:
         """Return an entry for each IID, in their order. Needs a key."""
         return self._run(self._calls.lookup_many(iids))
 
-    def resolve(self, **identifiers: str) -> Item:
+    def resolve(self, **identifiers: Unpack[ResolveIdentifierQuery]) -> Item:
         """Return the record of an identifier: gtin, ean, upc, isbn, mpn with brand, sku with source, or url.
 
         Raises SeveralCandidates where it belongs to several items.
         """
-        return self._run(self._calls.resolve(**identifiers))
+        return self._run(self._calls.resolve(known(identifiers, ResolveIdentifierQuery)))
 
-    def search(self, q: str, *, limit: int | None = None, **filters: Any) -> Iterator[dict[str, Any]]:
+    def search(self, q: str, **filters: Unpack[SearchItemsQuery]) -> Iterator[SearchHit]:
         """Go through all hits of a search, best first, page by page as they are read. `limit` is that of a page."""
-        return self.pages("/index/search", {"q": q, "limit": limit, **filters})
+        return self.pages("/index/search", {"q": q, **known(filters, SearchItemsQuery)})
 
-    def brands(self, **filters: Any) -> Iterator[dict[str, Any]]:
+    def brands(self, **filters: Unpack[ListBrandsQuery]) -> Iterator[BrandEntry]:
         """Go through the brands."""
-        return self.pages("/index/brands", filters)
+        return self.pages("/index/brands", known(filters, ListBrandsQuery))
 
-    def categories(self, **filters: Any) -> Iterator[dict[str, Any]]:
+    def categories(self, **filters: Unpack[ListCategoriesQuery]) -> Iterator[CategoryEntry]:
         """Go through the categories."""
-        return self.pages("/index/categories", filters)
+        return self.pages("/index/categories", known(filters, ListCategoriesQuery))
 
-    def channels(self, **filters: Any) -> Iterator[dict[str, Any]]:
+    def channels(self, **filters: Unpack[ListChannelsQuery]) -> Iterator[ChannelEntry]:
         """Go through the channels."""
-        return self.pages("/index/channels", filters)
+        return self.pages("/index/channels", known(filters, ListChannelsQuery))
 
-    def jobs(self, **filters: Any) -> Iterator[dict[str, Any]]:
+    def jobs(self, **filters: Unpack[ListJobsQuery]) -> Iterator[Job]:
         """Go through the organization's jobs, newest first. Needs a key."""
-        return self.pages("/jobs", filters, key_needed=True)
+        return self.pages("/jobs", known(filters, ListJobsQuery), key_needed=True)
 
-    def events(self, after: str | int | None = None, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Go through the events after a cursor, oldest first. Needs a key."""
-        return self.pages("/events", {"after": after, **filters}, key_needed=True, cursor_name="after")
+    def events(self, **filters: Unpack[ListEventsQuery]) -> Iterator[Event]:
+        """Go through the events, oldest first, with `after` those after a cursor. Needs a key."""
+        return self.pages("/events", known(filters, ListEventsQuery), key_needed=True, cursor_name="after")
 
     def pages(
         self, path: str, query: dict[str, Any], *, key_needed: bool = False, cursor_name: str = "cursor"
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Any]:
         """Go through the entries of a list, one page after another."""
         while True:
             page = self._run(self._calls.get(path, query, key_needed=key_needed))
@@ -102,30 +129,35 @@ class Client:
                 return
             query = {**query, cursor_name: page["next_cursor"]}
 
-    def prices(self, iid: str, **question: Any) -> Report:
+    def prices(self, iid: str, **query: Unpack[GetPricingQuery]) -> Report[PricingRow]:
         """Return the price history of an item. Needs a key."""
-        return self._run(self._calls.light("/index/pricing/{}", iid, question))
+        return self._run(self._calls.light("/index/pricing/{}", iid, known(query, GetPricingQuery), PricingRow))
 
-    def prior_price(self, iid: str, **question: Any) -> Report:
+    def prior_price(self, iid: str, **query: Unpack[GetPriorPriceQuery]) -> Report[PriorPriceRow]:
         """Return each channel's running reduction with its prior price and evidence. Needs a key."""
-        return self._run(self._calls.light("/index/pricing/{}/reference", iid, question))
+        return self._run(
+            self._calls.light("/index/pricing/{}/reference", iid, known(query, GetPriorPriceQuery), PriorPriceRow)
+        )
 
-    def sustainability(self, iid: str, **question: Any) -> Report:
+    def sustainability(self, iid: str, **query: Unpack[GetSustainabilityQuery]) -> Report[SustainabilityRow]:
         """Return the footprint of an item. Needs a key."""
-        return self._run(self._calls.light("/index/sustainability/{}", iid, question))
+        return self._run(
+            self._calls.light("/index/sustainability/{}", iid, known(query, GetSustainabilityQuery), SustainabilityRow)
+        )
 
-    def quota(self) -> dict[str, Any]:
+    def quota(self) -> QuotaAnswer:
         """Return the caller's limits and what is left of them. Costs nothing."""
-        return dict(self._run(self._calls.get("/quota")))
+        limits: QuotaAnswer = self._run(self._calls.get("/quota"))
+        return limits
 
     @property
-    def report(self) -> "Reports[ReportCall]":
+    def report(self) -> Reports:
         """The paid reports, each a method: `client.report.cohorts(brand=…).wait()`."""
-        return Reports(lambda path, question: ReportCall(self, path, question))
+        return Reports(self)
 
-    def export(self, *, within: float = 3_600.0, progress: Progress = silent, **order: Any) -> dict[str, Any]:
+    def export(self, *, within: float = 3_600.0, progress: Progress = silent, **order: Unpack[NewExport]) -> Export:
         """Order an export, wait for it, and return its manifest with signed addresses. Needs a key."""
-        return self._run(self._calls.export(order, within, progress))
+        return self._run(self._calls.export(known(order, NewExport), within, progress))
 
     def release(self, dataset: str, version: str | int = "latest") -> "Release":
         """Return a release of a dataset. Needs a key."""
@@ -152,25 +184,10 @@ class Client:
             return error
 
 
-class ReportCall:
-    """A report that was not ordered yet."""
-
-    def __init__(self, client: Client, path: str, question: dict[str, Any]) -> None:
-        self._client, self._path, self._question = client, path, question
-
-    def cost(self) -> dict[str, Any]:
-        """Return what the report would cost. Charges nothing."""
-        return self._client._run(self._client._calls.quote(self._path, self._question))
-
-    def wait(self, within: float = 600.0, progress: Progress = silent) -> Report:
-        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
-        return self._client._run(self._client._calls.report(self._path, self._question, within, progress))
-
-
 class Release:
     """One release of a dataset; `manifest` names its files with their digests."""
 
-    def __init__(self, client: Client, manifest: dict[str, Any]) -> None:
+    def __init__(self, client: Client, manifest: ReleaseManifest) -> None:
         self._client = client
         self.manifest = manifest
 

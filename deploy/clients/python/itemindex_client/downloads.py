@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
 from itemindex_client.errors import DownloadFailed, problem_of, retry_after
+from itemindex_client.schemas import ReleaseFile, ReleaseManifest
 from itemindex_client.settings import Credentials
 
 _TRIES_MAX = 8
@@ -39,7 +39,7 @@ class _File:
     sha256: str
 
     @classmethod
-    def of(cls, entry: dict[str, Any]) -> "_File":
+    def of(cls, entry: ReleaseFile) -> "_File":
         return cls(entry["name"], entry["url"], entry.get("signed_url"), int(entry["bytes"]), entry["sha256"])
 
     def is_at(self, path: Path) -> bool:
@@ -48,7 +48,7 @@ class _File:
 
 def download(
     http: httpx.Client,
-    manifest: dict[str, Any],
+    manifest: ReleaseManifest,
     credentials: Credentials,
     folder: Path,
     parallel: int,

@@ -15,6 +15,10 @@ class KeyNeeded(ItemIndexError):
     """The call needs an API key and none was given; nothing was sent."""
 
 
+class UnknownArgument(ItemIndexError, TypeError):
+    """The call has no argument of this name; nothing was sent."""
+
+
 class InvalidSetting(ItemIndexError):
     """The address, the key or the token cannot be one; nothing was sent."""
 
@@ -24,12 +28,14 @@ class ConnectionFailed(ItemIndexError):
 
 
 class JobFailed(ItemIndexError):
-    """A report or export ended without a result. `job` is the job's document."""
+    """A report or export ended without a result. `job` is the job's document, `errors` as of ApiProblem."""
 
     def __init__(self, job: dict[str, Any]) -> None:
-        detail = (job.get("error") or {}).get("detail") or f"it was {job['state']}"
+        error = job.get("error") or {}
+        detail = _text(error) or f"it was {job['state']}"
         super().__init__(f"job {job['id']}: {detail}")
         self.job = job
+        self.errors = _errors(error)
 
 
 class DownloadFailed(ItemIndexError):
@@ -39,6 +45,8 @@ class DownloadFailed(ItemIndexError):
 class ApiProblem(ItemIndexError):
     """A problem document. `slug` is the last part of its `type`; the operator finds the call by `request_id`.
 
+    `errors` are all parameters that are wrong, each with `parameter`, `detail` and mostly `value`; `detail` has the
+    first of them.
     `retry_after` is the number of seconds until the same call is accepted again, None where the service does not say.
     """
 
@@ -52,7 +60,8 @@ class ApiProblem(ItemIndexError):
         self.request_id = request_id
         self.retry_after = retry_after(response)
         self.document = document
-        super().__init__(f"{status} {self.slug}: {self.detail} (request {request_id})")
+        self.errors = _errors(document)
+        super().__init__(f"{status} {self.slug}: {_text(document)} (request {request_id})")
 
 
 class NotFound(ApiProblem):
@@ -99,6 +108,18 @@ _BY_STATUS: dict[int, type[ApiProblem]] = {
     503: Unavailable,
     504: Unavailable,
 }
+
+
+def _errors(document: dict[str, Any]) -> list[dict[str, str]]:
+    listed = document.get("errors")
+    return [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []
+
+
+def _text(document: dict[str, Any]) -> str:
+    """Return a problem's detail, followed by the faults of parameters that it does not have."""
+    detail = str(document.get("detail") or "")
+    others = [f"`{one.get('parameter')}`: {one.get('detail')}" for one in _errors(document)]
+    return "; ".join([detail, *(text for text in others if text.partition(": ")[2] not in detail)])
 
 
 def problem_of(response: httpx.Response) -> ApiProblem:

@@ -1,42 +1,162 @@
-"""The paid reports by their names, for both clients."""
+"""The paid reports by their names, made by `make clients`; `from_` stands for `from`."""
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-R = TypeVar("R")
+from itemindex_client import schemas
+from itemindex_client.orders import AsyncReportCall, ReportCall, at
 
-
-class Reports(Generic[R]):
-    """The reports of a client. A parameter whose name is a word of Python ends in an underscore: `from_`."""
-
-    def __init__(self, make: Callable[[str, dict[str, Any]], R]) -> None:
-        self._make = make
-
-    def cohorts(self, **question: Any) -> R:
-        """Distribution of prices by period and group."""
-        return self._make("/index/cohorts", question)
-
-    def category_insights(self, category: str | None = None, **question: Any) -> R:
-        """Figures of all categories, or of one."""
-        return self._make(_one("/index/insights/categories", category), question)
-
-    def brand_insights(self, brand: str | None = None, **question: Any) -> R:
-        """Figures of all brands, or of one."""
-        return self._make(_one("/index/insights/brands", brand), question)
-
-    def price_index(self, **question: Any) -> R:
-        """Price change free of changes of the assortment."""
-        return self._make("/index/prices/index", question)
-
-    def reductions(self, **question: Any) -> R:
-        """How many announced reductions hold."""
-        return self._make("/index/insights/reductions", question)
-
-    def sustainability_rollup(self, **question: Any) -> R:
-        """Footprints of an assortment or of sales."""
-        return self._make("/index/rollups/sustainability", question)
+if TYPE_CHECKING:
+    from itemindex_client.aio import AsyncClient
+    from itemindex_client.client import Client
 
 
-def _one(path: str, name: str | None) -> str:
-    return path if name is None else f"{path}/{quote(name, safe='')}"
+class Reports:
+    """The reports of Client; each call returns its ReportCall."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+
+    def cohorts(self, **query: Unpack[schemas.GetCohortsQuery]) -> ReportCall[schemas.CohortRow]:
+        """Prices of a cohort."""
+        return ReportCall(self._client, "/index/cohorts", schemas.CohortRow, schemas.GetCohortsQuery, query)
+
+    @overload
+    def category_insights(
+        self, category: None = None, **query: Unpack[schemas.ListCategoryInsightsQuery]
+    ) -> ReportCall[schemas.CategoryRow]: ...
+
+    @overload
+    def category_insights(
+        self, category: str, **query: Unpack[schemas.GetCategoryInsightsQuery]
+    ) -> ReportCall[schemas.CategoryRow]: ...
+
+    def category_insights(self, category: str | None = None, **query: Any) -> ReportCall[schemas.CategoryRow]:
+        """Insights of all categories; of one category where it is named."""
+        if category is None:
+            return ReportCall(
+                self._client,
+                "/index/insights/categories",
+                schemas.CategoryRow,
+                schemas.ListCategoryInsightsQuery,
+                query,
+            )
+        path = at("/index/insights/categories/{}", category)
+        return ReportCall(self._client, path, schemas.CategoryRow, schemas.GetCategoryInsightsQuery, query)
+
+    @overload
+    def brand_insights(
+        self, brand: None = None, **query: Unpack[schemas.ListBrandInsightsQuery]
+    ) -> ReportCall[schemas.BrandRow]: ...
+
+    @overload
+    def brand_insights(
+        self, brand: str, **query: Unpack[schemas.GetBrandInsightsQuery]
+    ) -> ReportCall[schemas.BrandRow]: ...
+
+    def brand_insights(self, brand: str | None = None, **query: Any) -> ReportCall[schemas.BrandRow]:
+        """Insights of all brands; of one brand where it is named."""
+        if brand is None:
+            return ReportCall(
+                self._client, "/index/insights/brands", schemas.BrandRow, schemas.ListBrandInsightsQuery, query
+            )
+        path = at("/index/insights/brands/{}", brand)
+        return ReportCall(self._client, path, schemas.BrandRow, schemas.GetBrandInsightsQuery, query)
+
+    def price_index(self, **query: Unpack[schemas.GetPriceIndexQuery]) -> ReportCall[schemas.PriceIndexRow]:
+        """Price index."""
+        return ReportCall(self._client, "/index/prices/index", schemas.PriceIndexRow, schemas.GetPriceIndexQuery, query)
+
+    def reductions(self, **query: Unpack[schemas.GetReductionsQuery]) -> ReportCall[schemas.ReductionRow]:
+        """Announced reductions."""
+        return ReportCall(
+            self._client, "/index/insights/reductions", schemas.ReductionRow, schemas.GetReductionsQuery, query
+        )
+
+    def sustainability_rollup(
+        self, **query: Unpack[schemas.GetSustainabilityRollupQuery]
+    ) -> ReportCall[schemas.RollupRow]:
+        """Sustainability rollup."""
+        return ReportCall(
+            self._client,
+            "/index/rollups/sustainability",
+            schemas.RollupRow,
+            schemas.GetSustainabilityRollupQuery,
+            query,
+        )
+
+
+class AsyncReports:
+    """The reports of AsyncClient; each call returns its AsyncReportCall."""
+
+    def __init__(self, client: "AsyncClient") -> None:
+        self._client = client
+
+    def cohorts(self, **query: Unpack[schemas.GetCohortsQuery]) -> AsyncReportCall[schemas.CohortRow]:
+        """Prices of a cohort."""
+        return AsyncReportCall(self._client, "/index/cohorts", schemas.CohortRow, schemas.GetCohortsQuery, query)
+
+    @overload
+    def category_insights(
+        self, category: None = None, **query: Unpack[schemas.ListCategoryInsightsQuery]
+    ) -> AsyncReportCall[schemas.CategoryRow]: ...
+
+    @overload
+    def category_insights(
+        self, category: str, **query: Unpack[schemas.GetCategoryInsightsQuery]
+    ) -> AsyncReportCall[schemas.CategoryRow]: ...
+
+    def category_insights(self, category: str | None = None, **query: Any) -> AsyncReportCall[schemas.CategoryRow]:
+        """Insights of all categories; of one category where it is named."""
+        if category is None:
+            return AsyncReportCall(
+                self._client,
+                "/index/insights/categories",
+                schemas.CategoryRow,
+                schemas.ListCategoryInsightsQuery,
+                query,
+            )
+        path = at("/index/insights/categories/{}", category)
+        return AsyncReportCall(self._client, path, schemas.CategoryRow, schemas.GetCategoryInsightsQuery, query)
+
+    @overload
+    def brand_insights(
+        self, brand: None = None, **query: Unpack[schemas.ListBrandInsightsQuery]
+    ) -> AsyncReportCall[schemas.BrandRow]: ...
+
+    @overload
+    def brand_insights(
+        self, brand: str, **query: Unpack[schemas.GetBrandInsightsQuery]
+    ) -> AsyncReportCall[schemas.BrandRow]: ...
+
+    def brand_insights(self, brand: str | None = None, **query: Any) -> AsyncReportCall[schemas.BrandRow]:
+        """Insights of all brands; of one brand where it is named."""
+        if brand is None:
+            return AsyncReportCall(
+                self._client, "/index/insights/brands", schemas.BrandRow, schemas.ListBrandInsightsQuery, query
+            )
+        path = at("/index/insights/brands/{}", brand)
+        return AsyncReportCall(self._client, path, schemas.BrandRow, schemas.GetBrandInsightsQuery, query)
+
+    def price_index(self, **query: Unpack[schemas.GetPriceIndexQuery]) -> AsyncReportCall[schemas.PriceIndexRow]:
+        """Price index."""
+        return AsyncReportCall(
+            self._client, "/index/prices/index", schemas.PriceIndexRow, schemas.GetPriceIndexQuery, query
+        )
+
+    def reductions(self, **query: Unpack[schemas.GetReductionsQuery]) -> AsyncReportCall[schemas.ReductionRow]:
+        """Announced reductions."""
+        return AsyncReportCall(
+            self._client, "/index/insights/reductions", schemas.ReductionRow, schemas.GetReductionsQuery, query
+        )
+
+    def sustainability_rollup(
+        self, **query: Unpack[schemas.GetSustainabilityRollupQuery]
+    ) -> AsyncReportCall[schemas.RollupRow]:
+        """Sustainability rollup."""
+        return AsyncReportCall(
+            self._client,
+            "/index/rollups/sustainability",
+            schemas.RollupRow,
+            schemas.GetSustainabilityRollupQuery,
+            query,
+        )

@@ -1,46 +1,12 @@
-"""Types of the API's documents, made by `make clients`; answers may have more members."""
+"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-AnalysisMetaRounding = dict[str, str]
-AnalysisMetaUnits = dict[str, str]
-CumulativeBasis = Literal["sales", "assortment"]
-Effect = Literal[
-    "co2e_kg",
-    "water_l",
-    "waste_kg",
-    "land_use_m2a",
-    "acidification_kg_so2e",
-    "freshwater_eutrophication_kg_pe",
-    "marine_eutrophication_kg_ne",
-]
-FigureBasis = Literal["measured", "modelled", "category_average"]
-Granularity = Literal["day", "week", "month"]
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
-MemberRole = Literal["owner", "admin", "member", "viewer"]
-ObservationKind = Literal["listing", "sale"]
-OutlierMode = Literal["exclude", "include"]
-PageQuery = dict[str, Any]
-StatisticKind = Literal["listing", "sale", "both"]
-WatchCondition = Literal["below", "new-low", "returned", "index-moved"]
-WatchTarget = Literal["article", "brand", "category"]
-
-AnalysisMeta = TypedDict(
-    "AnalysisMeta",
-    {
-        "data_version": int,
-        "result_sha256": str,
-        "cached": bool,
-        "cost_units": int,
-        "rows": int,
-        "from": str,
-        "to": str,
-        "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
-        "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-    },
-)
+DecimalText = Annotated[str, "decimal"]
+DateText = Annotated[str, "date"]
+TimeText = Annotated[str, "date-time"]
 
 
 class AnyResult(TypedDict):
@@ -53,7 +19,7 @@ class ArticleMatch(TypedDict):
     kind: Literal["identifier", "likeness", "review", "merge"]
     score: float | None
     evidence: list["MatchEvidence"]
-    since: str | None
+    since: TimeText | None
 
 
 class ArticleMember(TypedDict):
@@ -68,14 +34,14 @@ class AttemptList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DeliveryAttempt"]
 
 
 class AuditEntry(TypedDict):
     id: str
-    at: str
+    at: TimeText
     actor: str
     act: str
     subject: str
@@ -85,25 +51,24 @@ class AuditList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["AuditEntry"]
 
 
 class Avoided(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     low: float
     central: float
     high: float
-
-
-class BatchAnswer(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
 
 
 class BrandCategory(TypedDict):
@@ -111,8 +76,8 @@ class BrandCategory(TypedDict):
     items: NotRequired[int]
     observations: NotRequired[int]
     share: NotRequired[float | None]
-    median: NotRequired[str | None]
-    category_median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
+    category_median: NotRequired[DecimalText | None]
     against_category: NotRequired[float | None]
 
 
@@ -123,15 +88,15 @@ class BrandEntry(TypedDict):
     item_count: int
     top_categories: list[str]
     channels: list[str]
-    first_seen_on: str | None
-    updated_at: str
+    first_seen_on: DateText | None
+    updated_at: TimeText
 
 
 class BrandList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["BrandEntry"]
 
@@ -143,15 +108,15 @@ class BrandRef(TypedDict):
 
 
 class BrandReport(TypedDict):
-    data: list["BrandRow"]
     meta: "ReportMeta"
+    data: list["BrandRow"]
 
 
 class BrandRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -171,7 +136,7 @@ class BrandRow(TypedDict):
     rank_before: NotRequired[int | None]
     ranked: NotRequired[int]
     percentile: NotRequired[float]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
     median_change: NotRequired[float | None]
     against_categories: NotRequired[float | None]
     categories: NotRequired[list["BrandCategory"]]
@@ -188,8 +153,8 @@ class Candidate(TypedDict):
 
 class CategoryEntry(TypedDict):
     code: str
-    path: list[str]
     name: str
+    path: list[str]
     parent: str | None
     level: int
     item_count: int
@@ -201,7 +166,7 @@ class CategoryList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["CategoryEntry"]
 
@@ -212,15 +177,15 @@ class CategoryRef(TypedDict):
 
 
 class CategoryReport(TypedDict):
-    data: list["CategoryRow"]
     meta: "ReportMeta"
+    data: list["CategoryRow"]
 
 
 class CategoryRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -236,8 +201,8 @@ class CategoryRow(TypedDict):
     category: NotRequired[str]
     path: NotRequired[list[str]]
     channel: NotRequired[str]
-    median: NotRequired[str | None]
-    median_before: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
+    median_before: NotRequired[DecimalText | None]
     median_change: NotRequired[float | None]
     observations_before: NotRequired[int | None]
     rank: NotRequired[int | None]
@@ -250,14 +215,14 @@ class CategoryRow(TypedDict):
 class ChannelEntry(TypedDict):
     code: str
     observations: int
-    last_seen_on: str
+    last_seen_on: DateText
 
 
 class ChannelList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ChannelEntry"]
 
@@ -266,13 +231,13 @@ class ChannelMedian(TypedDict):
     channel: NotRequired[str]
     observations: NotRequired[int]
     share: NotRequired[float | None]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
 
 
 class ChannelSeen(TypedDict):
     channel: str
     listings: int
-    last_seen_on: str
+    last_seen_on: DateText
 
 
 class ChannelShare(TypedDict):
@@ -282,15 +247,18 @@ class ChannelShare(TypedDict):
 
 
 class CohortReport(TypedDict):
-    data: list["CohortRow"]
     meta: "ReportMeta"
+    data: list["CohortRow"]
 
 
 class CohortRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
+    brand: NotRequired[str | None]
+    category: NotRequired[str | None]
+    channel: NotRequired[str | None]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
+    kind: NotRequired[Literal["listing", "sale", "both"]]
     items: NotRequired[int]
     observations: NotRequired[int]
     set_aside: NotRequired[int]
@@ -298,26 +266,31 @@ class CohortRow(TypedDict):
     promotion_share: NotRequired[float | None]
     discount_mean: NotRequired[float | None]
     discount_median: NotRequired[float | None]
-    brand: NotRequired[str | None]
-    category: NotRequired[str | None]
-    channel: NotRequired[str | None]
     price_n: NotRequired[int]
-    mean: NotRequired[str | None]
-    stddev: NotRequired[str | None]
-    p10: NotRequired[str | None]
-    p25: NotRequired[str | None]
-    p50: NotRequired[str | None]
-    p75: NotRequired[str | None]
-    p90: NotRequired[str | None]
-    min: NotRequired[str | None]
-    max: NotRequired[str | None]
+    mean: NotRequired[DecimalText | None]
+    stddev: NotRequired[DecimalText | None]
+    p10: NotRequired[DecimalText | None]
+    p25: NotRequired[DecimalText | None]
+    p50: NotRequired[DecimalText | None]
+    p75: NotRequired[DecimalText | None]
+    p90: NotRequired[DecimalText | None]
+    min: NotRequired[DecimalText | None]
+    max: NotRequired[DecimalText | None]
     channels: NotRequired[list["ChannelShare"]]
-    first_day: NotRequired[str]
-    last_day: NotRequired[str]
+    first_day: NotRequired[DateText]
+    last_day: NotRequired[DateText]
 
 
 class Contributor(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     iid: str
     share: float
 
@@ -335,8 +308,8 @@ class Coverage(TypedDict):
     days: int
     observed_days: int
     missing_days: int
-    first: str | None
-    last: str | None
+    first: DateText | None
+    last: DateText | None
 
 
 class CreatedOrganization(TypedDict):
@@ -370,7 +343,7 @@ class DatasetList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["DatasetEntry"]
 
@@ -378,7 +351,7 @@ class DatasetList(TypedDict):
 class DeliveryAttempt(TypedDict):
     event_id: str
     cursor: str
-    at: str
+    at: TimeText
     status: int | None
     outcome: Literal[
         "accepted",
@@ -402,23 +375,14 @@ class DigitalLinkset(TypedDict):
 class DisplacementMeta(TypedDict):
     rate: float
     citation: str
-
-
-class EffectFigures(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
+    counted: str
 
 
 class Event(TypedDict):
     id: str
     cursor: str
     type: str
-    timestamp: str
+    timestamp: TimeText
     data: dict[str, Any]
 
 
@@ -426,28 +390,28 @@ class EventList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Event"]
 
 
 class EvidenceDay(TypedDict):
-    day: str
-    price: str
+    day: DateText
+    price: DecimalText
 
 
 class Export(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -483,8 +447,8 @@ ExportFilter = TypedDict(
         "brand": NotRequired[list[str]],
         "category": NotRequired[list[str]],
         "channel": NotRequired[list[str]],
-        "from": NotRequired[str],
-        "to": NotRequired[str],
+        "from": NotRequired[DateText],
+        "to": NotRequired[DateText],
     },
 )
 
@@ -493,7 +457,7 @@ class ExportList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ListedExport"]
 
@@ -506,12 +470,12 @@ class ExportManifest(TypedDict):
     media_type: str
     data_version: int
     since: int | None
-    months: list[str]
+    months: list[DateText]
     all_months: bool
     formula_prefix: str | None
-    created_at: str
-    expires_at: str
-    signed_until: str
+    created_at: TimeText
+    expires_at: TimeText
+    signed_until: TimeText
     rows: int
     bytes: int
     files: list["ExportFile"]
@@ -520,7 +484,7 @@ class ExportManifest(TypedDict):
 class HealthAnswer(TypedDict):
     status: Literal["ok"]
     revision: str
-    ts: str
+    ts: TimeText
 
 
 class Identifier(TypedDict):
@@ -553,15 +517,15 @@ class Invitation(TypedDict):
     id: str
     email: str
     role: str
-    created_at: str
-    expires_at: str
+    created_at: TimeText
+    expires_at: TimeText
 
 
 class InvitationList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Invitation"]
 
@@ -569,7 +533,7 @@ class InvitationList(TypedDict):
 class IssuedInvitation(TypedDict):
     id: str
     link: str
-    expires_at: str
+    expires_at: TimeText
 
 
 class IssuedKey(TypedDict):
@@ -596,8 +560,8 @@ class Item(TypedDict):
     members: list["ArticleMember"]
     matches: list["ArticleMatch"]
     version: int
-    first_seen_on: str
-    updated_at: str
+    first_seen_on: DateText
+    updated_at: TimeText
     links: "ItemLinks"
 
 
@@ -611,15 +575,15 @@ class ItemLinks(TypedDict):
 class Job(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -645,7 +609,7 @@ class JobList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Job"]
 
@@ -667,9 +631,9 @@ class JobResult(TypedDict):
 
 class KeyState(TypedDict):
     key_id: str
-    created_at: str
-    expires_at: str | None
-    last_used_at: str | None
+    created_at: TimeText
+    expires_at: TimeText | None
+    last_used_at: TimeText | None
     last_used_network: str | None
 
 
@@ -690,15 +654,15 @@ class LinkNamespace(TypedDict):
 class ListedExport(TypedDict):
     id: str
     kind: str
-    state: "JobState"
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"]
     progress: "JobProgress"
     attempt: int
     data_version: int | None
     cost_units: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    expires_at: str | None
+    created_at: TimeText
+    started_at: TimeText | None
+    finished_at: TimeText | None
+    expires_at: TimeText | None
     result: "JobResult | None"
     error: "Problem | None"
     links: "JobLinks"
@@ -714,13 +678,13 @@ class LookupEntry(TypedDict):
 
 
 class LookupList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["LookupEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class MatchEvidence(TypedDict):
@@ -734,15 +698,15 @@ class Member(TypedDict):
     id: str
     name: str
     email: str | None
-    role: "MemberRole"
-    joined_at: str
+    role: Literal["owner", "admin", "member", "viewer"]
+    joined_at: TimeText
 
 
 class MemberList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Member"]
 
@@ -753,7 +717,7 @@ class NewExport(TypedDict):
     filter: NotRequired["ExportFilter"]
     since: NotRequired[int | None]
     format: NotRequired[Literal["parquet", "csv", "ndjson", "arrow"]]
-    compression: NotRequired[Literal["gzip", "none", "zstd"] | None]
+    compression: NotRequired[Literal["gzip", "none", "zstd", None]]
 
 
 class NewInvitation(TypedDict):
@@ -767,14 +731,14 @@ class NewOrganization(TypedDict):
 
 
 class NewWatch(TypedDict):
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
     amount: NotRequired[str | None]
     currency: NotRequired[str | None]
     days: NotRequired[int | None]
     percent: NotRequired[float | None]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     label: NotRequired[str | None]
 
 
@@ -787,6 +751,7 @@ class NewWebhook(TypedDict):
                 "export.ready",
                 "release.cut",
                 "item.merged",
+                "item.split",
                 "item.withdrawn",
                 "item.restored",
                 "watch.fired",
@@ -806,7 +771,7 @@ class Organization(TypedDict):
     plan: str
     requested_plan: str | None
     state: Literal["active", "suspended"]
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
     keys: list["KeyState"]
 
 
@@ -816,21 +781,19 @@ class OrganizationRef(TypedDict):
 
 
 class OutlierMeta(TypedDict):
-    mode: "OutlierMode"
+    mode: Literal["exclude", "include"]
     set_aside: int
-
-
-class Page(TypedDict):
-    count: int
-    total: "PageTotal"
-    next_cursor: str | None
-    query: "PageQuery"
-    data_version: int
 
 
 class PageTotal(TypedDict):
     value: int
     relation: Literal["eq", "gte"]
+
+
+class ParameterFault(TypedDict):
+    parameter: str
+    detail: str
+    value: NotRequired[str]
 
 
 class PartState(TypedDict):
@@ -843,7 +806,7 @@ class Peer(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[str | None]
+    median: NotRequired[DecimalText | None]
 
 
 class PlanRequest(TypedDict):
@@ -854,36 +817,28 @@ PriceBand = TypedDict(
     "PriceBand",
     {
         "currency": str,
-        "kind": "ObservationKind",
-        "low": str,
-        "median": str,
-        "high": str,
+        "kind": Literal["listing", "sale"],
+        "low": DecimalText,
+        "median": DecimalText,
+        "high": DecimalText,
         "observations": int,
         "set_aside": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
     },
 )
 
 
-class PriceChange(TypedDict):
-    index_change: NotRequired[float | None]
-    index_change_low: NotRequired[float | None]
-    index_change_high: NotRequired[float | None]
-    share_matched: NotRequired[float | None]
-    median_disagrees: NotRequired[bool | None]
-
-
 class PriceIndexReport(TypedDict):
-    data: list["PriceIndexRow"]
     meta: "ReportMeta"
+    data: list["PriceIndexRow"]
 
 
 class PriceIndexRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     currency: NotRequired[str]
     original_currency: NotRequired[str]
-    kind: NotRequired["ObservationKind"]
+    kind: NotRequired[Literal["listing", "sale"]]
     index: NotRequired[float | None]
     low: NotRequired[float | None]
     high: NotRequired[float | None]
@@ -893,53 +848,29 @@ class PriceIndexRow(TypedDict):
     share_matched: NotRequired[float | None]
     new_items: NotRequired[int | None]
     vanished_items: NotRequired[int | None]
-    compared_with: NotRequired[str | None]
-    median: NotRequired[str | None]
+    compared_with: NotRequired[DateText | None]
+    median: NotRequired[DecimalText | None]
     median_index: NotRequired[float | None]
     median_disagrees: NotRequired[bool | None]
-
-
-class PriceLevel(TypedDict):
-    days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
-    currency: str
-    original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
 
 
 PriceStatistic = TypedDict(
     "PriceStatistic",
     {
         "days": Literal[7, 30, 90, 365],
-        "kind": "ObservationKind",
         "currency": str,
         "original_currency": NotRequired[str],
-        "low": str | None,
-        "median": str | None,
-        "high": str | None,
-        "from": str,
-        "to": str,
+        "kind": Literal["listing", "sale"],
+        "from": DateText,
+        "to": DateText,
+        "low": DecimalText | None,
+        "median": DecimalText | None,
+        "high": DecimalText | None,
         "n": int,
         "observed_days": int,
         "set_aside": int,
     },
 )
-
-
-class PriceStatistics(TypedDict):
-    period: NotRequired[str]
-    currency: NotRequired[str]
-    original_currency: NotRequired[str]
-    kind: NotRequired["StatisticKind"]
-    items: NotRequired[int]
-    observations: NotRequired[int]
-    set_aside: NotRequired[int]
-    list_price_n: NotRequired[int]
-    promotion_share: NotRequired[float | None]
-    discount_mean: NotRequired[float | None]
-    discount_median: NotRequired[float | None]
 
 
 PricingMeta = TypedDict(
@@ -950,12 +881,12 @@ PricingMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
         "outliers": "OutlierMeta",
         "statistics": list["PriceStatistic"],
@@ -971,15 +902,15 @@ class PricingReport(TypedDict):
 
 
 class PricingRow(TypedDict):
-    day: str
+    day: DateText
     channel: str
-    kind: "ObservationKind"
+    kind: Literal["listing", "sale"]
     currency: str
     original_currency: NotRequired[str]
-    low: str
-    median: str
-    high: str
-    close: str | None
+    low: DecimalText
+    median: DecimalText
+    high: DecimalText
+    close: DecimalText | None
     n: int
 
 
@@ -991,12 +922,12 @@ PriorPriceMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
+        "rounding": NotRequired[dict[str, str]],
         "conversion": NotRequired["ConversionMeta"],
     },
 )
@@ -1011,26 +942,24 @@ class PriorPriceRow(TypedDict):
     channel: str
     currency: str
     original_currency: NotRequired[str]
-    as_of: str
-    price: str | None
-    reduction_began_on: str | None
-    prior_price: str | None
-    percent: str | None
+    as_of: DateText
+    price: DecimalText | None
+    reduction_began_on: DateText | None
+    prior_price: DecimalText | None
+    percent: DecimalText | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
-    at_most: str | None
-    lowest_on: list[str]
+    at_most: DecimalText | None
+    lowest_on: list[DateText]
     evidence: list["EvidenceDay"]
 
 
@@ -1040,6 +969,7 @@ class Problem(TypedDict):
     status: int
     detail: str
     instance: str
+    errors: NotRequired[list["ParameterFault"]]
 
 
 class ProblemEntry(TypedDict):
@@ -1069,7 +999,7 @@ class QuotaWindow(TypedDict):
     limit: int
     used: int
     remaining: int
-    resets_at: str | None
+    resets_at: TimeText | None
 
 
 class Quote(TypedDict):
@@ -1085,11 +1015,11 @@ class ReadyAnswer(TypedDict):
     status: Literal["ready", "degraded", "not-ready"]
     data_version: int
     parts: list["PartState"]
-    ts: str
+    ts: TimeText
 
 
 class ReductionRow(TypedDict):
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     channel: NotRequired[str]
     currency: NotRequired[str]
     items: NotRequired[int]
@@ -1105,36 +1035,34 @@ class ReductionSummary(TypedDict):
     channel: str
     currency: str
     original_currency: NotRequired[str]
-    as_of: str
-    price: str | None
-    reduction_began_on: str | None
-    prior_price: str | None
-    percent: str | None
+    as_of: DateText
+    price: DecimalText | None
+    reduction_began_on: DateText | None
+    prior_price: DecimalText | None
+    percent: DecimalText | None
     applicable: bool
-    reason: (
-        Literal[
-            "no_reduction",
-            "not_below_prior_price",
-            "missing_days",
-            "fewer_than_30_days",
-            "new_arrival",
-            "progressive_reduction",
-        ]
-        | None
-    )
+    reason: Literal[
+        "no_reduction",
+        "not_below_prior_price",
+        "missing_days",
+        "fewer_than_30_days",
+        "new_arrival",
+        "progressive_reduction",
+        None,
+    ]
     known: bool
-    at_most: str | None
+    at_most: DecimalText | None
 
 
 class ReductionsReport(TypedDict):
-    data: list["ReductionRow"]
     meta: "ReportMeta"
+    data: list["ReductionRow"]
 
 
 class ReleaseEntry(TypedDict):
     data_version: int
-    created_at: str
-    expires_at: str
+    created_at: TimeText
+    expires_at: TimeText
     rows: int
     bytes: int
     files: int
@@ -1156,7 +1084,7 @@ class ReleaseList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["ReleaseEntry"]
 
@@ -1165,9 +1093,9 @@ class ReleaseManifest(TypedDict):
     dataset: str
     schema: list["DatasetColumn"]
     data_version: int
-    created_at: str
-    expires_at: str
-    signed_until: str
+    created_at: TimeText
+    expires_at: TimeText
+    signed_until: TimeText
     rows: int
     bytes: int
     files: list["ReleaseFile"]
@@ -1192,14 +1120,14 @@ ReportMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1223,13 +1151,13 @@ class ResolveEntry(TypedDict):
 
 
 class ResolveList(TypedDict):
-    kind: NotRequired[str]
-    format: NotRequired[str]
-    cached: NotRequired[bool]
-    cost_units: NotRequired[int]
-    count: int
-    data_version: NotRequired[int]
     data: list["ResolveEntry"]
+    count: int
+    kind: NotRequired[str]
+    cost_units: NotRequired[int]
+    cached: NotRequired[bool]
+    format: NotRequired[str]
+    data_version: NotRequired[int]
 
 
 class ResolverDescription(TypedDict):
@@ -1242,7 +1170,7 @@ class ResolverDescription(TypedDict):
 
 
 class RoleChange(TypedDict):
-    role: "MemberRole"
+    role: Literal["owner", "admin", "member", "viewer"]
 
 
 RollupMeta = TypedDict(
@@ -1253,14 +1181,14 @@ RollupMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "kind": NotRequired["StatisticKind"],
-        "basis": NotRequired["CumulativeBasis"],
+        "rounding": NotRequired[dict[str, str]],
+        "kind": NotRequired[Literal["listing", "sale", "both"]],
+        "basis": NotRequired[Literal["sales", "assortment"]],
         "outliers": NotRequired["OutlierMeta"],
         "conversion": NotRequired["ConversionMeta"],
         "window_ended_by": NotRequired[Literal["request", "data", "index", "today"]],
@@ -1272,23 +1200,16 @@ RollupMeta = TypedDict(
 
 
 class RollupReport(TypedDict):
-    data: list["RollupRow"]
     meta: "RollupMeta"
+    data: list["RollupRow"]
 
 
 class RollupRow(TypedDict):
-    co2e_kg: NotRequired[float | None]
-    water_l: NotRequired[float | None]
-    waste_kg: NotRequired[float | None]
-    land_use_m2a: NotRequired[float | None]
-    acidification_kg_so2e: NotRequired[float | None]
-    freshwater_eutrophication_kg_pe: NotRequired[float | None]
-    marine_eutrophication_kg_ne: NotRequired[float | None]
-    period: NotRequired[str]
+    period: NotRequired[DateText]
     brand: NotRequired[str | None]
     category: NotRequired[str | None]
     channel: NotRequired[str | None]
-    basis: NotRequired["CumulativeBasis"]
+    basis: NotRequired[Literal["sales", "assortment"]]
     items: NotRequired[int]
     units: NotRequired[int | None]
     items_covered: NotRequired[float | None]
@@ -1296,6 +1217,13 @@ class RollupRow(TypedDict):
     measured_items: NotRequired[int]
     modelled_items: NotRequired[int]
     category_average_items: NotRequired[int]
+    co2e_kg: NotRequired[float | None]
+    water_l: NotRequired[float | None]
+    waste_kg: NotRequired[float | None]
+    land_use_m2a: NotRequired[float | None]
+    acidification_kg_so2e: NotRequired[float | None]
+    freshwater_eutrophication_kg_pe: NotRequired[float | None]
+    marine_eutrophication_kg_ne: NotRequired[float | None]
     co2e_kg_low: NotRequired[float | None]
     co2e_kg_central: NotRequired[float | None]
     co2e_kg_high: NotRequired[float | None]
@@ -1393,7 +1321,7 @@ class SharingQuery(TypedDict):
     jsonPredicateHints: NotRequired[str | None]
     limitHint: NotRequired[int | None]
     version: NotRequired[int | None]
-    timestamp: NotRequired[str | None]
+    timestamp: NotRequired[TimeText | None]
     startingVersion: NotRequired[int | None]
     endingVersion: NotRequired[int | None]
 
@@ -1404,7 +1332,7 @@ class SharingShare(TypedDict):
 
 class SourceRef(TypedDict):
     source: str
-    observed_at: str
+    observed_at: TimeText
     license: str
 
 
@@ -1416,6 +1344,9 @@ class StageFigure(TypedDict):
 
 
 class Sustainability(TypedDict):
+    basis: Literal["measured", "modelled", "category_average"]
+    method: str
+    samples: int
     co2e_kg: float | None
     water_l: float | None
     waste_kg: float | None
@@ -1423,9 +1354,6 @@ class Sustainability(TypedDict):
     acidification_kg_so2e: float | None
     freshwater_eutrophication_kg_pe: float | None
     marine_eutrophication_kg_ne: float | None
-    basis: "FigureBasis"
-    method: str
-    samples: int
 
 
 SustainabilityMeta = TypedDict(
@@ -1436,13 +1364,13 @@ SustainabilityMeta = TypedDict(
         "cached": bool,
         "cost_units": int,
         "rows": int,
-        "from": str,
-        "to": str,
+        "from": DateText,
+        "to": DateText,
         "coverage": "Coverage",
-        "units": "AnalysisMetaUnits",
+        "units": dict[str, str],
         "method": str,
-        "rounding": NotRequired["AnalysisMetaRounding"],
-        "basis": "CumulativeBasis",
+        "rounding": NotRequired[dict[str, str]],
+        "basis": Literal["sales", "assortment"],
         "displacement": "DisplacementMeta | None",
     },
 )
@@ -1454,13 +1382,21 @@ class SustainabilityReport(TypedDict):
 
 
 class SustainabilityRow(TypedDict):
-    indicator: "Effect"
+    indicator: Literal[
+        "co2e_kg",
+        "water_l",
+        "waste_kg",
+        "land_use_m2a",
+        "acidification_kg_so2e",
+        "freshwater_eutrophication_kg_pe",
+        "marine_eutrophication_kg_ne",
+    ]
     unit: str
     per_unit: float | None
     units_observed: int
     cumulative: float | None
-    basis: "FigureBasis | None"
-    scope: Literal["item", "product_type", "category"] | None
+    basis: Literal["measured", "modelled", "category_average", None]
+    scope: Literal["item", "product_type", "category", None]
     code: str | None
     per_kg: float | None
     weight_kg: float | None
@@ -1468,14 +1404,14 @@ class SustainabilityRow(TypedDict):
     license: str | None
     method: str | None
     samples: int | None
-    cumulative_basis: "CumulativeBasis"
+    cumulative_basis: Literal["sales", "assortment"]
     low: float | None
     central: float | None
     high: float | None
     cumulative_low: float | None
     cumulative_central: float | None
     cumulative_high: float | None
-    interval_from: Literal["source", "samples", "pedigree"] | None
+    interval_from: Literal["source", "samples", "pedigree", None]
     avoided_low: float | None
     avoided: float | None
     avoided_high: float | None
@@ -1486,34 +1422,34 @@ class TopBrand(TypedDict):
     brand: NotRequired[str]
     name: NotRequired[str]
     observations: NotRequired[int]
-    median: NotRequired[str | None]
     share: NotRequired[float | None]
+    median: NotRequired[DecimalText | None]
 
 
 class UnitPrice(TypedDict):
     days: Literal[7, 30, 90, 365]
-    kind: "ObservationKind"
     currency: str
     original_currency: NotRequired[str]
-    low: str | None
-    median: str | None
-    high: str | None
+    kind: Literal["listing", "sale"]
     per: Literal["kg", "l", "piece"]
     content: str
     read_in: str
+    low: DecimalText | None
+    median: DecimalText | None
+    high: DecimalText | None
 
 
 class UsageList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["UsageRow"]
 
 
 class UsageRow(TypedDict):
-    day: str
+    day: DateText
     endpoint: str
     outcome: str
     credential: str
@@ -1525,8 +1461,8 @@ UsedRate = TypedDict(
     "UsedRate",
     {
         "from": str,
-        "day": str,
-        "rate_day": str,
+        "day": DateText,
+        "rate_day": DateText,
         "from_per_euro": str,
         "to_per_euro": str,
     },
@@ -1536,16 +1472,16 @@ UsedRate = TypedDict(
 class Watch(TypedDict):
     id: str
     label: str | None
-    target: "WatchTarget"
+    target: Literal["article", "brand", "category"]
     code: str
-    condition: "WatchCondition"
-    kind: "ObservationKind"
+    condition: Literal["below", "new-low", "returned", "index-moved"]
+    kind: Literal["listing", "sale"]
     amount: str | None
     currency: str | None
     days: int | None
     percent: float | None
-    created_at: str
-    paused_at: str | None
+    created_at: TimeText
+    paused_at: TimeText | None
 
 
 class WatchChange(TypedDict):
@@ -1556,7 +1492,7 @@ class WatchList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Watch"]
 
@@ -1568,18 +1504,473 @@ class Webhook(TypedDict):
     state: Literal["active", "retrying", "disabled"]
     disabled_reason: str | None
     failures: int
-    next_attempt_at: str | None
+    next_attempt_at: TimeText | None
     pending: int
     cursor: str
     secret: str | None
-    secret_before_ends: str | None
-    created_at: str
+    secret_before_ends: TimeText | None
+    created_at: TimeText
 
 
 class WebhookList(TypedDict):
     count: int
     total: "PageTotal"
     next_cursor: str | None
-    query: "PageQuery"
+    query: dict[str, Any]
     data_version: int
     data: list["Webhook"]
+
+
+class FollowDigitalLinkQuery(TypedDict, total=False):
+    linkType: Annotated[str, "`linkset` (or `all`) for all links, or a type of GS1's vocabulary"]
+
+
+class GetAuditQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class GetBrandInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+
+
+class GetCategoryInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+
+
+class GetCohortsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    group_by: Annotated[
+        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
+        "Group by this; repeat for a second; up to 2 values",
+    ]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+
+
+class GetOrganizationQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+
+
+class GetPriceIndexQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month; default: month"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    kind: Annotated[
+        Literal["listing", "sale"],
+        "Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    method: Annotated[
+        Literal[
+            "jevons",
+            "dutot",
+            "carli",
+            "harmonic",
+            "cswd",
+            "laspeyres",
+            "paasche",
+            "fisher",
+            "tornqvist",
+            "walsh",
+            "geks-jevons",
+            "geks-fisher",
+            "geks-tornqvist",
+            "geks-walsh",
+            "tpd",
+            "geary-khamis",
+        ],
+        "Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons; default: geks-jevons",
+    ]
+    window: Annotated[
+        int, "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data; 2 to 400"
+    ]
+    splice: Annotated[
+        Literal[
+            "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
+        ],
+        "Splice that links a further period to earlier windows; default: mean; default: mean",
+    ]
+
+
+class GetPricingQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    kind: Annotated[
+        Literal["listing", "sale"],
+        "Only offers seen, or only sales; default: both, each in rows and statistics of its own",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+
+
+class GetPriorPriceQuery(TypedDict, total=False):
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    asked_on: Annotated[str | date, "Day to judge; default: each channel's last observed day; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    progressive: Annotated[
+        bool,
+        "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before the first one; without it such a reduction is not judged; true or false",
+    ]
+    progressive_days: Annotated[int, "Steps count that begin within so many days of the first; 1 to 366"]
+    first_offered: Annotated[
+        str | date,
+        "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days may then suffice; YYYY-MM-DD",
+    ]
+
+
+class GetReductionsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+
+
+class GetSustainabilityQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    displacement: Annotated[
+        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+    ]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
+
+
+class GetSustainabilityRollupQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month; default: month"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    displacement: Annotated[
+        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+    ]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
+    group_by: Annotated[
+        Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
+        "Group by this; repeat for a second; up to 2 values",
+    ]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    category: Annotated[
+        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+    ]
+    basis: Annotated[
+        Literal["sales", "assortment"],
+        "Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment",
+    ]
+
+
+class GetUsageQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+    from_: Annotated[str | date, "30 days before `to` if absent; YYYY-MM-DD"]
+    to: Annotated[str | date, "Today if absent; YYYY-MM-DD"]
+
+
+class ListAttemptsQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries at most, newest first; 1 to 200; default: 50"]
+
+
+class ListBrandInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    sort: Annotated[
+        Literal["observations", "-observations", "brand", "-brand"],
+        "Order of the list, `-` from the end; default: -observations; default: -observations",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListBrandsQuery(TypedDict, total=False):
+    q: Annotated[str, "Beginning of the brand's name"]
+    sort: Annotated[
+        Literal["name", "items"],
+        "Order of the list; `name`: by name; `items`: brands with the most items first; default: name",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListCategoriesQuery(TypedDict, total=False):
+    parent: Annotated[str, "Only direct children of this category (code)"]
+    level: Annotated[int, "Only this level; 1 is the top; 1 to 8"]
+    q: Annotated[str, "Beginning of the category's own name"]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListCategoryInsightsQuery(TypedDict, total=False):
+    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
+    granularity: Annotated[
+        Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
+    ]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    currency: Annotated[str, "Only this currency (ISO 4217)"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    rates: Annotated[str, "Table of exchange rates to convert by"]
+    kind: Annotated[
+        Literal["listing", "sale", "both"],
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+    ]
+    outliers: Annotated[
+        Literal["exclude", "include"],
+        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+    ]
+    sort: Annotated[
+        Literal["observations", "-observations", "category", "-category"],
+        "Order of the list, `-` from the end; default: category; default: category",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 500"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+    parent: Annotated[str, "Only the children of this category; default: first level"]
+
+
+class ListChannelsQuery(TypedDict, total=False):
+    q: Annotated[str, "Beginning of the channel's code"]
+    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListEventsQuery(TypedDict, total=False):
+    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
+    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+    type: Annotated[
+        Literal[
+            "job.ended",
+            "export.ready",
+            "release.cut",
+            "item.merged",
+            "item.split",
+            "item.withdrawn",
+            "item.restored",
+            "watch.fired",
+            "quota.reached",
+            "key.rotated",
+            "key.revoked",
+            "webhook.disabled",
+        ]
+        | Sequence[
+            Literal[
+                "job.ended",
+                "export.ready",
+                "release.cut",
+                "item.merged",
+                "item.split",
+                "item.withdrawn",
+                "item.restored",
+                "watch.fired",
+                "quota.reached",
+                "key.rotated",
+                "key.revoked",
+                "webhook.disabled",
+            ]
+        ],
+        "Only events of this type; repeat it for several types; up to 12 values",
+    ]
+
+
+class ListExportsQuery(TypedDict, total=False):
+    state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListInvitationsQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+
+
+class ListJobsQuery(TypedDict, total=False):
+    state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
+    kind: Annotated[
+        Literal[
+            "brand-insights",
+            "category-insights",
+            "cohorts",
+            "export",
+            "price-index",
+            "reductions",
+            "sustainability-rollup",
+        ],
+        "Only this kind",
+    ]
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListMembersQuery(TypedDict, total=False):
+    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+
+
+class ListReleasesQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ListWatchEventsQuery(TypedDict, total=False):
+    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
+    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+
+
+class ListWatchesQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class ResolveIdentifierQuery(TypedDict, total=False):
+    gtin: Annotated[str, "GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored"]
+    ean: Annotated[str, "The same as `gtin`"]
+    upc: Annotated[str, "UPC-A of 12 digits, or UPC-E of 8; with number system and check digit"]
+    isbn: Annotated[str, "ISBN of 10 or 13 digits"]
+    mpn: Annotated[str, "Maker's part number; needs `brand`"]
+    brand: Annotated[str, "Brand of `mpn`, by name or slug"]
+    sku: Annotated[str, "Source's own number; needs `source`"]
+    url: Annotated[str, "Address at which a source shows the article"]
+    source: Annotated[str, "Only by this source; codes that shops assign themselves need it"]
+    iid: Annotated[str, "Item identifier"]
+
+
+class SearchItemsQuery(TypedDict, total=False):
+    limit: Annotated[int, "Entries on a page; 1 to 50; default: 20"]
+    brand: Annotated[str, "Only this brand (slug)"]
+    category: Annotated[str, "Only this category (code) and those below it"]
+    product_type: Annotated[str, "Only this product type"]
+    cursor: Annotated[str, "`next_cursor` of the page before"]
+
+
+class SharingAllTablesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingChangesQuery(TypedDict, total=False):
+    startingVersion: Annotated[int | str, "The first version whose changes are listed"]
+    endingVersion: Annotated[int | str, "The last one; default: the newest"]
+    startingTimestamp: Annotated[str, "The first version at this moment or after it"]
+    endingTimestamp: Annotated[str, "The version that was the newest at this time"]
+    includeHistoricalMetadata: Annotated[str, "Accepted and ignored"]
+
+
+class SharingMetadataQuery(TypedDict, total=False):
+    version: Annotated[int | str, "This version; default: the newest"]
+    timestamp: Annotated[str, "The version that was the newest at this time"]
+
+
+class SharingSchemasQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingSharesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingTablesQuery(TypedDict, total=False):
+    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+
+
+class SharingVersionQuery(TypedDict, total=False):
+    startingTimestamp: Annotated[str, "The first version at this moment or after it"]

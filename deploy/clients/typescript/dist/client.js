@@ -1,5 +1,5 @@
 /** The client: each call of the API that programs make, typed by the OpenAPI document. */
-import { Http } from "./http.js";
+import { Http, known } from "./http.js";
 import { exported, ReportCall } from "./jobs.js";
 import { Release } from "./release.js";
 /** Calls the API. In a browser give no key: the free calls need none. */
@@ -21,28 +21,29 @@ export class Client {
         return (await this.#http.json("/index/lookup", call)).data;
     }
     /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
-    resolve(identifier) {
-        return this.#http.json("/index/resolve", { query: identifier });
+    async resolve(identifier) {
+        return this.#http.json("/index/resolve", { query: known("resolveIdentifier", identifier) });
     }
     /** Go through all hits of a search, best first; each page is fetched when it is reached. */
     search(q, query = {}) {
-        return this.pages("/index/search", { q, ...query });
+        return this.pages("/index/search", known("searchItems", { q, ...query }));
     }
     brands(query = {}) {
-        return this.pages("/index/brands", query);
+        return this.pages("/index/brands", known("listBrands", query));
     }
     categories(query = {}) {
-        return this.pages("/index/categories", query);
+        return this.pages("/index/categories", known("listCategories", query));
     }
     channels(query = {}) {
-        return this.pages("/index/channels", query);
+        return this.pages("/index/channels", known("listChannels", query));
     }
     /** Go through the organization's jobs, the newest first. Needs a key. */
     jobs(query = {}) {
-        return this.pages("/jobs", query, true);
+        return this.pages("/jobs", known("listJobs", query), true);
     }
     /** Go through the events after a cursor up to the newest. Needs a key. */
     async *events(query = {}) {
+        known("listEvents", query);
         // A cursor stays a text: as a number it could lose digits.
         for (let after = query.after;;) {
             const page = await this.#http.json("/events", { query: { ...query, after }, keyNeeded: true });
@@ -53,16 +54,16 @@ export class Client {
         }
     }
     /** Return the prices of an item day by day. Needs a key. */
-    prices(iid, query = {}) {
-        return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}`, { query, keyNeeded: true });
+    async prices(iid, query = {}) {
+        return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}`, { query: known("getPricing", query), keyNeeded: true });
     }
     /** Return each channel's running reduction with its prior price. Needs a key. */
-    priorPrice(iid, query = {}) {
-        return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}/reference`, { query, keyNeeded: true });
+    async priorPrice(iid, query = {}) {
+        return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}/reference`, { query: known("getPriorPrice", query), keyNeeded: true });
     }
     /** Return the footprint of an item. Needs a key. */
-    sustainability(iid, query = {}) {
-        return this.#http.json(`/index/sustainability/${encodeURIComponent(iid)}`, { query, keyNeeded: true });
+    async sustainability(iid, query = {}) {
+        return this.#http.json(`/index/sustainability/${encodeURIComponent(iid)}`, { query: known("getSustainability", query), keyNeeded: true });
     }
     /** Return the caller's limits and what is left of them. Costs nothing. */
     quota() {
@@ -96,34 +97,34 @@ export class Reports {
     }
     /** Distribution of prices by period and group. */
     cohorts(query) {
-        return new ReportCall(this.#http, "/index/cohorts", query);
+        return new ReportCall(this.#http, "/index/cohorts", known("getCohorts", query));
     }
     /** Figures of all categories. */
     categories(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/categories", query);
+        return new ReportCall(this.#http, "/index/insights/categories", known("listCategoryInsights", query));
     }
     /** Figures of one category. */
     category(code, query = {}) {
-        return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, query);
+        return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, known("getCategoryInsights", query));
     }
     /** Figures of all brands. */
     brands(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/brands", query);
+        return new ReportCall(this.#http, "/index/insights/brands", known("listBrandInsights", query));
     }
     /** Figures of one brand. */
     brand(slug, query = {}) {
-        return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, query);
+        return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, known("getBrandInsights", query));
     }
     /** Change of prices of the same items. */
     priceIndex(query) {
-        return new ReportCall(this.#http, "/index/prices/index", query);
+        return new ReportCall(this.#http, "/index/prices/index", known("getPriceIndex", query));
     }
     /** How many announced reductions hold. */
     reductions(query = {}) {
-        return new ReportCall(this.#http, "/index/insights/reductions", query);
+        return new ReportCall(this.#http, "/index/insights/reductions", known("getReductions", query));
     }
     /** Footprints of an assortment or of sales. */
     sustainability(query = {}) {
-        return new ReportCall(this.#http, "/index/rollups/sustainability", query);
+        return new ReportCall(this.#http, "/index/rollups/sustainability", known("getSustainabilityRollup", query));
     }
 }

@@ -1,11 +1,14 @@
 /** What can go wrong: problem documents of the API (RFC 9457) and faults on the way, each as an error of its own class. */
-import type { Candidate, Job, Problem } from "./schemas.ts";
+import type { Candidate, Job, ParameterFault, Problem } from "./schemas.ts";
 /** Every error of this client. */
 export declare class ItemIndexError extends Error {
     constructor(message: string, options?: ErrorOptions);
 }
 /** The call needs an API key and none was given; nothing was sent. */
 export declare class KeyNeeded extends ItemIndexError {
+}
+/** The call has no argument of this name; nothing was sent. */
+export declare class UnknownArgument extends ItemIndexError {
 }
 /** The service could not be reached, or the connection ended before the whole answer had come. */
 export declare class ConnectionFailed extends ItemIndexError {
@@ -19,6 +22,7 @@ export declare class DownloadFailed extends ItemIndexError {
 /** A report or an export ended without a result. */
 export declare class JobFailed extends ItemIndexError {
     readonly job: Job;
+    readonly errors: readonly ParameterFault[];
     constructor(job: Job);
 }
 /** A problem document. `slug` is the last part of its `type`; `requestId` is the id by which the operator finds the call. */
@@ -30,6 +34,8 @@ export declare class ApiProblem extends ItemIndexError {
     readonly requestId: string | null;
     /** Seconds until the same call is accepted again, where the service says so. */
     readonly retryAfter: number | null;
+    /** All parameters that are wrong; `detail` has the first of them. */
+    readonly errors: readonly ParameterFault[];
     readonly document: Problem & Record<string, unknown>;
     constructor(document: Problem & Record<string, unknown>, response: Response);
 }

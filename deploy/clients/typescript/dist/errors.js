@@ -9,6 +9,9 @@ export class ItemIndexError extends Error {
 /** The call needs an API key and none was given; nothing was sent. */
 export class KeyNeeded extends ItemIndexError {
 }
+/** The call has no argument of this name; nothing was sent. */
+export class UnknownArgument extends ItemIndexError {
+}
 /** The service could not be reached, or the connection ended before the whole answer had come. */
 export class ConnectionFailed extends ItemIndexError {
 }
@@ -21,9 +24,11 @@ export class DownloadFailed extends ItemIndexError {
 /** A report or an export ended without a result. */
 export class JobFailed extends ItemIndexError {
     job;
+    errors;
     constructor(job) {
-        super(`job ${job.id}: ${job.error?.detail ?? `it was ${job.state}`}`);
+        super(`job ${job.id}: ${job.error ? textOf(job.error) : `it was ${job.state}`}`);
         this.job = job;
+        this.errors = faultsOf(job.error);
     }
 }
 /** A problem document. `slug` is the last part of its `type`; `requestId` is the id by which the operator finds the call. */
@@ -35,17 +40,20 @@ export class ApiProblem extends ItemIndexError {
     requestId;
     /** Seconds until the same call is accepted again, where the service says so. */
     retryAfter;
+    /** All parameters that are wrong; `detail` has the first of them. */
+    errors;
     document;
     constructor(document, response) {
         const slug = document.type.split("/").pop() ?? "";
         const requestId = response.headers.get("X-Request-Id");
-        super(`${response.status} ${slug}: ${document.detail} (request ${requestId})`);
+        super(`${response.status} ${slug}: ${textOf(document)} (request ${requestId})`);
         this.slug = slug;
         this.status = response.status;
         this.title = document.title;
         this.detail = document.detail;
         this.requestId = requestId;
         this.retryAfter = retryAfter(response);
+        this.errors = faultsOf(document);
         this.document = document;
     }
 }
@@ -83,6 +91,15 @@ const BY_STATUS = {
     503: Unavailable,
     504: Unavailable,
 };
+function faultsOf(document) {
+    return document?.errors ?? [];
+}
+/** Return a problem's detail, followed by the faults of parameters that it does not have. */
+function textOf(document) {
+    const detail = document.detail ?? "";
+    const others = faultsOf(document).filter((fault) => !detail.includes(fault.detail));
+    return [detail, ...others.map((fault) => `\`${fault.parameter}\`: ${fault.detail}`)].join("; ");
+}
 /** Return the error for an answer that is no success, described by its status where it has no problem document. */
 export async function problemOf(response) {
     const fallback = { type: "about:blank", title: response.statusText, status: response.status, instance: "" };

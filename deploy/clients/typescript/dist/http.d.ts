@@ -1,4 +1,5 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
+import { PARAMETERS } from "./parameters.ts";
 export interface Options {
     /** Address of the API with `/v1`; default: `ITEMINDEX_URL`, else a service on this machine. */
     url?: string;
@@ -17,6 +18,8 @@ export interface Options {
 }
 /** Values of a query; a list is repeated, and what is undefined is left out. */
 export type Query = object;
+/** Return a query whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
+export declare function known<Q extends Query>(call: keyof typeof PARAMETERS, query: Q): Q;
 export interface Call {
     method?: "GET" | "POST" | "DELETE";
     query?: Query;

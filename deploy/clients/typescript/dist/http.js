@@ -1,11 +1,20 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
-import { ConnectionFailed, KeyNeeded, problemOf, retryAfter } from "./errors.js";
+import { ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.js";
+import { PARAMETERS } from "./parameters.js";
 /** Printed in the documentation of every installation; it is no secret. */
 const ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK";
 const PASSING = new Set([429, 502, 503, 504]);
 const TRIES_MAX = 8;
 const PAUSE_SECONDS = 0.5;
 const PAUSE_SECONDS_MAX = 20;
+/** Return a query whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
+export function known(call, query) {
+    const names = PARAMETERS[call];
+    const wrong = Object.keys(query).find((name) => !names.includes(name));
+    if (wrong === undefined)
+        return query;
+    throw new UnknownArgument(`there is no argument \`${wrong}\`; there are ${names.join(", ")}`);
+}
 export class Http {
     url;
     #key;

@@ -1,6 +1,6 @@
 /** The client: each call of the API that programs make, typed by the OpenAPI document. */
 
-import { Http, type Options, type Query } from "./http.ts";
+import { Http, known, type Options, type Query } from "./http.ts";
 import { exported, ReportCall, type Waiting } from "./jobs.ts";
 import { Release } from "./release.ts";
 import type {
@@ -73,34 +73,35 @@ export class Client {
   }
 
   /** Return the item of an identifier: `{ gtin }`, `{ isbn }`, `{ mpn, brand }`, `{ sku, source }` or `{ url }`. */
-  resolve(identifier: ResolveIdentifierQuery): Promise<Item> {
-    return this.#http.json("/index/resolve", { query: identifier });
+  async resolve(identifier: ResolveIdentifierQuery): Promise<Item> {
+    return this.#http.json("/index/resolve", { query: known("resolveIdentifier", identifier) });
   }
 
   /** Go through all hits of a search, best first; each page is fetched when it is reached. */
   search(q: string, query: Omit<SearchItemsQuery, "q" | "cursor"> = {}): AsyncGenerator<SearchHit, void> {
-    return this.pages("/index/search", { q, ...query });
+    return this.pages("/index/search", known("searchItems", { q, ...query }));
   }
 
   brands(query: ListBrandsQuery = {}): AsyncGenerator<BrandEntry, void> {
-    return this.pages("/index/brands", query);
+    return this.pages("/index/brands", known("listBrands", query));
   }
 
   categories(query: ListCategoriesQuery = {}): AsyncGenerator<CategoryEntry, void> {
-    return this.pages("/index/categories", query);
+    return this.pages("/index/categories", known("listCategories", query));
   }
 
   channels(query: ListChannelsQuery = {}): AsyncGenerator<ChannelEntry, void> {
-    return this.pages("/index/channels", query);
+    return this.pages("/index/channels", known("listChannels", query));
   }
 
   /** Go through the organization's jobs, the newest first. Needs a key. */
   jobs(query: ListJobsQuery = {}): AsyncGenerator<Job, void> {
-    return this.pages("/jobs", query, true);
+    return this.pages("/jobs", known("listJobs", query), true);
   }
 
   /** Go through the events after a cursor up to the newest. Needs a key. */
   async *events(query: ListEventsQuery = {}): AsyncGenerator<Event, void> {
+    known("listEvents", query);
     // A cursor stays a text: as a number it could lose digits.
     for (let after: string | number | undefined = query.after; ; ) {
       const page: PageOf<Event> = await this.#http.json("/events", { query: { ...query, after }, keyNeeded: true });
@@ -111,18 +112,18 @@ export class Client {
   }
 
   /** Return the prices of an item day by day. Needs a key. */
-  prices(iid: string, query: GetPricingQuery = {}): Promise<PricingReport> {
-    return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}`, { query, keyNeeded: true });
+  async prices(iid: string, query: GetPricingQuery = {}): Promise<PricingReport> {
+    return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}`, { query: known("getPricing", query), keyNeeded: true });
   }
 
   /** Return each channel's running reduction with its prior price. Needs a key. */
-  priorPrice(iid: string, query: GetPriorPriceQuery = {}): Promise<PriorPriceReport> {
-    return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}/reference`, { query, keyNeeded: true });
+  async priorPrice(iid: string, query: GetPriorPriceQuery = {}): Promise<PriorPriceReport> {
+    return this.#http.json(`/index/pricing/${encodeURIComponent(iid)}/reference`, { query: known("getPriorPrice", query), keyNeeded: true });
   }
 
   /** Return the footprint of an item. Needs a key. */
-  sustainability(iid: string, query: GetSustainabilityQuery = {}): Promise<SustainabilityReport> {
-    return this.#http.json(`/index/sustainability/${encodeURIComponent(iid)}`, { query, keyNeeded: true });
+  async sustainability(iid: string, query: GetSustainabilityQuery = {}): Promise<SustainabilityReport> {
+    return this.#http.json(`/index/sustainability/${encodeURIComponent(iid)}`, { query: known("getSustainability", query), keyNeeded: true });
   }
 
   /** Return the caller's limits and what is left of them. Costs nothing. */
@@ -162,41 +163,41 @@ export class Reports {
 
   /** Distribution of prices by period and group. */
   cohorts(query: GetCohortsQuery): ReportCall<CohortReport> {
-    return new ReportCall(this.#http, "/index/cohorts", query);
+    return new ReportCall(this.#http, "/index/cohorts", known("getCohorts", query));
   }
 
   /** Figures of all categories. */
   categories(query: ListCategoryInsightsQuery = {}): ReportCall<CategoryReport> {
-    return new ReportCall(this.#http, "/index/insights/categories", query);
+    return new ReportCall(this.#http, "/index/insights/categories", known("listCategoryInsights", query));
   }
 
   /** Figures of one category. */
   category(code: string, query: GetCategoryInsightsQuery = {}): ReportCall<CategoryReport> {
-    return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, query);
+    return new ReportCall(this.#http, `/index/insights/categories/${encodeURIComponent(code)}`, known("getCategoryInsights", query));
   }
 
   /** Figures of all brands. */
   brands(query: ListBrandInsightsQuery = {}): ReportCall<BrandReport> {
-    return new ReportCall(this.#http, "/index/insights/brands", query);
+    return new ReportCall(this.#http, "/index/insights/brands", known("listBrandInsights", query));
   }
 
   /** Figures of one brand. */
   brand(slug: string, query: GetBrandInsightsQuery = {}): ReportCall<BrandReport> {
-    return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, query);
+    return new ReportCall(this.#http, `/index/insights/brands/${encodeURIComponent(slug)}`, known("getBrandInsights", query));
   }
 
   /** Change of prices of the same items. */
   priceIndex(query: GetPriceIndexQuery): ReportCall<PriceIndexReport> {
-    return new ReportCall(this.#http, "/index/prices/index", query);
+    return new ReportCall(this.#http, "/index/prices/index", known("getPriceIndex", query));
   }
 
   /** How many announced reductions hold. */
   reductions(query: GetReductionsQuery = {}): ReportCall<ReductionsReport> {
-    return new ReportCall(this.#http, "/index/insights/reductions", query);
+    return new ReportCall(this.#http, "/index/insights/reductions", known("getReductions", query));
   }
 
   /** Footprints of an assortment or of sales. */
   sustainability(query: GetSustainabilityRollupQuery = {}): ReportCall<RollupReport> {
-    return new ReportCall(this.#http, "/index/rollups/sustainability", query);
+    return new ReportCall(this.#http, "/index/rollups/sustainability", known("getSustainabilityRollup", query));
   }
 }

@@ -1,6 +1,6 @@
 /** What can go wrong: problem documents of the API (RFC 9457) and faults on the way, each as an error of its own class. */
 
-import type { Candidate, Job, Problem } from "./schemas.ts";
+import type { Candidate, Job, ParameterFault, Problem } from "./schemas.ts";
 
 /** Every error of this client. */
 export class ItemIndexError extends Error {
@@ -12,6 +12,9 @@ export class ItemIndexError extends Error {
 
 /** The call needs an API key and none was given; nothing was sent. */
 export class KeyNeeded extends ItemIndexError {}
+
+/** The call has no argument of this name; nothing was sent. */
+export class UnknownArgument extends ItemIndexError {}
 
 /** The service could not be reached, or the connection ended before the whole answer had come. */
 export class ConnectionFailed extends ItemIndexError {}
@@ -26,9 +29,12 @@ export class DownloadFailed extends ItemIndexError {}
 export class JobFailed extends ItemIndexError {
   readonly job: Job;
 
+  readonly errors: readonly ParameterFault[];
+
   constructor(job: Job) {
-    super(`job ${job.id}: ${job.error?.detail ?? `it was ${job.state}`}`);
+    super(`job ${job.id}: ${job.error ? textOf(job.error) : `it was ${job.state}`}`);
     this.job = job;
+    this.errors = faultsOf(job.error);
   }
 }
 
@@ -41,18 +47,21 @@ export class ApiProblem extends ItemIndexError {
   readonly requestId: string | null;
   /** Seconds until the same call is accepted again, where the service says so. */
   readonly retryAfter: number | null;
+  /** All parameters that are wrong; `detail` has the first of them. */
+  readonly errors: readonly ParameterFault[];
   readonly document: Problem & Record<string, unknown>;
 
   constructor(document: Problem & Record<string, unknown>, response: Response) {
     const slug = document.type.split("/").pop() ?? "";
     const requestId = response.headers.get("X-Request-Id");
-    super(`${response.status} ${slug}: ${document.detail} (request ${requestId})`);
+    super(`${response.status} ${slug}: ${textOf(document)} (request ${requestId})`);
     this.slug = slug;
     this.status = response.status;
     this.title = document.title;
     this.detail = document.detail;
     this.requestId = requestId;
     this.retryAfter = retryAfter(response);
+    this.errors = faultsOf(document);
     this.document = document;
   }
 }
@@ -92,6 +101,17 @@ const BY_STATUS: Record<number, typeof ApiProblem> = {
   503: Unavailable,
   504: Unavailable,
 };
+
+function faultsOf(document: Partial<Problem> | null | undefined): readonly ParameterFault[] {
+  return document?.errors ?? [];
+}
+
+/** Return a problem's detail, followed by the faults of parameters that it does not have. */
+function textOf(document: Partial<Problem>): string {
+  const detail = document.detail ?? "";
+  const others = faultsOf(document).filter((fault) => !detail.includes(fault.detail));
+  return [detail, ...others.map((fault) => `\`${fault.parameter}\`: ${fault.detail}`)].join("; ");
+}
 
 /** Return the error for an answer that is no success, described by its status where it has no problem document. */
 export async function problemOf(response: Response): Promise<ApiProblem> {

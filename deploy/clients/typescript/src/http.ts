@@ -1,6 +1,7 @@
 /** Sends requests: with the right credential, again where a refusal passes, and never a paid call without a key. */
 
-import { ConnectionFailed, KeyNeeded, problemOf, retryAfter } from "./errors.ts";
+import { ConnectionFailed, KeyNeeded, problemOf, retryAfter, UnknownArgument } from "./errors.ts";
+import { PARAMETERS } from "./parameters.ts";
 
 /** Printed in the documentation of every installation; it is no secret. */
 const ANONYMOUS_TOKEN = "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK";
@@ -28,6 +29,14 @@ export interface Options {
 
 /** Values of a query; a list is repeated, and what is undefined is left out. */
 export type Query = object;
+
+/** Return a query whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
+export function known<Q extends Query>(call: keyof typeof PARAMETERS, query: Q): Q {
+  const names: readonly string[] = PARAMETERS[call];
+  const wrong = Object.keys(query).find((name) => !names.includes(name));
+  if (wrong === undefined) return query;
+  throw new UnknownArgument(`there is no argument \`${wrong}\`; there are ${names.join(", ")}`);
+}
 
 export interface Call {
   method?: "GET" | "POST" | "DELETE";

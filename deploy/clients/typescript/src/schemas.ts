@@ -1,34 +1,6 @@
 /** Types of the API's documents and queries, made by `make clients`; answers may have more members. */
 
-/** Metadata of every analysis. */
-export interface AnalysisMeta {
-  /** Version of the index's data */
-  data_version: number;
-  /** SHA-256 of the rows as NDJSON */
-  result_sha256: string;
-  /** Whether it was stored before the call */
-  cached: boolean;
-  /** Units that the call costs */
-  cost_units: number;
-  /** How many there are */
-  rows: number;
-  /** YYYY-MM-DD */
-  from: string;
-  /** YYYY-MM-DD */
-  to: string;
-  coverage: Coverage;
-  units: AnalysisMetaUnits;
-  /** Method of computation */
-  method: string;
-  rounding?: AnalysisMetaRounding | undefined;
-}
-
-/** Rounding of each rounded field */
-export type AnalysisMetaRounding = Record<string, string>;
-
-/** Unit of each column */
-export type AnalysisMetaUnits = Record<string, string>;
-
+/** A report as JSON; other formats are files. */
 export interface AnyResult {
   /** Rows */
   data: Record<string, unknown>[];
@@ -36,13 +8,13 @@ export interface AnyResult {
   meta: Record<string, unknown>;
 }
 
-/** A link between two items. */
+/** A link between two items; with its evidence. */
 export interface ArticleMatch {
   /** IIDs of the two items */
   iids: string[];
   /** Kind of the link */
   kind: "identifier" | "likeness" | "review" | "merge";
-  /** Probability */
+  /** Probability; null where a person decided */
   score: number | null;
   evidence: MatchEvidence[];
   /** When they were linked */
@@ -57,18 +29,20 @@ export interface ArticleMember {
   source: string;
   /** Source's own id */
   id: string;
-  /** Source's name for it */
+  /** Source's name for it; null if the source adds figures only */
   name: string | null;
   identifiers: Identifier[];
 }
 
+/** Attempts of one webhook, the newest first. */
 export interface AttemptList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: DeliveryAttempt[];
@@ -88,13 +62,15 @@ export interface AuditEntry {
   subject: string;
 }
 
+/** One page of the audit log, the newest first. */
 export interface AuditList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: AuditEntry[];
@@ -102,29 +78,14 @@ export interface AuditList {
 
 /** Avoided impact of the units sold, by one indicator. */
 export interface Avoided {
-  indicator: Effect;
+  /** Code of the effect */
+  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** Displacement rate times the lower bound of the sum */
   low: number;
   /** Displacement rate times the median of the sum */
   central: number;
   /** Displacement rate times the upper bound of the sum */
   high: number;
-}
-
-/** Members of every batch answer. */
-export interface BatchAnswer {
-  /** Only with `dry_run` */
-  kind?: string | undefined;
-  /** Format of the answer or file */
-  format?: string | undefined;
-  /** Whether it was stored before the call */
-  cached?: boolean | undefined;
-  /** Units that the call costs */
-  cost_units?: number | undefined;
-  /** Number of entries in `data` */
-  count: number;
-  /** Version of the index's data */
-  data_version?: number | undefined;
 }
 
 /** A brand's part in one category. */
@@ -137,9 +98,9 @@ export interface BrandCategory {
   observations?: number | undefined;
   /** Share of the brand's observations */
   share?: number | null | undefined;
-  /** Median price of the brand in the category */
+  /** Median price of the brand in the category; decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price of the category */
+  /** Median price of the category; decimal amount in `currency` */
   category_median?: string | null | undefined;
   /** median / category_median */
   against_category?: number | null | undefined;
@@ -165,13 +126,15 @@ export interface BrandEntry {
   updated_at: string;
 }
 
+/** One page of brands. */
 export interface BrandList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: BrandEntry[];
@@ -187,9 +150,10 @@ export interface BrandRef {
   slug: string;
 }
 
+/** Insights of brands. */
 export interface BrandReport {
-  data: BrandRow[];
   meta: ReportMeta;
+  data: BrandRow[];
 }
 
 /** A brand in one period and currency. */
@@ -201,12 +165,12 @@ export interface BrandRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: StatisticKind | undefined;
+  kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed */
+  /** Outliers among what was observed; they are in the other figures only if asked for */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
@@ -216,7 +180,7 @@ export interface BrandRow {
   discount_mean?: number | null | undefined;
   /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
-  /** Jevons index of the items that both periods have, less 1 */
+  /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
   index_change?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval over items */
   index_change_low?: number | null | undefined;
@@ -224,13 +188,13 @@ export interface BrandRow {
   index_change_high?: number | null | undefined;
   /** Share of the period's items that the period before has too */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside that interval */
+  /** Whether `median_change` is outside that interval; then the mix moved it, not prices */
   median_disagrees?: boolean | null | undefined;
   /** Slug */
   brand?: string | undefined;
   /** Name */
   name?: string | undefined;
-  /** Code */
+  /** Code; only with `group_by=channel` */
   channel?: string | undefined;
   /** Place by observations among all brands */
   rank?: number | undefined;
@@ -242,7 +206,7 @@ export interface BrandRow {
   percentile?: number | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price against the period before */
+  /** Median price against the period before; 0.1 is a tenth more */
   median_change?: number | null | undefined;
   /** Median price against the medians of its categories */
   against_categories?: number | null | undefined;
@@ -266,10 +230,10 @@ export interface Candidate {
 export interface CategoryEntry {
   /** Its code */
   code: string;
-  /** Names from the top of the tree */
-  path: string[];
   /** Last part of `path` */
   name: string;
+  /** Names from the top of the tree */
+  path: string[];
   /** Code of the category above */
   parent: string | null;
   /** 1 at the top */
@@ -282,13 +246,15 @@ export interface CategoryEntry {
   children: number;
 }
 
+/** One page of categories. */
 export interface CategoryList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: CategoryEntry[];
@@ -302,9 +268,10 @@ export interface CategoryRef {
   path: string[];
 }
 
+/** Insights of categories. */
 export interface CategoryReport {
-  data: CategoryRow[];
   meta: ReportMeta;
+  data: CategoryRow[];
 }
 
 /** A category in one period and currency. */
@@ -316,12 +283,12 @@ export interface CategoryRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: StatisticKind | undefined;
+  kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed */
+  /** Outliers among what was observed; they are in the other figures only if asked for */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
@@ -331,7 +298,7 @@ export interface CategoryRow {
   discount_mean?: number | null | undefined;
   /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
-  /** Jevons index of the items that both periods have, less 1 */
+  /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
   index_change?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval over items */
   index_change_low?: number | null | undefined;
@@ -339,17 +306,17 @@ export interface CategoryRow {
   index_change_high?: number | null | undefined;
   /** Share of the period's items that the period before has too */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside that interval */
+  /** Whether `median_change` is outside that interval; then the mix moved it, not prices */
   median_disagrees?: boolean | null | undefined;
   /** Code */
   category?: string | undefined;
   /** Names from the top of the tree */
   path?: string[] | undefined;
-  /** Code */
+  /** Code; only with `group_by=channel` */
   channel?: string | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price of the period before */
+  /** Median price of the period before; decimal amount in `currency` */
   median_before?: string | null | undefined;
   /** median / median_before - 1 */
   median_change?: number | null | undefined;
@@ -367,7 +334,7 @@ export interface CategoryRow {
 
 /** Query of `changeRole`. */
 export interface ChangeRoleQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
@@ -375,19 +342,21 @@ export interface ChangeRoleQuery {
 export interface ChannelEntry {
   /** Its code */
   code: string;
-  /** Prices observed there */
+  /** Prices observed there; listings and sales */
   observations: number;
   /** Day of the newest observation */
   last_seen_on: string;
 }
 
+/** One page of channels. */
 export interface ChannelList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: ChannelEntry[];
@@ -425,26 +394,33 @@ export interface ChannelShare {
   share?: number | null | undefined;
 }
 
+/** A cohort. */
 export interface CohortReport {
-  data: CohortRow[];
   meta: ReportMeta;
+  data: CohortRow[];
 }
 
 /** A cohort in one period, group and currency. */
 export interface CohortRow {
   /** First day of the period */
   period?: string | undefined;
+  /** Slug */
+  brand?: string | null | undefined;
+  /** Code */
+  category?: string | null | undefined;
+  /** Code */
+  channel?: string | null | undefined;
   /** ISO 4217 */
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: StatisticKind | undefined;
+  kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed */
+  /** Outliers among what was observed; they are in the other figures only if asked for */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
@@ -454,17 +430,11 @@ export interface CohortRow {
   discount_mean?: number | null | undefined;
   /** Median discount over observations on promotion */
   discount_median?: number | null | undefined;
-  /** Slug */
-  brand?: string | null | undefined;
-  /** Code */
-  category?: string | null | undefined;
-  /** Code */
-  channel?: string | null | undefined;
   /** Prices behind the statistics */
   price_n?: number | undefined;
   /** Decimal amount in `currency` */
   mean?: string | null | undefined;
-  /** Sample standard deviation */
+  /** Sample standard deviation; null for a single price; decimal amount in `currency` */
   stddev?: string | null | undefined;
   /** Decimal amount in `currency` */
   p10?: string | null | undefined;
@@ -489,14 +459,15 @@ export interface CohortRow {
 
 /** An item with a large share of a sum. */
 export interface Contributor {
-  indicator: Effect;
+  /** Code of the effect */
+  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** IID of the item */
   iid: string;
   /** Its share of the sum */
   share: number;
 }
 
-/** Conversion of amounts. */
+/** Conversion of amounts; the table, its source, the rule, and every rate that was used. */
 export interface ConversionMeta {
   /** Currency of the answer */
   to: string;
@@ -511,7 +482,7 @@ export interface ConversionMeta {
   used: UsedRate[];
 }
 
-/** Days of the range with and without data. */
+/** Days of the range with and without data. Missing days are never filled in. */
 export interface Coverage {
   /** Number of days */
   days: number;
@@ -527,12 +498,11 @@ export interface Coverage {
 
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-  /** Return the cost and the estimated content */
-  dry_run?: boolean | undefined;
   /** As `dry_run`, with the first ten rows */
   preview?: boolean | undefined;
 }
 
+/** The organization, its plan, and the plan that waits for an operator's approval, null if none does. */
 export interface CreatedOrganization {
   /** Its id */
   id: string;
@@ -541,9 +511,6 @@ export interface CreatedOrganization {
   /** Plan that waits for approval */
   requested_plan: string | null;
 }
-
-/** Basis of cumulative footprints. */
-export type CumulativeBasis = "sales" | "assortment";
 
 /** One column. */
 export interface DatasetColumn {
@@ -578,13 +545,15 @@ export interface DatasetLinks {
   latest: string;
 }
 
+/** All datasets. */
 export interface DatasetList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: DatasetEntry[];
@@ -608,60 +577,44 @@ export interface DeliveryAttempt {
   milliseconds: number;
 }
 
+/** The links of an article (RFC 9264). */
 export interface DigitalLinkset {
   linkset: LinkContext[];
 }
 
-/** New items that each unit displaces. */
+/** New items that each unit displaces; with the source of the number, and which units are counted. */
 export interface DisplacementMeta {
   /** Share of purchases that are replaced */
   rate: number;
   /** Publication of the rate */
   citation: string;
+  /** Units that are multiplied by the rate */
+  counted: string;
 }
 
-/** Code of the effect. */
-export type Effect = "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
-
-/** Figures of each effect. */
-export interface EffectFigures {
-  /** Greenhouse gas emissions, kg CO2e */
-  co2e_kg?: number | null | undefined;
-  /** Water consumption, l */
-  water_l?: number | null | undefined;
-  /** Waste, kg */
-  waste_kg?: number | null | undefined;
-  /** Land use, m²·a */
-  land_use_m2a?: number | null | undefined;
-  /** Terrestrial acidification, kg SO2e */
-  acidification_kg_so2e?: number | null | undefined;
-  /** Freshwater eutrophication, kg Pe */
-  freshwater_eutrophication_kg_pe?: number | null | undefined;
-  /** Marine eutrophication, kg Ne */
-  marine_eutrophication_kg_ne?: number | null | undefined;
-}
-
-/** Something that happened. */
+/** Something that happened. Types and members of `data` may be added: ignore those that you do not know. */
 export interface Event {
-  /** Id of the event */
+  /** Id of the event; the same in the feed and as `webhook-id` */
   id: string;
-  /** Value for `after` */
+  /** Value for `after`; larger cursors are later */
   cursor: string;
   /** Its type */
   type: string;
   /** RFC 3339, UTC */
   timestamp: string;
-  /** Members by type */
+  /** Members by type; see the guide to events */
   data: Record<string, unknown>;
 }
 
+/** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
 export interface EventList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Event[];
@@ -675,18 +628,20 @@ export interface EvidenceDay {
   price: string;
 }
 
+/** One export, with its files once it is complete. */
 export interface Export {
   /** Its id */
   id: string;
   /** Kind of the computation */
   kind: string;
-  state: JobState;
+  /** Its state */
+  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
   attempt: number;
   /** Version of the index's data */
   data_version: number | null;
-  /** Units charged */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -704,6 +659,7 @@ export interface Export {
   manifest: ExportManifest | null;
 }
 
+/** Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early. */
 export interface ExportEstimate {
   /** Units that the call costs */
   cost_units: number;
@@ -720,13 +676,13 @@ export interface ExportEstimate {
   preview: Record<string, unknown>[] | null;
 }
 
-/** One file. */
+/** One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop. */
 export interface ExportFile {
   /** Its name */
   name: string;
   /** Address */
   url: string;
-  /** Address for tools that send no header */
+  /** Address for tools that send no header; valid until `signed_until` */
   signed_url: string;
   /** Content of the file */
   content: "rows" | "gone";
@@ -742,33 +698,35 @@ export interface ExportFile {
   max_key: string | null;
 }
 
-/** Filters of the rows. */
+/** Filters of the rows; of several names of one kind, any may match. */
 export interface ExportFilter {
   /** Brands (slugs) */
   brand?: string[] | undefined;
   /** Categories (codes) and those below them */
   category?: string[] | undefined;
-  /** Channels */
+  /** Channels; only observations have them */
   channel?: string[] | undefined;
-  /** First day */
+  /** First day; only observations have days */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
 }
 
+/** One page of exports, the newest first. */
 export interface ExportList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: ListedExport[];
 }
 
-/** Contents of an export. */
+/** Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all. */
 export interface ExportManifest {
   /** Name of the dataset */
   dataset: string;
@@ -783,11 +741,11 @@ export interface ExportManifest {
   data_version: number;
   /** The data_version before the changes */
   since: number | null;
-  /** Months with changes */
+  /** Months with changes; empty where nothing has changed */
   months: string[];
-  /** Whether rows replace those of all months */
+  /** Whether rows replace those of all months; `months` is empty then */
   all_months: boolean;
-  /** Stands before texts of CSV that a spreadsheet would run. */
+  /** Stands before texts of CSV that a spreadsheet would run; they begin with = + - @, tab or line break and are no negative number. Take it away for the text itself. Null in other formats. */
   formula_prefix: string | null;
   /** RFC 3339, UTC */
   created_at: string;
@@ -802,9 +760,6 @@ export interface ExportManifest {
   files: ExportFile[];
 }
 
-/** Origin of a footprint. */
-export type FigureBasis = "measured" | "modelled" | "category_average";
-
 /** Query of `followDigitalLink`. */
 export interface FollowDigitalLinkQuery {
   /** `linkset` (or `all`) for all links, or a type of GS1's vocabulary */
@@ -813,7 +768,7 @@ export interface FollowDigitalLinkQuery {
 
 /** Query of `getAudit`. */
 export interface GetAuditQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
   /** Entries on a page */
   limit?: number | undefined;
@@ -823,204 +778,176 @@ export interface GetAuditQuery {
 
 /** Query of `getBrandInsights`. */
 export interface GetBrandInsightsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: the whole range is one period */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
 }
 
 /** Query of `getCategoryInsights`. */
 export interface GetCategoryInsightsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: the whole range is one period */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
   /** Rows for each channel apart */
   group_by?: "channel"[] | undefined;
 }
 
 /** Query of `getCohorts`. */
 export interface GetCohortsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: month */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Brand (slug) */
+  /** Brand (slug); repeat for more: any of them */
   brand?: string[] | undefined;
-  /** Category (code) and those below it */
+  /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Group by this */
+  /** Group by this; repeat for a second */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getOrganization`. */
 export interface GetOrganizationQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
 /** Query of `getPriceIndex`. */
 export interface GetPriceIndexQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
+  /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-  /** Only this channel */
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Brand (slug) */
+  /** Brand (slug); repeat for more: any of them */
   brand?: string[] | undefined;
-  /** Category (code) and those below it */
+  /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Observations that count */
-  kind?: ObservationKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
-  /** Index formula */
+  /** Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
+  kind?: "listing" | "sale" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
+  /** Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-  /** Periods of a window, for geks-*, tpd and geary-khamis */
+  /** Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data */
   window?: number | undefined;
-  /** Splice that links a further period to earlier windows */
+  /** Splice that links a further period to earlier windows; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** First day */
+  /** First day; default: the 90th up to the last */
   from?: string | undefined;
-  /** Last day, inclusive */
+  /** Last day, inclusive; default: the last with data, or `from` */
   to?: string | undefined;
-  /** Only this channel */
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Only offers seen, or only sales */
-  kind?: ObservationKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
+  /** Only offers seen, or only sales; default: both, each in rows and statistics of its own */
+  kind?: "listing" | "sale" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Day to judge */
+  /** Day to judge; default: each channel's last observed day */
   asked_on?: string | undefined;
-  /** Only this channel */
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
-  /** Whether the market uses Art. 6a(5) */
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
+  /** Whether the market uses Art. 6a(5); a reduction of several steps then has the price before the first one; without it such a reduction is not judged */
   progressive?: boolean | undefined;
   /** Steps count that begin within so many days of the first */
   progressive_days?: number | undefined;
-  /** The market uses Art. 6a(4) and the item was first offered on this day */
+  /** The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days may then suffice */
   first_offered?: string | undefined;
 }
 
 /** Query of `getReductions`. */
 export interface GetReductionsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: the whole range is one period */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Category (code) and those below it */
+  /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getSignedExportFile`. */
@@ -1045,67 +972,55 @@ export interface GetSignedFileQuery {
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** First day */
+  /** First day; default: the 90th up to the last */
   from?: string | undefined;
-  /** Last day, inclusive */
+  /** Last day, inclusive; default: the last with data, or `from` */
   to?: string | undefined;
-  /** Only this channel */
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
-  /** Add what the units sold avoid */
+  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold */
+  /** New items displaced by each unit sold; in place of `displacement` */
   displacement_rate?: number | undefined;
 }
 
 /** Query of `getSustainabilityRollup`. */
 export interface GetSustainabilityRollupQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: month */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Add what the units sold avoid */
+  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold */
+  /** New items displaced by each unit sold; in place of `displacement` */
   displacement_rate?: number | undefined;
-  /** Group by this */
+  /** Group by this; repeat for a second */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Brand (slug) */
+  /** Brand (slug); repeat for more: any of them */
   brand?: string[] | undefined;
-  /** Category (code) and those below it */
+  /** Category (code) and those below it; repeat for more: any of them */
   category?: string[] | undefined;
-  /** Multiply figures by units sold, or take each item once */
-  basis?: CumulativeBasis | undefined;
+  /** Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment */
+  basis?: "sales" | "assortment" | undefined;
 }
 
 /** Query of `getUsage`. */
 export interface GetUsageQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
   /** 30 days before `to` if absent */
   from?: string | undefined;
   /** Today if absent */
   to?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | undefined;
 }
 
-/** Length of a period. */
-export type Granularity = "day" | "week" | "month";
-
+/** The process is alive. */
 export interface HealthAnswer {
   /** Its status */
   status: "ok";
@@ -1123,25 +1038,25 @@ export interface Identifier {
   value: string;
 }
 
-/** Exactly one identifier. */
+/** Exactly one identifier; gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url. */
 export interface IdentifierFields {
-  /** GTIN of 8, 12, 13 or 14 digits */
+  /** GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored */
   gtin?: string | null | undefined;
   /** The same as `gtin` */
   ean?: string | null | undefined;
-  /** UPC-A of 12 digits, or UPC-E of 8 */
+  /** UPC-A of 12 digits, or UPC-E of 8; with number system and check digit */
   upc?: string | null | undefined;
   /** ISBN of 10 or 13 digits */
   isbn?: string | null | undefined;
-  /** Maker's part number */
+  /** Maker's part number; needs `brand` */
   mpn?: string | null | undefined;
   /** Brand of `mpn`, by name or slug */
   brand?: string | null | undefined;
-  /** Source's own number */
+  /** Source's own number; needs `source` */
   sku?: string | null | undefined;
   /** Address at which a source shows the article */
   url?: string | null | undefined;
-  /** Only by this source */
+  /** Only by this source; codes that shops assign themselves need it */
   source?: string | null | undefined;
 }
 
@@ -1149,12 +1064,13 @@ export interface IdentifierFields {
 export interface IdentifierRef {
   /** Kind of identifier */
   scheme: "gtin" | "mpn" | "sku" | "url";
-  /** Number or text */
+  /** Number or text; a GTIN has 14 digits */
   value: string;
 }
 
+/** Body of a batch lookup. */
 export interface IidBody {
-  /** Item identifiers */
+  /** Item identifiers; as many as the plan allows */
   iids: string[];
 }
 
@@ -1172,13 +1088,15 @@ export interface Invitation {
   expires_at: string;
 }
 
+/** The open invitations. */
 export interface InvitationList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Invitation[];
@@ -1186,16 +1104,17 @@ export interface InvitationList {
 
 /** Query of `invite`. */
 export interface InviteQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
 /** Query of `issueKey`. */
 export interface IssueKeyQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
+/** A new invitation. Its link is shown only once: send it to the invited person. */
 export interface IssuedInvitation {
   /** Its id */
   id: string;
@@ -1205,16 +1124,17 @@ export interface IssuedInvitation {
   expires_at: string;
 }
 
+/** A new key. It is shown only once; the service keeps only a keyed hash of it. */
 export interface IssuedKey {
   /** API key */
   key: string;
   /** Beginning of the key */
   key_id: string;
-  /** Every key that is valid now */
+  /** Every key that is valid now; the new one first */
   keys: KeyState[];
 }
 
-/** One item. */
+/** One item. A field that is unknown is present and null. */
 export interface Item {
   /** Item identifier */
   iid: string;
@@ -1235,10 +1155,10 @@ export interface Item {
   price_band: PriceBand | null;
   sustainability: Sustainability | null;
   sources: SourceRef[];
-  /** Source of each known field */
+  /** Source of each known field; its key is like `name` or `attributes.color` */
   provenance: Record<string, string>;
   members: ArticleMember[];
-  /** Links between its members */
+  /** Links between its members; empty if the record has only one */
   matches: ArticleMatch[];
   /** Its version */
   version: number;
@@ -1267,13 +1187,14 @@ export interface Job {
   id: string;
   /** Kind of the computation */
   kind: string;
-  state: JobState;
+  /** Its state */
+  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
   attempt: number;
   /** Version of the index's data */
   data_version: number | null;
-  /** Units charged */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -1312,13 +1233,15 @@ export interface JobLinks {
   events: string;
 }
 
+/** One page of jobs, the newest first. */
 export interface JobList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Job[];
@@ -1336,7 +1259,7 @@ export interface JobProgress {
   rows_total: number | null;
 }
 
-/** Result of a job. */
+/** Result of a job; its address, format and size. */
 export interface JobResult {
   /** Address */
   url: string;
@@ -1346,14 +1269,11 @@ export interface JobResult {
   rows: number;
   /** How many there are */
   bytes: number;
-  /** SHA-256 of the bytes at `url` */
+  /** SHA-256 of the bytes at `url`; its ETag names it too */
   sha256: string;
 }
 
-/** State of a job. */
-export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
-
-/** A key that works. */
+/** A key that works; `expires_at` is the end of its grace, null for the current one. */
 export interface KeyState {
   /** Beginning of the key */
   key_id: string;
@@ -1367,12 +1287,13 @@ export interface KeyState {
   last_used_network: string | null;
 }
 
+/** The key itself: any holder may revoke it. */
 export interface LeakedKey {
   /** API key */
   key: string;
 }
 
-/** The links of one anchor. */
+/** The links of one anchor; each further member is a link type with its links. */
 export interface LinkContext {
   /** Address */
   anchor: string;
@@ -1396,29 +1317,25 @@ export interface ListAttemptsQuery {
 
 /** Query of `listBrandInsights`. */
 export interface ListBrandInsightsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: the whole range is one period */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
-  /** Order of the list, `-` from the end */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
+  /** Order of the list, `-` from the end; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
   /** Entries on a page */
   limit?: number | undefined;
@@ -1430,7 +1347,7 @@ export interface ListBrandInsightsQuery {
 export interface ListBrandsQuery {
   /** Beginning of the brand's name */
   q?: string | undefined;
-  /** Order of the list */
+  /** Order of the list; `name`: by name; `items`: brands with the most items first */
   sort?: "name" | "items" | undefined;
   /** Entries on a page */
   limit?: number | undefined;
@@ -1442,7 +1359,7 @@ export interface ListBrandsQuery {
 export interface ListCategoriesQuery {
   /** Only direct children of this category (code) */
   parent?: string | undefined;
-  /** Only this level */
+  /** Only this level; 1 is the top */
   level?: number | undefined;
   /** Beginning of the category's own name */
   q?: string | undefined;
@@ -1454,35 +1371,31 @@ export interface ListCategoriesQuery {
 
 /** Query of `listCategoryInsights`. */
 export interface ListCategoryInsightsQuery {
-  /** First day */
+  /** First day; default: the last 90 days with data */
   from?: string | undefined;
   /** Last day, inclusive */
   to?: string | undefined;
-  /** Length of a period */
-  granularity?: Granularity | undefined;
-  /** Only this channel */
+  /** Length of a period; default: the whole range is one period */
+  granularity?: "day" | "week" | "month" | undefined;
+  /** Only this channel; repeat for more */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Format of the answer */
-  format?: "json" | "csv" | "ndjson" | "parquet" | undefined;
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates` */
+  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Whether outliers count in the statistics */
-  outliers?: OutlierMode | undefined;
-  /** Order of the list, `-` from the end */
+  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  outliers?: "exclude" | "include" | undefined;
+  /** Order of the list, `-` from the end; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
   /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
   cursor?: string | undefined;
-  /** Only the children of this category */
+  /** Only the children of this category; default: first level */
   parent?: string | undefined;
 }
 
@@ -1498,18 +1411,18 @@ export interface ListChannelsQuery {
 
 /** Query of `listEvents`. */
 export interface ListEventsQuery {
-  /** `cursor` of the last event that you have */
+  /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
   /** Entries on a page */
   limit?: number | undefined;
-  /** Only events of this type */
-  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
+  /** Only events of this type; repeat it for several types */
+  type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 
 /** Query of `listExports`. */
 export interface ListExportsQuery {
   /** Only this state */
-  state?: JobState | undefined;
+  state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
   /** Entries on a page */
   limit?: number | undefined;
   /** `next_cursor` of the page before */
@@ -1518,14 +1431,14 @@ export interface ListExportsQuery {
 
 /** Query of `listInvitations`. */
 export interface ListInvitationsQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
 /** Query of `listJobs`. */
 export interface ListJobsQuery {
   /** Only this state */
-  state?: JobState | undefined;
+  state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
   /** Only this kind */
   kind?: "brand-insights" | "category-insights" | "cohorts" | "export" | "price-index" | "reductions" | "sustainability-rollup" | undefined;
   /** Entries on a page */
@@ -1536,7 +1449,7 @@ export interface ListJobsQuery {
 
 /** Query of `listMembers`. */
 export interface ListMembersQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
@@ -1550,7 +1463,7 @@ export interface ListReleasesQuery {
 
 /** Query of `listWatchEvents`. */
 export interface ListWatchEventsQuery {
-  /** `cursor` of the last event that you have */
+  /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
   /** Entries on a page */
   limit?: number | undefined;
@@ -1564,19 +1477,20 @@ export interface ListWatchesQuery {
   cursor?: string | undefined;
 }
 
-/** One export. */
+/** One export; its job and its order. */
 export interface ListedExport {
   /** Its id */
   id: string;
   /** Kind of the computation */
   kind: string;
-  state: JobState;
+  /** Its state */
+  state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
   attempt: number;
   /** Version of the index's data */
   data_version: number | null;
-  /** Units charged */
+  /** Units charged; 0 after a refund */
   cost_units: number;
   /** RFC 3339, UTC */
   created_at: string;
@@ -1606,35 +1520,28 @@ export interface LookupEntry {
   problem: string | null;
 }
 
-/** Query of `lookupItemsByBody`. */
-export interface LookupItemsByBodyQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-}
-
 /** Query of `lookupItems`. */
 export interface LookupItemsQuery {
-  /** Item identifiers */
+  /** Item identifiers; repeat the parameter */
   iid: string[];
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
 }
 
+/** The answer of a batch lookup. */
 export interface LookupList {
-  /** Only with `dry_run` */
-  kind?: string | undefined;
-  /** Format of the answer or file */
-  format?: string | undefined;
-  /** Whether it was stored before the call */
-  cached?: boolean | undefined;
-  /** Units that the call costs */
-  cost_units?: number | undefined;
-  /** Number of entries in `data` */
-  count: number;
-  /** Version of the index's data */
-  data_version?: number | undefined;
   /** Empty with `dry_run` */
   data: LookupEntry[];
+  /** Number of entries in `data` */
+  count: number;
+  /** Only with `dry_run`; so are the members below */
+  kind?: string | undefined;
+  /** Units that the call costs */
+  cost_units?: number | undefined;
+  /** Whether it was stored before the call */
+  cached?: boolean | undefined;
+  /** Format of the answer or file */
+  format?: string | undefined;
+  /** Version of the index's data */
+  data_version?: number | undefined;
 }
 
 /** A field of two items, compared. */
@@ -1657,40 +1564,42 @@ export interface Member {
   name: string;
   /** E-mail address */
   email: string | null;
-  role: MemberRole;
+  /** Role in the organization */
+  role: "owner" | "admin" | "member" | "viewer";
   /** RFC 3339, UTC */
   joined_at: string;
 }
 
+/** The people of the organization. */
 export interface MemberList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Member[];
 }
 
-/** Role of a member in the organization. */
-export type MemberRole = "owner" | "admin" | "member" | "viewer";
-
+/** An order of an export. */
 export interface NewExport {
   /** Name of the dataset */
   dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged";
-  /** Names of columns */
+  /** Names of columns; in the order of the file; all columns if absent */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
-  /** Only rows that changed after this data_version */
+  /** Only rows that changed after this data_version; with a file of removed items */
   since?: number | null | undefined;
   /** Format of the answer or file */
   format?: "parquet" | "csv" | "ndjson" | "arrow" | undefined;
-  /** Compression of the files */
+  /** Compression of the files; default: zstd inside Parquet, none for the others */
   compression?: "gzip" | "none" | "zstd" | null | undefined;
 }
 
+/** The person to invite, and the role. */
 export interface NewInvitation {
   /** E-mail address */
   email: string;
@@ -1698,42 +1607,45 @@ export interface NewInvitation {
   role: "admin" | "member" | "viewer";
 }
 
+/** A new organization. */
 export interface NewOrganization {
   /** Its name */
   name: string;
-  /** Plan to request */
+  /** Plan to request; every organization begins on the free plan */
   plan?: string | undefined;
 }
 
+/** A watch to create. */
 export interface NewWatch {
-  target: WatchTarget;
+  /** Kind of object that is watched */
+  target: "article" | "brand" | "category";
   /** IID, slug of a brand, or code of a category */
   code: string;
-  /** Condition of the watch */
-  condition: WatchCondition;
+  /** Condition of the watch; `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
+  condition: "below" | "new-low" | "returned" | "index-moved";
   /** Decimal amount, for `below` */
   amount?: string | null | undefined;
   /** ISO 4217 */
   currency?: string | null | undefined;
-  /** For `new-low` one of 30, 90, 365 */
+  /** For `new-low` one of 30, 90, 365; for `returned` the length of the absence, 30 by default */
   days?: number | null | undefined;
   /** Percentage, for `index-moved` */
   percent?: number | null | undefined;
-  kind?: ObservationKind | undefined;
+  /** Whether observations are offers seen or sales */
+  kind?: "listing" | "sale" | undefined;
   /** Your own name for it */
   label?: string | null | undefined;
 }
 
+/** A webhook to create. */
 export interface NewWebhook {
   /** An https address on the public internet */
   url: string;
-  /** Only events of these types */
-  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
+  /** Only events of these types; every type if absent */
+  types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 
-/** Whether observations are offers seen or sales. */
-export type ObservationKind = "listing" | "sale";
-
+/** An organization, as its members see it. */
 export interface Organization {
   /** Its id */
   id: string;
@@ -1745,7 +1657,8 @@ export interface Organization {
   requested_plan: string | null;
   /** Its state */
   state: "active" | "suspended";
-  role: MemberRole;
+  /** Role in the organization */
+  role: "owner" | "admin" | "member" | "viewer";
   keys: KeyState[];
 }
 
@@ -1757,37 +1670,30 @@ export interface OrganizationRef {
   name: string;
 }
 
-/** Outliers. */
+/** Outliers; whether they count in the statistics, and how many there are. */
 export interface OutlierMeta {
-  mode: OutlierMode;
-  /** Observations that their neighbours contradict */
+  /** Whether outliers count in statistics */
+  mode: "exclude" | "include";
+  /** Observations that their neighbours contradict; with `include` they count too */
   set_aside: number;
 }
 
-/** Whether outliers count in statistics. */
-export type OutlierMode = "exclude" | "include";
-
-/** One page of a list. */
-export interface Page {
-  /** Number of entries in `data` */
-  count: number;
-  total: PageTotal;
-  /** `cursor` of the next page */
-  next_cursor: string | null;
-  query: PageQuery;
-  /** Version of the index's data */
-  data_version: number;
-}
-
-/** Query in its normal form */
-export type PageQuery = Record<string, unknown>;
-
-/** Number of entries. */
+/** Number of entries; exact (`eq`) or a lower bound (`gte`). */
 export interface PageTotal {
   /** How many there are */
   value: number;
   /** Whether the number is exact or a lower bound */
   relation: "eq" | "gte";
+}
+
+/** A refused parameter. */
+export interface ParameterFault {
+  /** Its name */
+  parameter: string;
+  /** What is allowed */
+  detail: string;
+  /** What came, shortened */
+  value?: string | undefined;
 }
 
 /** One part that the edge needs. */
@@ -1812,16 +1718,18 @@ export interface Peer {
   median?: string | null | undefined;
 }
 
+/** Request for a plan. */
 export interface PlanRequest {
   /** Name of the plan */
   plan: string;
 }
 
-/** Prices of the last 30 days of the item's data. */
+/** Prices of the last 30 days of the item's data; without outliers, listings, else sales, in the usual currency. */
 export interface PriceBand {
   /** ISO 4217 */
   currency: string;
-  kind: ObservationKind;
+  /** Whether observations are offers seen or sales */
+  kind: "listing" | "sale";
   /** Decimal amount in `currency` */
   low: string;
   /** Decimal amount in `currency` */
@@ -1830,7 +1738,7 @@ export interface PriceBand {
   high: string;
   /** How many there are */
   observations: number;
-  /** Outliers among what was observed */
+  /** Outliers among what was observed; the other figures are without them */
   set_aside: number;
   /** YYYY-MM-DD */
   from: string;
@@ -1838,23 +1746,10 @@ export interface PriceBand {
   to: string;
 }
 
-/** The change of prices of the same items, beside that of the median. */
-export interface PriceChange {
-  /** Jevons index of the items that both periods have, less 1 */
-  index_change?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval over items */
-  index_change_low?: number | null | undefined;
-  /** Upper end of it */
-  index_change_high?: number | null | undefined;
-  /** Share of the period's items that the period before has too */
-  share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside that interval */
-  median_disagrees?: boolean | null | undefined;
-}
-
+/** A price index. */
 export interface PriceIndexReport {
-  data: PriceIndexRow[];
   meta: ReportMeta;
+  data: PriceIndexRow[];
 }
 
 /** A price index in one period and currency. */
@@ -1866,8 +1761,8 @@ export interface PriceIndexRow {
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
   /** Observations that count */
-  kind?: ObservationKind | undefined;
-  /** Price index, first period = 100 */
+  kind?: "listing" | "sale" | undefined;
+  /** Price index, first period = 100; null where no matched item connects the period with the first */
   index?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval over items */
   low?: number | null | undefined;
@@ -1875,19 +1770,19 @@ export interface PriceIndexRow {
   high?: number | null | undefined;
   /** Distinct items with a price above zero */
   items?: number | undefined;
-  /** Outliers among what was observed */
+  /** Outliers among what was observed; they are in the other figures only if asked for */
   set_aside?: number | undefined;
-  /** Items that the period compared with has too */
+  /** Items that the period compared with has too; null in the first period */
   matched_items?: number | null | undefined;
-  /** matched_items / items */
+  /** matched_items / items; null in the first period */
   share_matched?: number | null | undefined;
   /** Items that the period compared with has not */
   new_items?: number | null | undefined;
   /** Items that only the period compared with has */
   vanished_items?: number | null | undefined;
-  /** Period before that has data */
+  /** Period before that has data; null in the first period */
   compared_with?: string | null | undefined;
-  /** Median price, whatever the mix */
+  /** Median price, whatever the mix; decimal amount in `currency` */
   median?: string | null | undefined;
   /** Median price, first period = 100 */
   median_index?: number | null | undefined;
@@ -1895,42 +1790,26 @@ export interface PriceIndexRow {
   median_disagrees?: boolean | null | undefined;
 }
 
-/** Prices of some days. */
-export interface PriceLevel {
-  /** Number of days */
-  days: 7 | 30 | 90 | 365;
-  kind: ObservationKind;
-  /** ISO 4217 */
-  currency: string;
-  /** Only with `convert`: the currency of the prices */
-  original_currency?: string | undefined;
-  /** Decimal amount in `currency` */
-  low: string | null;
-  /** Decimal amount in `currency` */
-  median: string | null;
-  /** Decimal amount in `currency` */
-  high: string | null;
-}
-
-/** Prices of the last days. */
+/** Prices of the last days; of one currency and kind. */
 export interface PriceStatistic {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
-  kind: ObservationKind;
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Decimal amount in `currency` */
-  low: string | null;
-  /** Decimal amount in `currency` */
-  median: string | null;
-  /** Decimal amount in `currency` */
-  high: string | null;
+  /** Whether observations are offers seen or sales */
+  kind: "listing" | "sale";
   /** YYYY-MM-DD */
   from: string;
   /** YYYY-MM-DD */
   to: string;
+  /** Decimal amount in `currency` */
+  low: string | null;
+  /** Decimal amount in `currency` */
+  median: string | null;
+  /** Decimal amount in `currency` */
+  high: string | null;
   /** How many there are */
   n: number;
   /** Number of days */
@@ -1939,37 +1818,11 @@ export interface PriceStatistic {
   set_aside: number;
 }
 
-/** Members of every statistic of prices. */
-export interface PriceStatistics {
-  /** First day of the period */
-  period?: string | undefined;
-  /** ISO 4217 */
-  currency?: string | undefined;
-  /** Only with `convert`: the currency of the prices */
-  original_currency?: string | undefined;
-  /** Observations that count */
-  kind?: StatisticKind | undefined;
-  /** Distinct items */
-  items?: number | undefined;
-  /** Observations */
-  observations?: number | undefined;
-  /** Outliers among what was observed */
-  set_aside?: number | undefined;
-  /** Observations with a list price */
-  list_price_n?: number | undefined;
-  /** Share of them whose price is below the list price */
-  promotion_share?: number | null | undefined;
-  /** Mean of 1 - price / list price over observations on promotion */
-  discount_mean?: number | null | undefined;
-  /** Median discount over observations on promotion */
-  discount_median?: number | null | undefined;
-}
-
 /** The meta of a pricing history. */
 export interface PricingMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON */
+  /** SHA-256 of the rows as NDJSON; for every format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
@@ -1982,20 +1835,23 @@ export interface PricingMeta {
   /** YYYY-MM-DD */
   to: string;
   coverage: Coverage;
-  units: AnalysisMetaUnits;
+  /** Unit of each column */
+  units: Record<string, string>;
   /** Method of computation */
   method: string;
-  rounding?: AnalysisMetaRounding | undefined;
+  /** Rounding of each rounded field; a field that is not named is exact */
+  rounding?: Record<string, string> | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
   outliers: OutlierMeta;
   statistics: PriceStatistic[];
-  /** Statistics for each kilogram, litre or piece */
+  /** Statistics for each kilogram, litre or piece; empty where the content is unknown */
   unit_prices: UnitPrice[];
-  /** Each channel's running reduction */
+  /** Each channel's running reduction; its evidence is at `/index/pricing/{iid}/reference` */
   reductions: ReductionSummary[];
 }
 
+/** A pricing history. */
 export interface PricingReport {
   data: PricingRow[];
   meta: PricingMeta;
@@ -2007,7 +1863,8 @@ export interface PricingRow {
   day: string;
   /** Code of the channel */
   channel: string;
-  kind: ObservationKind;
+  /** Whether observations are offers seen or sales */
+  kind: "listing" | "sale";
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
@@ -2028,7 +1885,7 @@ export interface PricingRow {
 export interface PriorPriceMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON */
+  /** SHA-256 of the rows as NDJSON; for every format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
@@ -2041,14 +1898,17 @@ export interface PriorPriceMeta {
   /** YYYY-MM-DD */
   to: string;
   coverage: Coverage;
-  units: AnalysisMetaUnits;
+  /** Unit of each column */
+  units: Record<string, string>;
   /** Method of computation */
   method: string;
-  rounding?: AnalysisMetaRounding | undefined;
+  /** Rounding of each rounded field; a field that is not named is exact */
+  rounding?: Record<string, string> | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
 }
 
+/** The reductions of an item. */
 export interface PriorPriceReport {
   data: PriorPriceRow[];
   meta: PriorPriceMeta;
@@ -2078,14 +1938,14 @@ export interface PriorPriceRow {
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
   /** Whether the observations suffice to judge */
   known: boolean;
-  /** Lowest price observed in its days */
+  /** Lowest price observed in its days; if the prior price is unknown */
   at_most: string | null;
   /** Day of the prior price */
   lowest_on: string[];
   evidence: EvidenceDay[];
 }
 
-/** A problem document (RFC 9457). */
+/** A problem document (RFC 9457). A slug may add members. */
 export interface Problem {
   /** `{problem_base_url}/{slug}`: the page with its meaning and remedy */
   type: string;
@@ -2097,6 +1957,8 @@ export interface Problem {
   detail: string;
   /** Request, as a URN */
   instance: string;
+  /** All faults of parameters */
+  errors?: ParameterFault[] | undefined;
 }
 
 /** One kind of problem. */
@@ -2115,19 +1977,21 @@ export interface ProblemEntry {
   remedy: string;
 }
 
+/** Every kind of problem. */
 export interface ProblemList {
   data: ProblemEntry[];
   /** Number of entries in `data` */
   count: number;
 }
 
+/** The account that calls are counted for, and its limits. */
 export interface QuotaAnswer {
   /** Your network, or your organization's id */
   counted_as: string;
   /** Name of the plan */
   plan: string;
   limits: QuotaWindow[];
-  /** Jobs of the key's organization */
+  /** Jobs of the key's organization; null for other credentials, or if the count is unavailable */
   jobs: JobLimits | null;
 }
 
@@ -2147,6 +2011,7 @@ export interface QuotaWindow {
   resets_at: string | null;
 }
 
+/** Cost of a call. */
 export interface Quote {
   /** Name of the call */
   kind: string;
@@ -2158,10 +2023,11 @@ export interface Quote {
   format: string;
   /** Version of the index's data */
   data_version: number;
-  /** Parameters in their normal form */
+  /** Parameters of a report in their normal form */
   parameters?: Record<string, unknown> | undefined;
 }
 
+/** Whether the edge can do all of its work. */
 export interface ReadyAnswer {
   /** Its status */
   status: "ready" | "degraded" | "not-ready";
@@ -2172,7 +2038,7 @@ export interface ReadyAnswer {
   ts: string;
 }
 
-/** Announced reductions that began in a period. */
+/** Announced reductions that began in a period; of one channel and currency. */
 export interface ReductionRow {
   /** First day of the period */
   period?: string | undefined;
@@ -2182,7 +2048,7 @@ export interface ReductionRow {
   currency?: string | undefined;
   /** Distinct items with an announced reduction */
   items?: number | undefined;
-  /** Announced reductions */
+  /** Announced reductions; a further step counts again */
   announced?: number | undefined;
   /** Reductions whose list price is not above the prior price */
   holding?: number | undefined;
@@ -2192,11 +2058,11 @@ export interface ReductionRow {
   not_below?: number | undefined;
   /** Reductions that the observations do not suffice to judge */
   undecided?: number | undefined;
-  /** holding / (announced - undecided) */
+  /** holding / (announced - undecided); null where all are undecided */
   share_holding?: number | null | undefined;
 }
 
-/** The running reduction of one channel. */
+/** The running reduction of one channel; as the observations show it. */
 export interface ReductionSummary {
   /** Code of the channel */
   channel: string;
@@ -2220,13 +2086,14 @@ export interface ReductionSummary {
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
   /** Whether the observations suffice to judge */
   known: boolean;
-  /** Lowest price observed in its days */
+  /** Lowest price observed in its days; if the prior price is unknown */
   at_most: string | null;
 }
 
+/** Announced reductions. */
 export interface ReductionsReport {
-  data: ReductionRow[];
   meta: ReportMeta;
+  data: ReductionRow[];
 }
 
 /** A release in a list. */
@@ -2246,13 +2113,13 @@ export interface ReleaseEntry {
   links: SelfLink;
 }
 
-/** One file of a release. */
+/** One file of a release. Files are in the order of their keys: first and last key show which file holds a key. */
 export interface ReleaseFile {
   /** Its name */
   name: string;
   /** Address for use with your API key */
   url: string;
-  /** Address that needs no header */
+  /** Address that needs no header; valid until `signed_until` */
   signed_url: string;
   /** How many there are */
   rows: number;
@@ -2266,18 +2133,21 @@ export interface ReleaseFile {
   max_key: string;
 }
 
+/** Releases of a dataset. */
 export interface ReleaseList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: ReleaseEntry[];
 }
 
+/** One release with its files. */
 export interface ReleaseManifest {
   /** Name of the dataset */
   dataset: string;
@@ -2300,19 +2170,21 @@ export interface ReleaseManifest {
 
 /** Query of `removeMember`. */
 export interface RemoveMemberQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
+/** The events to send again: one by its id, or those after a cursor. */
 export interface Replay {
   /** Id of one event */
   event?: string | null | undefined;
   /** Later than this cursor */
   after?: number | null | undefined;
-  /** Up to this cursor */
+  /** Up to this cursor; all if absent */
   to?: number | null | undefined;
 }
 
+/** The number of events that will be sent again. */
 export interface Replayed {
   /** Number of events, at most 10000 in one call */
   events: number;
@@ -2322,7 +2194,7 @@ export interface Replayed {
 export interface ReportMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON */
+  /** SHA-256 of the rows as NDJSON; for every format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
@@ -2335,34 +2207,37 @@ export interface ReportMeta {
   /** YYYY-MM-DD */
   to: string;
   coverage: Coverage;
-  units: AnalysisMetaUnits;
+  /** Unit of each column */
+  units: Record<string, string>;
   /** Method of computation */
   method: string;
-  rounding?: AnalysisMetaRounding | undefined;
+  /** Rounding of each rounded field; a field that is not named is exact */
+  rounding?: Record<string, string> | undefined;
   /** Observations behind the statistics of prices */
-  kind?: StatisticKind | undefined;
-  /** Multiplier of footprints */
-  basis?: CumulativeBasis | undefined;
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Multiplier of footprints; units sold, or 1 for each item */
+  basis?: "sales" | "assortment" | undefined;
   /** Only in reports with statistics of prices */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
-  /** Origin of `to` */
+  /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
   /** Number of brands or categories in the whole list */
   total?: number | undefined;
-  /** `cursor` of the next page of a list */
+  /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
 }
 
 /** Query of `requestPlan`. */
 export interface RequestPlanQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
+/** Body of a batch. */
 export interface ResolveBody {
-  /** Identifiers */
+  /** Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`) */
   identifiers: IdentifierFields[];
 }
 
@@ -2382,51 +2257,47 @@ export interface ResolveEntry {
 
 /** Query of `resolveIdentifier`. */
 export interface ResolveIdentifierQuery {
-  /** GTIN of 8, 12, 13 or 14 digits */
+  /** GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored */
   gtin?: string | undefined;
   /** The same as `gtin` */
   ean?: string | undefined;
-  /** UPC-A of 12 digits, or UPC-E of 8 */
+  /** UPC-A of 12 digits, or UPC-E of 8; with number system and check digit */
   upc?: string | undefined;
   /** ISBN of 10 or 13 digits */
   isbn?: string | undefined;
-  /** Maker's part number */
+  /** Maker's part number; needs `brand` */
   mpn?: string | undefined;
   /** Brand of `mpn`, by name or slug */
   brand?: string | undefined;
-  /** Source's own number */
+  /** Source's own number; needs `source` */
   sku?: string | undefined;
   /** Address at which a source shows the article */
   url?: string | undefined;
-  /** Only by this source */
+  /** Only by this source; codes that shops assign themselves need it */
   source?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
 }
 
-/** Query of `resolveIdentifiers`. */
-export interface ResolveIdentifiersQuery {
-  /** Return the cost and charge nothing */
-  dry_run?: boolean | undefined;
-}
-
+/** The answer of a batch; with `dry_run` only its price. */
 export interface ResolveList {
-  /** Only with `dry_run` */
-  kind?: string | undefined;
-  /** Format of the answer or file */
-  format?: string | undefined;
-  /** Whether it was stored before the call */
-  cached?: boolean | undefined;
-  /** Units that the call costs */
-  cost_units?: number | undefined;
-  /** Number of entries in `data` */
-  count: number;
-  /** Version of the index's data */
-  data_version?: number | undefined;
   /** Empty with `dry_run` */
   data: ResolveEntry[];
+  /** Number of entries in `data` */
+  count: number;
+  /** Only with `dry_run`; so are the members below */
+  kind?: string | undefined;
+  /** Units that the call costs */
+  cost_units?: number | undefined;
+  /** Whether it was stored before the call */
+  cached?: boolean | undefined;
+  /** Format of the answer or file */
+  format?: string | undefined;
+  /** Version of the index's data */
+  data_version?: number | undefined;
 }
 
+/** The description file of a GS1-conformant resolver. */
 export interface ResolverDescription {
   /** Its name */
   name: string;
@@ -2443,19 +2314,21 @@ export interface ResolverDescription {
 
 /** Query of `revokeKeys`. */
 export interface RevokeKeysQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
+/** A role. */
 export interface RoleChange {
-  role: MemberRole;
+  /** Role in the organization */
+  role: "owner" | "admin" | "member" | "viewer";
 }
 
 /** The meta of a rollup. */
 export interface RollupMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON */
+  /** SHA-256 of the rows as NDJSON; for every format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
@@ -2468,35 +2341,62 @@ export interface RollupMeta {
   /** YYYY-MM-DD */
   to: string;
   coverage: Coverage;
-  units: AnalysisMetaUnits;
+  /** Unit of each column */
+  units: Record<string, string>;
   /** Method of computation */
   method: string;
-  rounding?: AnalysisMetaRounding | undefined;
+  /** Rounding of each rounded field; a field that is not named is exact */
+  rounding?: Record<string, string> | undefined;
   /** Observations behind the statistics of prices */
-  kind?: StatisticKind | undefined;
-  /** Multiplier of footprints */
-  basis?: CumulativeBasis | undefined;
+  kind?: "listing" | "sale" | "both" | undefined;
+  /** Multiplier of footprints; units sold, or 1 for each item */
+  basis?: "sales" | "assortment" | undefined;
   /** Only in reports with statistics of prices */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
-  /** Origin of `to` */
+  /** Origin of `to`; the request, the last day with enough data for the filters, that of the whole index if the filters match no observation, or today if the index is empty */
   window_ended_by?: "request" | "data" | "index" | "today" | undefined;
   /** Number of brands or categories in the whole list */
   total?: number | undefined;
-  /** `cursor` of the next page of a list */
+  /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
-  /** Rate of `avoided` */
+  /** Rate of `avoided`; only with `displacement` or a rate */
   displacement?: DisplacementMeta | undefined;
 }
 
+/** A sustainability rollup. */
 export interface RollupReport {
-  data: RollupRow[];
   meta: RollupMeta;
+  data: RollupRow[];
 }
 
-/** Footprint of the items of a period and group. */
+/** Footprint of the items of a period and group; sums (null without figures), medians, bounds of the middle 95 %. */
 export interface RollupRow {
+  /** First day of the period */
+  period?: string | undefined;
+  /** Slug */
+  brand?: string | null | undefined;
+  /** Code */
+  category?: string | null | undefined;
+  /** Code */
+  channel?: string | null | undefined;
+  /** Multiplier of the figures; units sold, or 1 for each item */
+  basis?: "sales" | "assortment" | undefined;
+  /** Distinct items */
+  items?: number | undefined;
+  /** Units sold; null where the basis is the assortment */
+  units?: number | null | undefined;
+  /** Share of items that have a figure */
+  items_covered?: number | null | undefined;
+  /** Share of items with a measured figure of their own */
+  items_measured?: number | null | undefined;
+  /** Items whose best figure is measured */
+  measured_items?: number | undefined;
+  /** Items whose best figure is modelled */
+  modelled_items?: number | undefined;
+  /** Items with only an average; that of their product type or category */
+  category_average_items?: number | undefined;
   /** Greenhouse gas emissions, kg CO2e */
   co2e_kg?: number | null | undefined;
   /** Water consumption, l */
@@ -2511,30 +2411,6 @@ export interface RollupRow {
   freshwater_eutrophication_kg_pe?: number | null | undefined;
   /** Marine eutrophication, kg Ne */
   marine_eutrophication_kg_ne?: number | null | undefined;
-  /** First day of the period */
-  period?: string | undefined;
-  /** Slug */
-  brand?: string | null | undefined;
-  /** Code */
-  category?: string | null | undefined;
-  /** Code */
-  channel?: string | null | undefined;
-  /** Multiplier of the figures */
-  basis?: CumulativeBasis | undefined;
-  /** Distinct items */
-  items?: number | undefined;
-  /** Units sold */
-  units?: number | null | undefined;
-  /** Share of items that have a figure */
-  items_covered?: number | null | undefined;
-  /** Share of items with a measured figure of their own */
-  items_measured?: number | null | undefined;
-  /** Items whose best figure is measured */
-  measured_items?: number | undefined;
-  /** Items whose best figure is modelled */
-  modelled_items?: number | undefined;
-  /** Items with only an average */
-  category_average_items?: number | undefined;
   /** Lower bound of the middle 95 % */
   co2e_kg_low?: number | null | undefined;
   /** Median */
@@ -2577,12 +2453,13 @@ export interface RollupRow {
   marine_eutrophication_kg_ne_central?: number | null | undefined;
   /** Upper bound of the middle 95 % */
   marine_eutrophication_kg_ne_high?: number | null | undefined;
-  /** Items with the largest shares */
+  /** Items with the largest shares; up to three for each indicator */
   contributors?: Contributor[] | undefined;
-  /** Avoided impact by indicator */
+  /** Avoided impact by indicator; null unless with a displacement rate and the basis `sales` */
   avoided?: Avoided[] | null | undefined;
 }
 
+/** The service, and the caller. */
 export interface RootAnswer {
   /** Name of the service */
   service: string;
@@ -2597,7 +2474,7 @@ export interface RootAnswer {
   plan: string;
   /** Calls that the plan includes */
   entitlements: string[];
-  /** Largest number of IIDs in one batch look-up */
+  /** Largest number of IIDs in one batch look-up; 0 if the plan has no batches */
   batch_iids_max: number;
   quota: QuotaWindow[];
   /** Addresses of the next calls */
@@ -2606,10 +2483,11 @@ export interface RootAnswer {
 
 /** Query of `rotateKey`. */
 export interface RotateKeyQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }
 
+/** Terms of a key's replacement. */
 export interface Rotation {
   /** Time for which the old key remains valid */
   grace?: "none" | "1h" | "24h" | undefined;
@@ -2625,11 +2503,11 @@ export interface SearchHit {
   /** Its product type */
   product_type: string | null;
   category: CategoryRef | null;
-  /** Score of the hit */
+  /** Score of the hit; only the order of scores has a meaning */
   score: number;
   /** Fields that contain the words */
   matched_on: ("brand" | "product_type" | "category" | "name" | "iid_prefix" | "identifier")[];
-  /** Whether it has all words */
+  /** Whether it has all words; of the last word, its beginning suffices */
   all_words: boolean;
   links: SelfLink;
 }
@@ -2650,11 +2528,12 @@ export interface SearchItemsQuery {
   cursor?: string | undefined;
 }
 
+/** One page of hits, best first; equal scores in the order of their IIDs. */
 export interface SearchList {
   /** Number of entries in `data` */
   count: number;
   total: SearchTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
   /** Query in its normal form */
   query: Record<string, unknown>;
@@ -2669,7 +2548,7 @@ export interface SearchTotal {
   value: number;
   /** Whether the number is exact or a lower bound */
   relation: "eq" | "gte";
-  /** Hits with all words */
+  /** Hits with all words; they come first; a lower bound if the relation is `gte` */
   all_words: number;
 }
 
@@ -2691,7 +2570,7 @@ export interface SharingAllTablesQuery {
 export interface SharingChangesQuery {
   /** The first version whose changes are listed */
   startingVersion?: number | undefined;
-  /** The last one */
+  /** The last one; default: the newest */
   endingVersion?: number | undefined;
   /** The first version at this moment or after it */
   startingTimestamp?: string | undefined;
@@ -2701,6 +2580,7 @@ export interface SharingChangesQuery {
   includeHistoricalMetadata?: string | undefined;
 }
 
+/** A list. */
 export interface SharingList {
   items: SharingObject[];
   /** `pageToken` of the next page */
@@ -2709,7 +2589,7 @@ export interface SharingList {
 
 /** Query of `sharingMetadata`. */
 export interface SharingMetadataQuery {
-  /** This version */
+  /** This version; default: the newest */
   version?: number | undefined;
   /** The version that was the newest at this time */
   timestamp?: string | undefined;
@@ -2729,6 +2609,7 @@ export interface SharingObject {
   shareId?: string | undefined;
 }
 
+/** A profile file, as the protocol defines it. */
 export interface SharingProfile {
   /** Version of the profile's format */
   shareCredentialsVersion: number;
@@ -2738,12 +2619,13 @@ export interface SharingProfile {
   bearerToken: string;
 }
 
+/** Body of a query. The protocol grows: members that are not known here are hints of its later versions. */
 export interface SharingQuery {
-  /** Predicates */
+  /** Predicates; hints are ignored */
   predicateHints?: string[] | undefined;
-  /** Predicate in JSON */
+  /** Predicate in JSON; hints are ignored */
   jsonPredicateHints?: string | null | undefined;
-  /** Number of rows that suffice */
+  /** Number of rows that suffice; hints are ignored */
   limitHint?: number | null | undefined;
   /** Its version */
   version?: number | null | undefined;
@@ -2763,6 +2645,7 @@ export interface SharingSchemasQuery {
   pageToken?: string | undefined;
 }
 
+/** One share. */
 export interface SharingShare {
   share: SharingObject;
 }
@@ -2799,7 +2682,7 @@ export interface SourceRef {
   license: string;
 }
 
-/** Contribution of one stage of the life cycle. */
+/** Contribution of one stage of the life cycle; a credit is negative. */
 export interface StageFigure {
   /** Stage of the life cycle */
   stage: string;
@@ -2811,11 +2694,14 @@ export interface StageFigure {
   method: string;
 }
 
-/** Observations that count. */
-export type StatisticKind = "listing" | "sale" | "both";
-
-/** Footprint of one unit of an item, by indicator. */
+/** Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator. */
 export interface Sustainability {
+  /** Origin of the figure */
+  basis: "measured" | "modelled" | "category_average";
+  /** Method of computation */
+  method: string;
+  /** Records that the figure is the mean of; 1 where it is the item's own */
+  samples: number;
   /** Greenhouse gas emissions, kg CO2e */
   co2e_kg: number | null;
   /** Water consumption, l */
@@ -2830,18 +2716,13 @@ export interface Sustainability {
   freshwater_eutrophication_kg_pe: number | null;
   /** Marine eutrophication, kg Ne */
   marine_eutrophication_kg_ne: number | null;
-  basis: FigureBasis;
-  /** Method of computation */
-  method: string;
-  /** Records that the figure is the mean of */
-  samples: number;
 }
 
 /** The meta of an item's figures. */
 export interface SustainabilityMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON */
+  /** SHA-256 of the rows as NDJSON; for every format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
@@ -2854,33 +2735,38 @@ export interface SustainabilityMeta {
   /** YYYY-MM-DD */
   to: string;
   coverage: Coverage;
-  units: AnalysisMetaUnits;
+  /** Unit of each column */
+  units: Record<string, string>;
   /** Method of computation */
   method: string;
-  rounding?: AnalysisMetaRounding | undefined;
-  /** What cumulative figures count */
-  basis: CumulativeBasis;
+  /** Rounding of each rounded field; a field that is not named is exact */
+  rounding?: Record<string, string> | undefined;
+  /** What cumulative figures count; units sold, or each item once */
+  basis: "sales" | "assortment";
   displacement: DisplacementMeta | null;
 }
 
+/** The figures of an item. */
 export interface SustainabilityReport {
   data: SustainabilityRow[];
   meta: SustainabilityMeta;
 }
 
-/** One indicator. */
+/** One indicator. A value that no source has is null. */
 export interface SustainabilityRow {
-  indicator: Effect;
+  /** Code of the effect */
+  indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** Unit of the figure */
   unit: string;
   /** Figure for one unit */
   per_unit: number | null;
   /** Units sold in the range */
   units_observed: number;
-  /** Figure for the units sold */
+  /** Figure for the units sold; for one unit if the basis is the assortment */
   cumulative: number | null;
-  basis: FigureBasis | null;
-  /** Scope of the figure */
+  /** Origin of the figure */
+  basis: "measured" | "modelled" | "category_average" | null;
+  /** Scope of the figure; the item, its product type or its category */
   scope: "item" | "product_type" | "category" | null;
   /** Product type or category */
   code: string | null;
@@ -2894,9 +2780,10 @@ export interface SustainabilityRow {
   license: string | null;
   /** Method of computation */
   method: string | null;
-  /** Records that the figure is the mean of */
+  /** Records that the figure is the mean of; 1: its own */
   samples: number | null;
-  cumulative_basis: CumulativeBasis;
+  /** Basis of cumulative figures */
+  cumulative_basis: "sales" | "assortment";
   /** Lower bound of the middle 95 % */
   low: number | null;
   /** Median, per unit */
@@ -2917,7 +2804,7 @@ export interface SustainabilityRow {
   avoided: number | null;
   /** Avoided, upper bound */
   avoided_high: number | null;
-  /** Stages that sources list */
+  /** Stages that sources list; they need not add up to `per_unit` */
   stages: StageFigure[];
 }
 
@@ -2929,48 +2816,51 @@ export interface TopBrand {
   name?: string | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Decimal amount in `currency` */
-  median?: string | null | undefined;
   /** Share of the category's observations */
   share?: number | null | undefined;
+  /** Decimal amount in `currency` */
+  median?: string | null | undefined;
 }
 
-/** Prices of the last days. */
+/** Prices of the last days; for one unit of what the item holds. */
 export interface UnitPrice {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
-  kind: ObservationKind;
   /** ISO 4217 */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Decimal amount in `currency` */
-  low: string | null;
-  /** Decimal amount in `currency` */
-  median: string | null;
-  /** Decimal amount in `currency` */
-  high: string | null;
+  /** Whether observations are offers seen or sales */
+  kind: "listing" | "sale";
   /** Unit of measure */
   per: "kg" | "l" | "piece";
   /** Content of an article */
   content: string;
   /** `name` or the attribute */
   read_in: string;
+  /** Decimal amount in `currency` */
+  low: string | null;
+  /** Decimal amount in `currency` */
+  median: string | null;
+  /** Decimal amount in `currency` */
+  high: string | null;
 }
 
+/** Statistics of use, a minute behind at most. */
 export interface UsageList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: UsageRow[];
 }
 
-/** Calls of a day. */
+/** Calls of a day; to one endpoint, with one outcome, by one credential. */
 export interface UsageRow {
   /** YYYY-MM-DD */
   day: string;
@@ -2992,7 +2882,7 @@ export interface UsedRate {
   from: string;
   /** Day of the row */
   day: string;
-  /** Day of the rates */
+  /** Day of the rates; earlier where it has none */
   rate_day: string;
   /** Units of `from` for a euro */
   from_per_euro: string;
@@ -3000,17 +2890,20 @@ export interface UsedRate {
   to_per_euro: string;
 }
 
-/** A watch. */
+/** A watch; members that its condition does not use are null. */
 export interface Watch {
   /** Its id */
   id: string;
   /** Your own name for it */
   label: string | null;
-  target: WatchTarget;
+  /** Kind of object that is watched */
+  target: "article" | "brand" | "category";
   /** Its code */
   code: string;
-  condition: WatchCondition;
-  kind: ObservationKind;
+  /** Condition of the watch */
+  condition: "below" | "new-low" | "returned" | "index-moved";
+  /** Whether observations are offers seen or sales */
+  kind: "listing" | "sale";
   /** Decimal amount, for `below` */
   amount: string | null;
   /** ISO 4217 */
@@ -3025,30 +2918,27 @@ export interface Watch {
   paused_at: string | null;
 }
 
+/** Whether the watch is paused. */
 export interface WatchChange {
   /** Whether it is paused */
   paused: boolean;
 }
 
-/** Condition of a watch. */
-export type WatchCondition = "below" | "new-low" | "returned" | "index-moved";
-
+/** One page of watches, the newest first. */
 export interface WatchList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Watch[];
 }
 
-/** Kind of object that is watched. */
-export type WatchTarget = "article" | "brand" | "category";
-
-/** A webhook. */
+/** A webhook. `secret` is shown when it is created or rotated, else it is null. */
 export interface Webhook {
   /** Its id */
   id: string;
@@ -3064,11 +2954,11 @@ export interface Webhook {
   failures: number;
   /** RFC 3339, UTC */
   next_attempt_at: string | null;
-  /** Events not accepted yet */
+  /** Events not accepted yet; counted up to 1000 */
   pending: number;
   /** Events up to this one were accepted */
   cursor: string;
-  /** Signing secret */
+  /** Signing secret; shown only once */
   secret: string | null;
   /** Until then the previous secret signs as well */
   secret_before_ends: string | null;
@@ -3076,13 +2966,15 @@ export interface Webhook {
   created_at: string;
 }
 
+/** All webhooks of the organization. */
 export interface WebhookList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
-  /** `cursor` of the next page */
+  /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  query: PageQuery;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Webhook[];
@@ -3090,6 +2982,6 @@ export interface WebhookList {
 
 /** Query of `withdrawInvitation`. */
 export interface WithdrawInvitationQuery {
-  /** Id of one of your organizations */
+  /** Id of one of your organizations; the first you joined if absent */
   organization?: string | undefined;
 }

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from shared.price_index.bootstrap import GROUPS_MAX, REPLICATES_AT_ONCE, bootstrap, comparisons, logarithms
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
+from shared.price_index.rows import GROUPS_MAX, REPLICATES_AT_ONCE, bootstrap, comparisons, logarithms
 from shared.price_index.series import index_series
 from tests.unit.shared.price_index.cases import GAPS, NAN
 

@@ -1,4 +1,4 @@
-"""`itemindex index-numbers`: files as people have them, and refusals that name the row."""
+"""`itemindex calc index-numbers`: files as people have them, and refusals that name the row."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,9 @@ def run(tmp_path: Path) -> Any:
     def call(text: str, *options: str) -> list[dict[str, Any]]:
         path = tmp_path / "prices.csv"
         path.write_text(text, encoding="utf-8")
-        result = CliRunner().invoke(cli, ["index-numbers", str(path), "--json", *options], catch_exceptions=True)
+        result = CliRunner().invoke(
+            cli, ["calc", "index-numbers", str(path), "--json", *options], catch_exceptions=True
+        )
         if isinstance(result.exception, ItemIndexError):
             raise result.exception
         assert result.exit_code == 0, result.output
@@ -133,7 +135,7 @@ def test_a_window_that_a_method_does_not_have_changes_nothing_and_is_named(
     run: Any, tmp_path: Path, options: str
 ) -> None:
     plain = run(GAPPED, *options.split())
-    called = ["index-numbers", str(tmp_path / "prices.csv"), "--json", *options.split(), "--window", "2"]
+    called = ["calc", "index-numbers", str(tmp_path / "prices.csv"), "--json", *options.split(), "--window", "2"]
     result = CliRunner().invoke(cli, called, catch_exceptions=False)
     assert json.loads(result.stdout) == plain
     assert "--window is not used" in result.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shared.price_index.panel import Floats, IndexNotDefined, Panel
-from shared.price_index.splice import spliced
+from shared.price_index.series import spliced
 from tests.unit.shared.price_index.cases import GAPS, series
 
 # Windows of three periods over five; each is on its own scale, as an index over a window may be.

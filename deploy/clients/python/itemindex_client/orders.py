@@ -1,0 +1,64 @@
+"""Reports that were not ordered yet, for both clients, and the check that a call has no argument that the API lacks."""
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic
+from urllib.parse import quote
+
+from itemindex_client.calls import Progress, silent
+from itemindex_client.errors import UnknownArgument
+from itemindex_client.results import Report, Row
+from itemindex_client.schemas import Quote
+
+if TYPE_CHECKING:
+    from itemindex_client.aio import AsyncClient
+    from itemindex_client.client import Client
+
+
+def at(path: str, name: str) -> str:
+    """Return a path with a name in its place."""
+    return path.format(quote(name, safe=""))
+
+
+def known(query: Mapping[str, Any], declared: type) -> dict[str, Any]:
+    """Return a query whose arguments are those of its type. Raises UnknownArgument, before anything is sent."""
+    names = [name.rstrip("_") for name in declared.__annotations__]
+    for name in query:
+        if name.rstrip("_") not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+            raise UnknownArgument(f"there is no argument `{name}`; {hint}")
+    return dict(query)
+
+
+class ReportCall(Generic[Row]):
+    """A report that was not ordered yet."""
+
+    def __init__(self, client: "Client", path: str, row: type[Row], declared: type, query: Mapping[str, Any]) -> None:
+        self._client, self._path, self._row, self._query = client, path, row, known(query, declared)
+
+    def cost(self) -> Quote:
+        """Return what the report would cost. Charges nothing."""
+        return self._client._run(self._client._calls.quote(self._path, self._query))
+
+    def wait(self, within: float = 600.0, progress: Progress = silent) -> Report[Row]:
+        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
+        return self._client._run(self._client._calls.report(self._path, self._query, self._row, within, progress))
+
+
+class AsyncReportCall(Generic[Row]):
+    """A report that was not ordered yet."""
+
+    def __init__(
+        self, client: "AsyncClient", path: str, row: type[Row], declared: type, query: Mapping[str, Any]
+    ) -> None:
+        self._client, self._path, self._row, self._query = client, path, row, known(query, declared)
+
+    async def cost(self) -> Quote:
+        """Return what the report would cost. Charges nothing."""
+        return await self._client._run(self._client._calls.quote(self._path, self._query))
+
+    async def wait(self, within: float = 600.0, progress: Progress = silent) -> Report[Row]:
+        """Order the report and return its rows. Raises JobFailed, ApiProblem; TimeoutError after `within` seconds."""
+        flow = self._client._calls.report(self._path, self._query, self._row, within, progress)
+        return await self._client._run(flow)

@@ -1,0 +1,380 @@
+"""`itemindex orgs`, `members`, `people`, `sessions`, `plans`: organizations, who belongs to them, what they may use."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import psycopg
+import redis
+from psycopg import sql
+
+from deploy.ctl.console import OPERATOR, report, reveal, settings, show, stored, table
+from deploy.local import identity
+from deploy.local.paths import Paths
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import ItemIndexError, StoreUnavailable
+from shared.organizations.roles import ROLES, SQL
+from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
+from shared.printable import printable
+from shared.redis import keys
+from shared.redis.connect import connect_store
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+
+ACCOUNTS = beside(__file__, "accounts.sql")
+
+# Commands name a person or an organization by id, or by what people call them where that is unique.
+
+
+_LISTED_MAX = 5
+
+
+def organization_of(connection: Connection, text: str) -> str:
+    """Return the id of the organization with this id or name. Raises ItemIndexError if there is none, or several."""
+    rows = [str(row[0]) for row in connection.execute(ACCOUNTS.organizations_called, (text,)).fetchall()]
+    if not rows:
+        raise ItemIndexError("there is no organization of this id or name; see `itemindex orgs list`")
+    if len(rows) > 1:
+        some = ", ".join(rows[:_LISTED_MAX])
+        raise ItemIndexError(f"{len(rows)} organizations have this name; use an id: {some}")
+    return rows[0]
+
+
+def person_of(connection: Connection, text: str) -> str:
+    """Return the id of the person with this id or e-mail address. Raises ItemIndexError unless there is one."""
+    rows = [str(row[0]) for row in connection.execute(ACCOUNTS.people_called, (text,)).fetchall()]
+    if len(rows) != 1:
+        raise ItemIndexError("name one person who has signed in, by id or address; see `itemindex people list`")
+    return rows[0]
+
+
+# Organizations.
+
+
+@click.group()
+def orgs() -> None:
+    """Organizations: create, list, change plans and state, decide on requests of plans, audit."""
+
+
+@orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
+@click.argument("name")
+@click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
+@stored
+def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
+    """Create an organization and print its id. People join it with `itemindex members add`."""
+    if not 1 <= len(name) <= 200 or not name.isprintable():
+        raise ItemIndexError("the name must have 1 to 200 printable characters")
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        row = connection.execute(SQL.create_organization_as_operator, (name, plan, OPERATOR)).fetchone()
+    if row is None:
+        raise ItemIndexError("there is no plan of this name for organizations; see `itemindex plans list`")
+    reveal(row[0], as_json=as_json, id=row[0], name=name, plan=plan)
+
+
+_LISTS = {
+    False: (ACCOUNTS.organizations, "id name plan state created_at", "organizations"),
+    True: (
+        SQL.plan_requests,
+        "id name plan requested_plan requested_by email requested_at notified_at",
+        "requested plans",
+    ),
+}
+
+
+@orgs.command("list", epilog="Example: itemindex orgs list --requests")
+@click.option("--requests", is_flag=True, help="Only those that ask for another plan, the oldest request first.")
+@stored
+def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
+    """List the organizations."""
+    query, columns, title = _LISTS[requests]
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        rows = connection.execute(query).fetchall()
+    show((dict(zip(columns.split(), row, strict=True)) for row in rows), as_json=as_json, title=title)
+
+
+@orgs.command(epilog="Example: itemindex orgs plan 01a1… institutional")
+@click.argument("organization")
+@click.argument("plan")
+@stored
+def plan(organization: str, plan: str, data_dir: Path, as_json: bool) -> None:
+    """Change an organization's plan; every edge knows within a second."""
+    _change(data_dir, as_json, SQL.change_plan, (organization, plan, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs decide 01a1… approve")
+@click.argument("organization")
+@click.argument("decision", type=click.Choice(("approve", "decline")))
+@click.option("--plan", help="Plan to give instead of the requested one.")
+@stored
+def decide(organization: str, decision: str, plan: str | None, data_dir: Path, as_json: bool) -> None:
+    """Give an organization the plan that it asks for, or decline it: then it keeps its plan and may ask again.
+
+    Every edge knows within a second.
+    """
+    declined = decision == "decline"
+    if declined and plan:
+        raise click.UsageError("--plan names the plan to give; nothing is given with `decline`")
+    _change(data_dir, as_json, SQL.decide_plan, (organization, "declined" if declined else "approved", plan, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs state 01a1… suspended")
+@click.argument("organization")
+@click.argument("state", type=click.Choice(("active", "suspended")))
+@stored
+def state(organization: str, state: str, data_dir: Path, as_json: bool) -> None:
+    """Suspend an organization, or resume it. Its key is refused while it is suspended; its people can read why."""
+    _change(data_dir, as_json, SQL.change_state, (organization, state, OPERATOR))
+
+
+@orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
+@click.argument("organization", required=False)
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@click.option("--verify", is_flag=True, help="Check the chain of rows; of all organizations if none is named.")
+@stored
+def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
+    """Show an organization's audit log, newest first; or check that no row was changed or removed.
+
+    With --verify prints each organization's last row and its hash: keep them elsewhere, and a later --verify that shows
+    another hash under the same number shows that the whole chain was written anew. Exit code 1 where it is broken.
+    """
+    if verify:
+        _verify(data_dir, organization, as_json)
+        return
+    if organization is None:
+        raise ItemIndexError("name the organization; see `itemindex orgs list`")
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        rows = connection.execute(
+            SQL.audit, (organization_of(connection, organization), None, limit, None, None, None)
+        ).fetchall()
+    listed = ({"at": row[1], "actor": row[2], "act": row[3], "subject": row[4]} for row in rows)
+    show(listed, as_json=as_json, title="audit")
+
+
+def _verify(data_dir: Path, organization: str | None, as_json: bool) -> None:
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        organization_id = organization_of(connection, organization) if organization else None
+        faults = connection.execute(SQL.audit_faults, (organization_id,)).fetchall()
+        heads = connection.execute(SQL.audit_heads, (organization_id,)).fetchall()
+    if faults:
+        names = ("organization", "row", "fault")
+        show((dict(zip(names, row, strict=True)) for row in faults), as_json=as_json, title="faults")
+        sys.exit(1)
+    names = ("organization", "rows", "hash")
+    show((dict(zip(names, row, strict=True)) for row in heads), as_json=as_json, title="unbroken")
+
+
+def _change(data_dir: Path, as_json: bool, query: str, values: tuple[Any, ...]) -> None:
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        organization_id = organization_of(connection, values[0])
+        try:
+            row = connection.execute(query, (organization_id, *values[1:])).fetchone()
+        except psycopg.errors.ForeignKeyViolation:
+            raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
+    if row is None:
+        raise ItemIndexError("there is nothing to change; see `itemindex orgs list`")
+    report("changed", as_json=as_json, organization=organization_id, changed=True)
+
+
+# Members and people.
+
+
+@click.group()
+def members() -> None:
+    """Members of an organization: list, add or change the role, remove."""
+
+
+table(
+    members,
+    "list",
+    SQL.members,
+    "id name email role joined_at",
+    title="members",
+    text="List the people of an organization.",
+    example="itemindex members list 01a1…",
+    argument=("organization", organization_of),
+)
+
+
+@members.command("set", epilog="Example: itemindex members set 01a1… ada@example.org owner")
+@click.argument("organization")
+@click.argument("person")
+@click.argument("role", type=click.Choice(ROLES))
+@stored
+def set_member(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
+    """Add a PERSON (id or e-mail address) who has signed in before, or change a member's role.
+
+    The last owner remains an owner.
+    """
+    with connect(settings(data_dir).database_url, application="members") as connection:
+        organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
+        if connection.execute(SQL.add_member, (organization_id, person_id, role, OPERATOR)).fetchone() is None:
+            old = _role(connection, organization_id, person_id)
+            values = (organization_id, person_id, role, old, None, OPERATOR)
+            if old != role and connection.execute(SQL.change_role, values).fetchone() is None:
+                raise ItemIndexError("this is the last owner; make another member an owner first")
+    report("{person} is {role}", as_json=as_json, organization=organization, person=person, role=role)
+
+
+@members.command(epilog="Example: itemindex members remove 01a1… ada@example.org")
+@click.argument("organization")
+@click.argument("person")
+@stored
+def remove(organization: str, person: str, data_dir: Path, as_json: bool) -> None:
+    """Remove a member; the last owner cannot be removed."""
+    with connect(settings(data_dir).database_url, application="members") as connection:
+        organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
+        values = (organization_id, person_id, _role(connection, organization_id, person_id), None, OPERATOR)
+        if connection.execute(SQL.remove_member, values).fetchone() is None:
+            raise ItemIndexError("this is the last owner; make another member an owner first")
+    report("removed", as_json=as_json, organization=organization, person=person)
+
+
+def _role(connection: Connection, organization_id: str, person_id: str) -> str:
+    for row in connection.execute(SQL.members, (organization_id,)).fetchall():
+        if row[0] == person_id:
+            return str(row[3])
+    raise ItemIndexError("this person is no member; see `itemindex members list`")
+
+
+_NAMES = tuple(name for name, _, _ in identity.PEOPLE)
+
+
+@click.group()
+def people() -> None:
+    """List people, or print an ID token of a person of the local identity provider, to call /v1/org with."""
+
+
+@people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
+@click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Person of the token.")
+@stored
+def token(person: str, data_dir: Path, as_json: bool) -> None:
+    """Print an ID token of one hour, as the local provider would issue it after a sign-in. Its key is kept there."""
+    if not (data_dir.expanduser() / "identity.json").exists():
+        raise ItemIndexError("no local identity provider here: `make up` makes one unless OIDC_ISSUER names another")
+    signed = printable(identity.id_token(identity.prepared(Paths.at(data_dir)), person))
+    reveal(signed, as_json=as_json, person=person, id_token=signed)
+
+
+table(
+    people,
+    "list",
+    ACCOUNTS.people,
+    "id name email issuer created_at",
+    title="people",
+    text="List the people who have signed in at least once.",
+    example="itemindex people list --json",
+)
+
+# Sessions of the dashboard.
+
+
+_DEADLINE_SECONDS = 5.0
+
+
+@click.command(epilog="Example: itemindex sessions ada@example.org --end-all")
+@click.argument("person")
+@click.option("--end", metavar="ID", help="End this session; it is refused from its next page on.")
+@click.option("--end-all", is_flag=True, help="End every session.")
+@stored
+def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_json: bool) -> None:
+    """List the dashboard sessions of a PERSON (id or e-mail address), or end them."""
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="sessions") as connection:
+        person_id = person_of(connection, person)
+    with _state_store(chosen) as store:
+        opened = _sessions(store, person_id)
+        if end is None and not end_all:
+            show((_row(digest, began) for digest, began in opened.items()), as_json=as_json, title="sessions")
+            return
+        ended = [digest for digest in opened if end_all or digest[:SESSION_ID_CHARACTERS] == end]
+        if not (ended or end_all):
+            raise ItemIndexError("there is no such session; `itemindex sessions PERSON` lists them")
+        for digest in ended:
+            store.delete(keys.session(digest))
+            store.hdel(keys.sessions_of(person_id), digest)
+    Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
+    report("ended {count}", as_json=as_json, person=person_id, count=len(ended))
+
+
+@contextmanager
+def _state_store(chosen: Settings) -> Iterator[Any]:
+    """Connect to the state store for as long as the block lasts. Raises StoreUnavailable, also from within."""
+    try:
+        with connect_store(chosen.state_url, deadline_seconds=_DEADLINE_SECONDS) as store:
+            yield store
+    except redis.RedisError as error:
+        raise StoreUnavailable("state") from error
+
+
+def _sessions(store: Any, person_id: str) -> dict[str, SessionBeginning]:
+    packed = store.hgetall(keys.sessions_of(person_id))
+    listed = {name.decode(): msgspec.json.decode(value, type=SessionBeginning) for name, value in packed.items()}
+    return {digest: beginning for digest, beginning in listed.items() if store.exists(keys.session(digest))}
+
+
+def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
+    began = datetime.fromtimestamp(beginning.born, UTC)
+    return {
+        "id": digest[:SESSION_ID_CHARACTERS],
+        "signed_in": began,
+        "network": beginning.network,
+        "browser": beginning.agent,
+    }
+
+
+# The table of plans, which is edited here and nowhere in code.
+
+
+_LIMIT_MAX = 2**31 - 1  # of an integer column
+_NUMBERS = ("daily_units", "burst_units", "jobs_running", "jobs_queued", "batch_iids_max")
+
+
+@click.group()
+def plans() -> None:
+    """Plans: list and edit. Every edge knows of a change within a second."""
+
+
+table(
+    plans,
+    "list",
+    ACCOUNTS.plans,
+    "name title rank counted_by daily_units burst_units jobs_running jobs_queued batch_iids_max self_service",
+    title="plans",
+    text="List the plans with their limits.",
+    example="itemindex plans list --json",
+)
+
+
+@plans.command("set", epilog="Example: itemindex plans set brand --daily-units 60000 --self-service")
+@click.argument("name")
+@click.option("--title")
+@click.option("--daily-units", type=click.IntRange(1, _LIMIT_MAX))
+@click.option("--burst-units", type=click.IntRange(1, _LIMIT_MAX))
+@click.option("--jobs-running", type=click.IntRange(0, _LIMIT_MAX))
+@click.option("--jobs-queued", type=click.IntRange(0, _LIMIT_MAX))
+@click.option("--batch-iids-max", type=click.IntRange(0, 1_000))
+@click.option(
+    "--self-service/--no-self-service", default=None, help="Whether people may choose the plan without approval."
+)
+@stored
+def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
+    """Change some limits of a plan; the others stay."""
+    changes = {column: value for column, value in given.items() if value is not None}
+    if not changes:
+        raise ItemIndexError(
+            f"name what to change: --title, --self-service, --{', --'.join(_NUMBERS)}".replace("_", "-")
+        )
+    parts = [sql.SQL("{} = {}").format(sql.Identifier(column), sql.Literal(value)) for column, value in changes.items()]
+    query = sql.SQL("UPDATE plans SET {} WHERE name = {} RETURNING 1").format(
+        sql.SQL(", ").join(parts), sql.Literal(name)
+    )
+    with connect(settings(data_dir).database_url, application="plans") as connection:
+        if connection.execute(query).fetchone() is None:
+            raise ItemIndexError("there is no such plan; see `itemindex plans list`")
+    report("changed", as_json=as_json, plan=name, **changes)

@@ -1,0 +1,434 @@
+"""`itemindex calc`: the formulae of the reports over files of your own. Nothing is loaded and no store is needed."""
+
+import csv
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from deploy.ctl.console import console, errors, json_option, show
+from shared.analytics.outliers import CAUSES
+from shared.errors import InvalidFile
+from shared.price_index.csv_file import GRANULARITIES
+from shared.price_index.csv_file import read as read_table
+from shared.price_index.panel import IndexNotDefined
+from shared.price_index.question import Output, Question, method_named, splice_named
+from shared.price_index.rows import IndexRow, Resampling, index_rows
+from shared.price_index.series import measure_named
+from shared.prior_price.csv_file import read as read_listings
+from shared.prior_price.model import Moment, Options, Reference
+from shared.prior_price.reduction import as_fields, reference
+from shared.uncertainty import evaluation
+from shared.uncertainty.evaluation import Read
+from shared.uncertainty.evaluation import read as read_samples
+from shared.uncertainty.stated import SAMPLES_MIN
+from shared.units.compare import compare as compare_names
+from shared.units.names import read
+from workers.analytics.rollups import outlier_file
+
+SHARE_MIN = 0.9
+"""At least so many true values must lie inside the stated 95 %."""
+
+
+@click.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--value", help="Column of the figures; by default the one whose header looks like it.")
+@click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
+@click.option("--name", help="Column of the names.")
+@click.option("--unit", help="Column of the units; figures of different units are apart.")
+@click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
+@json_option
+def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
+    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval that the others give them.
+
+    Once a whole category at a time (its items are estimated from the nearest category above it, or are unknown), once
+    an item at a time (estimated from its category), and once with so many samples of its category known. FILE is CSV
+    with a row for each known figure.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as text:
+            known = read_samples(text, {role: column for role, column in chosen.items() if column is not None})
+    except UnicodeDecodeError:
+        raise InvalidFile("the file is not UTF-8") from None
+    if len({sample.category for sample in known.samples}) < 2:
+        raise InvalidFile("the file needs positive figures of at least two categories")
+    held_out = evaluation.without_category(known.samples)
+    summaries = {
+        "leave_one_category_out": evaluation.summary(held_out),
+        "leave_one_item_out": evaluation.summary(left_out := evaluation.without_item(known.samples)),
+        **{
+            f"of_{kept}_samples": evaluation.summary(evaluation.without_item(known.samples, kept))
+            for kept in range(1, SAMPLES_MIN)
+        },
+    }
+    categories = evaluation.by_category(left_out)
+    if as_json:
+        click.echo(json.dumps(_document(known, summaries, categories), indent=1))
+        return
+    show(categories, as_json=False, title="each category, one item at a time held out")
+    for way, summary in summaries.items():
+        share = "nothing estimated" if summary["share_inside"] is None else f"{summary['share_inside']:.1%} inside"
+        console.say(
+            "{way}: {share} of {estimated}, high / low {median_high_over_low}, {unknown} unknown",
+            way=way,
+            share=share,
+            **summary,
+        )
+
+
+def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "samples": len(known.samples),
+        "unusable": known.unusable,
+        "columns": known.columns,
+        "per": "kg" if known.per_kg else "unit",
+        "target_share": SHARE_MIN,
+        **summaries,
+        "categories": categories,
+    }
+
+
+# `itemindex calc outliers`: prices of a file that their neighbours contradict.
+
+
+FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name.")
+CURRENCY = click.option("--currency", default="HKD", show_default=True, help="The currency of all prices.")
+
+
+@click.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
+@FILE
+@CURRENCY
+@COLUMN
+@json_option
+def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> None:
+    """List the observations that statistics would set aside, each with its likely cause.
+
+    FILE is CSV with the columns item, channel, day and price. A load does the same with all observations.
+    """
+    read = outlier_file.read(file, names_of(columns), currency)
+    letters = read.outliers(read.price)
+    positions = np.flatnonzero(letters != b"-")
+    rows = read.rows.take(positions).to_pylist()
+    flagged = [
+        {"row": int(position) + 1, "cause": CAUSES[letters[position].decode()], **row}
+        for position, row in zip(positions, rows, strict=True)
+    ]
+    show(flagged, as_json=as_json, title="outliers")
+
+
+def names_of(columns: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns named by `--column`, by the names that the file's reader knows."""
+    names = dict(text.partition("=")[::2] for text in columns)
+    if not names.keys() <= outlier_file.NAMES.keys() or "" in names.values():
+        raise click.BadParameter(f"NAME=COLUMN with a name of {', '.join(outlier_file.NAMES)}", param_hint="--column")
+    return names
+
+
+# `itemindex calc prior-price`: which price a reduction must be compared with, from a file of daily prices.
+
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
+
+@click.command("prior-price", epilog="Example: itemindex calc prior-price prices.csv --asked-on 2026-03-02 --json")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--asked-on", type=_DAY, help="The day to judge; by default each channel's last day in the file.")
+@click.option("--channel", help="Only this channel.")
+@click.option(
+    "--progressive",
+    type=click.Choice(["yes", "no"]),
+    help="Whether the market uses Art. 6a(5): a progressive reduction has the price before its first step.",
+)
+@click.option(
+    "--progressive-days", type=click.IntRange(1), help="Steps must begin within this number of days after the first."
+)
+@click.option("--new-arrivals", is_flag=True, help="The market uses Art. 6a(4): prices since first offered count.")
+@click.option(
+    "--first-offered", type=_DAY, help="Day of the first offer; default with --new-arrivals: the file's first day."
+)
+@json_option
+def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
+    """Judge the running reduction of each channel by Directive 98/6/EC Art. 6a.
+
+    FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
+    and list_price.
+    """
+    with file.open(encoding="utf-8-sig", newline="") as text:
+        try:
+            histories = read_listings(text)
+        except UnicodeDecodeError:
+            raise InvalidFile("the file is not UTF-8") from None
+    if channel is not None and channel not in histories:
+        raise InvalidFile("the file has no price of this channel")
+    asked_on = given["asked_on"].date() if given["asked_on"] else None
+    rows = []
+    for name in [channel] if channel is not None else sorted(histories):
+        judged = reference(histories[name], asked_on, _options(histories[name], given))
+        rows.append({"channel": name or None, **_shown(judged, as_json)})
+    show(rows, as_json=as_json, title="prior prices")
+
+
+def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
+    first: date | None = given["first_offered"].date() if given["first_offered"] else None
+    if first is None and given["new_arrivals"]:
+        first = min(one.day for one in moments)
+    progressive = None if given["progressive"] is None else given["progressive"] == "yes"
+    return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
+
+
+def _shown(judged: Reference, as_json: bool) -> dict[str, Any]:
+    """Return a reference's fields; a table for people has no room for the evidence."""
+    fields = as_fields(judged)
+    if not as_json:
+        fields = {name: value for name, value in fields.items() if name not in ("evidence", "lowest_on")}
+    return fields
+
+
+# `itemindex calc units`: quantities in names, and names compared by them.
+
+
+@click.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option(
+    "--pairs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare the pairs of names of this file instead.",
+)
+@json_option
+def units(texts: tuple[str, ...], pairs: Path | None, as_json: bool) -> None:
+    """Print the quantities of each TEXT in base units, and the words that remain.
+
+    With --pairs, say of each pair of names whether they differ in spelling only. The file is CSV with the columns a
+    and b; with a column verdict (same or different) the command counts its agreement, and with a column id the rows are
+    named by it.
+    """
+    if bool(texts) == (pairs is not None):
+        raise click.UsageError("give either texts or --pairs")
+    if pairs is not None:
+        _compare(pairs, as_json=as_json)
+        return
+    rows = [
+        {"text": text, "quantities": _shown_units(text), "rest": " ".join(read(text).rest.split())} for text in texts
+    ]
+    if not as_json:
+        rows = [{**row, "quantities": "; ".join(row["quantities"])} for row in rows]
+    show(rows, as_json=as_json, title="quantities")
+
+
+def _compare(file: Path, *, as_json: bool) -> None:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as text:
+            rows = [_judged(number, row) for number, row in enumerate(_pairs(text), 1)]
+    except UnicodeDecodeError:
+        raise InvalidFile("the file is not UTF-8") from None
+    summary = _summary(rows)
+    if as_json:
+        click.echo(json.dumps({**summary, "rows": rows}, indent=1))
+        return
+    mistakes = [row for row in rows if row["verdict"] and (row["verdict"] == "same") != row["equal"]]
+    shown = mistakes if summary else rows
+    show([_for_table(row) for row in shown], as_json=False, title="mistakes" if summary else "pairs")
+    for verdict, counts in summary.items():
+        console.say("{verdict}: {equal} of {pairs} equal", verdict=verdict, **counts)
+
+
+def _pairs(text: Iterable[str]) -> Iterable[dict[str, str]]:
+    reader = csv.DictReader(text)
+    if missing := {"a", "b"} - set(reader.fieldnames or ()):
+        raise InvalidFile(f"the file lacks the column {', '.join(sorted(missing))}")
+    return reader
+
+
+def _judged(number: int, row: dict[str, str]) -> dict[str, Any]:
+    first, second = row["a"] or "", row["b"] or ""
+    comparison = compare_names(first, second)
+    return {
+        "id": row.get("id") or str(number),
+        "verdict": row.get("verdict") or None,
+        "equal": comparison.equal,
+        "equal_quantities": comparison.quantities,
+        "a": _shown_units(first),
+        "b": _shown_units(second),
+    }
+
+
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return for each verdict of the file how many of its pairs are equal by us."""
+    summary = {}
+    for verdict in ("same", "different"):
+        equal = [row["equal"] for row in rows if row["verdict"] == verdict]
+        if equal:
+            share = round(sum(equal) / len(equal), 6)
+            summary[verdict] = {"pairs": len(equal), "equal": sum(equal), "share_equal": share}
+    return summary
+
+
+def _for_table(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: "; ".join(value) if isinstance(value, list) else value for key, value in row.items()}
+
+
+def _shown_units(text: str) -> list[str]:
+    return [quantity.text for quantity in read(text).quantities]
+
+
+# `itemindex calc index-numbers`: price index numbers from a file of prices and quantities.
+
+
+_OUTPUTS: dict[str, Output] = {"chained": "chained", "fixed": "fixed", "fixedbase": "fixed", "pop": "pop"}
+_HELP = {
+    "method": "jevons, fisher, geks-tornqvist, tpd, geary-khamis …; a wrong name lists them all.",
+    "output": "For a formula between two periods: chained, against one base period, or period on period (pop).",
+    "window": "Periods of a window, for geks-*, tpd and geary-khamis; by default all.",
+    "splice": "movement, window, half, mean; *-published; fbew, fbmw; or the number of a period of the window.",
+    "chain_method": "Link to the period before, or to the most similar: plspread, logquadratic, asymplinear, …",
+    "base": "The period whose index is --first (default: the first); a formula between two periods compares with it, "
+    "unless --output says otherwise.",
+    "basket": "The period whose quantities lowe and young use (default: the first).",
+    "sigma": "Elasticity of substitution, for lloyd-moulton and agmean.",
+    "weights": "How tpd weights prices; by default by shares where there are quantities.",
+    "bias_adjust": "For tpd between two periods: Kennedy's correction.",
+    "kind": "A quantity index exchanges prices and quantities.",
+    "impute": "Carry a missing price forward, else back, with the quantity 0.",
+    "sample": "matched: only items that occur in every period of a window.",
+    "first": "The index of the base period.",
+}
+
+
+class _Finite(click.ParamType[float]):
+    name = "number"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail("a finite number", parameter, context)
+        return number
+
+
+@click.command(
+    "index-numbers", epilog="Example: itemindex calc index-numbers prices.csv --method geks-jevons --window 13 --json"
+)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--method", required=True, help=_HELP["method"])
+@click.option("--output", type=click.Choice([*_OUTPUTS], case_sensitive=False), help=_HELP["output"])
+@click.option("--window", type=click.IntRange(2), help=_HELP["window"])
+@click.option("--splice", default="mean", show_default=True, help=_HELP["splice"])
+@click.option("--chain-method", default="previous", show_default=True, help=_HELP["chain_method"])
+@click.option("--base", "--base-period", help=_HELP["base"])
+@click.option("--basket", "--basket-period", help=_HELP["basket"])
+@click.option("--sigma", type=_Finite(), default=0.0, show_default=True, help=_HELP["sigma"])
+@click.option("--weights", type=click.Choice(["unit", "average", "shares"]), help=_HELP["weights"])
+@click.option("--bias-adjust/--no-bias-adjust", help=_HELP["bias_adjust"])
+@click.option(
+    "--kind", type=click.Choice(["price", "quantity"]), default="price", show_default=True, help=_HELP["kind"]
+)
+@click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
+@click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
+@click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
+@click.option("--first", type=_Finite(), default=100.0, show_default=True, help=_HELP["first"])
+@click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name: item=sku.")
+@json_option
+def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Compute a price index from the columns period, item, price and (for weighted methods) quantity of a CSV FILE.
+
+    Items are compared where both periods have them. Several rows of one item in one period become one: their unit
+    value, without quantities their geometric mean.
+    """
+    table = read_table(file, _columns(columns), given["granularity"])
+    panel = table.panel.carried() if given["impute"] == "carry" else table.panel
+    if given["kind"] == "quantity":
+        panel = panel.exchanged()
+    resampling = Resampling(given["bootstrap"], given["seed"]) if given["bootstrap"] else None
+    rows = index_rows(table.periods, panel, _question(table.periods, given), given["first"], resampling)
+    _warn(rows)
+    show([asdict(row) if as_json else _rounded(row) for row in rows], as_json=as_json, title=f"{given['kind']} index")
+
+
+def _question(periods: list[str], given: dict[str, Any]) -> Question:
+    method = method_named(given["method"])
+    output = _OUTPUTS[given["output"]] if given["output"] else None
+    links = measure_named(given["chain_method"])
+    if output is None and links != "previous":
+        output = "chained"
+    elif output is None and given["base"] is not None and not method.over_window:
+        output = "fixed"
+    question = Question(
+        method=method,
+        output=output,
+        links=links,
+        window=given["window"],
+        splice=splice_named(given["splice"]),
+        sample=given["sample"],
+        base=_position(periods, given["base"], "base"),
+        basket=_position(periods, given["basket"], "basket"),
+        sigma=given["sigma"],
+        weights=given["weights"],
+        bias_adjust=given["bias_adjust"],
+    )
+    if question.window is not None and not question.over_window:
+        errors.say(
+            "[yellow]--window is not used: {method} compares two periods; geks-*, tpd, geary-khamis have windows[/]",
+            method=method.name,
+            soft_wrap=True,
+        )
+    if method.geks and (output == "pop" or links != "previous"):
+        raise IndexNotDefined(f"--output pop, --chain-method: {method.name} is one series over all periods of a window")
+    return question
+
+
+def _position(periods: list[str], label: str | None, option: str) -> int:
+    if label is None:
+        return 0
+    if label not in periods:
+        raise InvalidFile(f"--{option}: not a period of the file")
+    return periods.index(label)
+
+
+def _columns(named: tuple[str, ...]) -> dict[str, str]:
+    columns = dict(pair.split("=", 1) for pair in named if "=" in pair)
+    if len(columns) != len(named) or not columns.keys() <= {"period", "item", "price", "quantity"}:
+        raise InvalidFile("--column: period=, item=, price= or quantity= and the column's name in the file")
+    return columns
+
+
+def _rounded(row: IndexRow) -> dict[str, Any]:
+    """Return a row's fields with as many digits as a person reads."""
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(row).items()}
+
+
+def _warn(rows: list[IndexRow]) -> None:
+    missing = [row.period for row in rows if row.index is None]
+    if missing:
+        errors.say(
+            "[yellow]periods without an index: {count}, first {period}: no matched item connects it with the others; "
+            "weighted methods count items with sales[/]",
+            count=len(missing),
+            period=missing[0],
+            soft_wrap=True,
+        )
+
+
+@click.group()
+def calc() -> None:
+    """Compute price indices, reductions, outliers, quantities and footprint intervals from files of your own."""
+
+
+for _name, _command in {
+    "index-numbers": index_numbers,
+    "prior-price": prior_price,
+    "outliers": outliers,
+    "units": units,
+    "footprint": footprint,
+}.items():
+    calc.add_command(_command, _name)

@@ -1,0 +1,157 @@
+"""One handler for every read of one item: it charges, reads, converts where asked to, and answers in a format."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import pyarrow as pa
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+from marshmallow import Schema
+
+from edge import rules
+from edge.analytics import envelope
+from edge.analytics.conversion import read_converter, with_original
+from edge.http.context import CONTEXT
+from edge.http.parameters import QUERY
+from edge.http.routing import API_PATH, Handler, Route
+from edge.index.schemas import IidPath
+from edge.quota.billing import Billing
+from edge.storage.database import Database
+from shared.analytics.exchange import Converter
+from shared.analytics.results import MEDIA_TYPES
+from shared.clock import utc_now
+from shared.errors import InvalidParameter, ItemNotFound, ItemWithdrawn
+
+DEFAULT_DAYS = 90
+
+
+class MovedToSurvivor(web.HTTPMovedPermanently):
+    """The redirection of a read of a merged item, with the IID of its survivor for pages that have another address."""
+
+    def __init__(self, survivor: str, location: str) -> None:
+        super().__init__(location)
+        self.survivor = survivor
+
+
+def require_active_item(row: Any, url: str, channels: Sequence[str], below: str = "", query_string: str = "") -> Any:
+    """Return the row of an active item. Raises the domain error of any other item, and of unknown channels.
+
+    The redirection to a survivor keeps the query: without it a caller that follows pays for an unasked answer.
+    """
+    if row is None:
+        raise ItemNotFound
+    if row["status"] == "withdrawn":
+        raise ItemWithdrawn
+    if row["status"] == "merged":
+        query = f"?{query_string}" if query_string else ""
+        raise MovedToSurvivor(row["survivor_iid"], f"{url}/{row['survivor_iid']}{below}{query}")
+    if row["unknown_channels"]:
+        wrong = "is not a known channel; a record's `channels` lists those of its item"
+        raise InvalidParameter("channel", wrong, row["unknown_channels"][0])
+    return row
+
+
+def range_of(first: date | None, to: date | None, observed: date | None) -> tuple[date, date]:
+    """Return the days to answer: 90 up to the last day that holds data, or up to today where none does.
+
+    Without `to` a first day after the last data is the whole range: a program that asks for what is new gets an empty
+    answer until there is something. Raises InvalidParameter where `to` is before it.
+    """
+    last = to or max(observed or utc_now().date(), first or date.min)
+    first = first or last - timedelta(days=DEFAULT_DAYS - 1)
+    if first > last:
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}", first.isoformat())
+    return first, last
+
+
+Rows = list[dict[str, Any]]
+Meta = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What converts the amounts of an answer: the rates that it needs, and how they change rows and meta."""
+
+    currencies: Collection[str]
+    first: date
+    last: date
+    convert: Callable[[Converter], tuple[Rows, Meta]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of an answer, its meta, and its amounts where it has any."""
+
+    rows: Rows
+    schema: pa.Schema
+    meta: Meta
+    amounts: Amounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LightRead:
+    """The read at one address below an item's."""
+
+    kind: str
+    path: str
+    operation: str
+    summary: str
+    description: str
+    query: type[Schema]
+    reply: type[Schema]
+    answer: str
+    find: Callable[[web.Request], Awaitable[Found]]
+
+
+def routes(reads: Collection[LightRead], database: Database, billing: Billing) -> tuple[Route, ...]:
+    """Return the route of each read."""
+    return tuple(
+        Route("GET", f"{API_PATH}/index/{read.path}", _handler(read, database, billing), rules.light(read.kind))
+        for read in reads
+    )
+
+
+def _handler(read: LightRead, database: Database, billing: Billing) -> Handler:
+    async def show(request: web.Request) -> web.StreamResponse:
+        charge = await billing.charge(request[CONTEXT], envelope.light_units(request))
+        return await charge.settle(_respond(request, read, database))
+
+    handler = response_schema(read.reply(), 200, description=read.answer)(show)
+    handler = match_info_schema(IidPath())(querystring_schema(read.query())(handler))
+    declared: Handler = docs(
+        operationId=read.operation,
+        summary=read.summary,
+        description=read.description,
+        tags=["reports"],
+        produces=list(MEDIA_TYPES.values()),
+        responses={
+            "301": {"description": "Location names the item that it was merged into."},
+            "304": {"description": "Your copy is current."},
+        },
+    )(handler)
+    return declared
+
+
+async def _respond(request: web.Request, read: LightRead, database: Database) -> web.StreamResponse:
+    query, found = request[QUERY], await read.find(request)
+    if query["dry_run"]:
+        return envelope.estimate(request, read.kind, found.meta["data_version"])
+    if query.get("convert") is not None:
+        found = await _converted(request, read, found, database)
+    return await envelope.light_answer(request, found.rows, found.schema, found.meta)
+
+
+async def _converted(request: web.Request, read: LightRead, found: Found, database: Database) -> Found:
+    """Return an answer with its amounts in the currency that is asked for, by rates of the answer's own version."""
+    to, name = request[QUERY]["convert"], request[QUERY]["rates"]
+    while True:
+        amounts = found.amounts
+        assert amounts is not None
+        converter, version = await read_converter(database, to, name, amounts.currencies, amounts.first, amounts.last)
+        if version == found.meta["data_version"]:
+            break
+        found = await read.find(request)  # a load has committed between the two statements
+    rows, meta = amounts.convert(converter)
+    return Found(rows, with_original(found.schema), {**meta, "conversion": converter.meta()})

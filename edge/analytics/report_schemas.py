@@ -1,0 +1,543 @@
+"""The parameters and the answers of the reports."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from edge.analytics.conversion import ConvertQuery, conversion_meta
+from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
+from edge.analytics.unit_prices import original_currency
+from edge.http.parameters import CurrencyCode, CursorText, Flag, Parameters, Utf8, WholeNumber
+from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
+from shared.analytics.results import MEDIA_TYPES
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
+
+KINDS = ("listing", "sale", "both")
+
+
+def _amount(sentence: str = "") -> fields.Str:
+    description = f"{sentence}; decimal amount in `currency`" if sentence else "Decimal amount in `currency`"
+    metadata = {"format": "decimal", "description": description, "example": "10.90"}
+    return fields.Str(allow_none=True, metadata=metadata)
+
+
+def _share(sentence: str) -> fields.Float:
+    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 0.25})
+
+
+def _count(sentence: str, *, nullable: bool = False) -> fields.Int:
+    return fields.Int(allow_none=nullable, metadata={"description": sentence, "example": 12})
+
+
+def _text(sentence: str, *, nullable: bool = False, **options: Any) -> fields.Str:
+    return fields.Str(allow_none=nullable, metadata={"description": sentence}, **options)
+
+
+class PeriodRow(Schema):
+    """The members that every row begins with."""
+
+    period = fields.Date(metadata={"description": "First day of the period", "example": "2026-07-01"})
+
+
+class PriceRow(PeriodRow):
+    """Members of every statistic of prices."""
+
+    currency = _text("ISO 4217")
+    original_currency = original_currency()
+    kind = _text("Observations that count", validate=validate.OneOf(KINDS))
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
+    list_price_n = _count("Observations with a list price")
+    promotion_share = _share("Share of them whose price is below the list price")
+    discount_mean = _share("Mean of 1 - price / list price over observations on promotion")
+    discount_median = _share("Median discount over observations on promotion")
+
+
+class GroupedRow(PeriodRow):
+    """The columns of `group_by`: only those asked for; null for items without brand or category."""
+
+    brand = _text("Slug", nullable=True)
+    category = _text("Code", nullable=True)
+    channel = _text("Code", nullable=True)
+
+
+class ChannelShare(Schema):
+    """A channel's part."""
+
+    channel = _text("Code")
+    observations = _count("Observations")
+    share = _share("Share of observations")
+
+
+class ChannelMedian(ChannelShare):
+    """A channel's part and its median."""
+
+    median = _amount()
+
+
+class CohortRow(PriceRow, GroupedRow):
+    """A cohort in one period, group and currency."""
+
+    price_n = _count("Prices behind the statistics")
+    mean = _amount()
+    stddev = _amount("Sample standard deviation; null for a single price")
+    p10 = _amount()
+    p25 = _amount()
+    p50 = _amount()
+    p75 = _amount()
+    p90 = _amount()
+    min = _amount()
+    max = _amount()
+    channels = fields.List(fields.Nested(ChannelShare()))
+    first_day = fields.Date(metadata={"description": "First day with data"})
+    last_day = fields.Date(metadata={"description": "Last day with data"})
+
+
+class PriceChangeRow(PriceRow):
+    """The change of prices of the same items, beside that of the median."""
+
+    index_change = _share("Jevons index of the items that both periods have, less 1; null for `kind=both`")
+    index_change_low = _share("Lower end of the 95 % bootstrap interval over items")
+    index_change_high = _share("Upper end of it")
+    share_matched = _share("Share of the period's items that the period before has too")
+    median_disagrees = fields.Bool(
+        allow_none=True,
+        metadata={"description": "Whether `median_change` is outside that interval; then the mix moved it, not prices"},
+    )
+
+
+class TopBrand(Schema):
+    """A brand with many observations in a category."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    observations = _count("Observations")
+    share = _share("Share of the category's observations")
+    median = _amount()
+
+
+class CategoryRow(PriceChangeRow):
+    """A category in one period and currency."""
+
+    category = _text("Code")
+    path = fields.List(fields.Str())
+    channel = _text("Code; only with `group_by=channel`")
+    median = _amount()
+    median_before = _amount("Median price of the period before")
+    median_change = _share("median / median_before - 1")
+    observations_before = _count("Observations of the period before", nullable=True)
+    rank = _count("Place by observations among categories of equal depth", nullable=True)
+    rank_before = _count("The same in the period before", nullable=True)
+    ranked = _count("Categories that are ranked", nullable=True)
+    channels = fields.List(fields.Nested(ChannelMedian()))
+    top_brands = fields.List(fields.Nested(TopBrand()))
+
+
+class BrandCategory(Schema):
+    """A brand's part in one category."""
+
+    category = _text("Code", nullable=True)
+    items = _count("Distinct items")
+    observations = _count("Observations")
+    share = _share("Share of the brand's observations")
+    median = _amount("Median price of the brand in the category")
+    category_median = _amount("Median price of the category")
+    against_category = _share("median / category_median")
+
+
+class Peer(Schema):
+    """Another brand in the brand's largest category."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    observations = _count("Observations")
+    median = _amount()
+
+
+class BrandRow(PriceChangeRow):
+    """A brand in one period and currency."""
+
+    brand = _text("Slug")
+    name = _text("Name")
+    channel = _text("Code; only with `group_by=channel`")
+    rank = _count("Place by observations among all brands")
+    rank_before = _count("The same in the period before", nullable=True)
+    ranked = _count("Brands that are ranked")
+    percentile = fields.Float(metadata={"description": "Percent of brands with fewer observations", "example": 97.5})
+    median = _amount()
+    median_change = _share("Median price against the period before; 0.1 is a tenth more")
+    against_categories = _share("Median price against the medians of its categories")
+    categories = fields.List(fields.Nested(BrandCategory()))
+    peers = fields.List(fields.Nested(Peer()))
+
+
+def _index(sentence: str) -> fields.Float:
+    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 103.25})
+
+
+class PriceIndexRow(PeriodRow):
+    """A price index in one period and currency."""
+
+    currency = _text("ISO 4217")
+    original_currency = original_currency()
+    kind = _text("Observations that count", validate=validate.OneOf(KINDS[:2]))
+    index = _index("Price index, first period = 100; null where no matched item connects the period with the first")
+    low = _index("Lower end of the 95 % bootstrap interval over items")
+    high = _index("Upper end of it")
+    items = _count("Distinct items with a price above zero")
+    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
+    matched_items = _count("Items that the period compared with has too; null in the first period", nullable=True)
+    share_matched = _share("matched_items / items; null in the first period")
+    new_items = _count("Items that the period compared with has not", nullable=True)
+    vanished_items = _count("Items that only the period compared with has", nullable=True)
+    compared_with = fields.Date(
+        allow_none=True, metadata={"description": "Period before that has data; null in the first period"}
+    )
+    median = _amount("Median price, whatever the mix")
+    median_index = _index("Median price, first period = 100")
+    median_disagrees = fields.Bool(
+        allow_none=True, metadata={"description": "Whether `median_index` is outside `low` to `high`"}
+    )
+
+
+class ReductionRow(PeriodRow):
+    """Announced reductions that began in a period; of one channel and currency."""
+
+    channel = _text("Code")
+    currency = _text("ISO 4217")
+    items = _count("Distinct items with an announced reduction")
+    announced = _count("Announced reductions; a further step counts again")
+    holding = _count("Reductions whose list price is not above the prior price")
+    overstated = _count("Reductions below the prior price whose list price is above it")
+    not_below = _count("Reductions whose price is not below the prior price")
+    undecided = _count("Reductions that the observations do not suffice to judge")
+    share_holding = _share("holding / (announced - undecided); null where all are undecided")
+
+
+class _RollupCounts(GroupedRow):
+    basis = _text("Multiplier of the figures; units sold, or 1 for each item", validate=validate.OneOf(BASES))
+    items = _count("Distinct items")
+    units = _count("Units sold; null where the basis is the assortment", nullable=True)
+    items_covered = _share("Share of items that have a figure")
+    items_measured = _share("Share of items with a measured figure of their own")
+    measured_items = _count("Items whose best figure is measured")
+    modelled_items = _count("Items whose best figure is modelled")
+    category_average_items = _count("Items with only an average; that of their product type or category")
+
+
+def _total(indicator: Indicator) -> fields.Float:
+    description = f"{indicator.title}, {indicator.unit}"
+    return fields.Float(allow_none=True, metadata={"description": description})
+
+
+def _bound(bound: str) -> fields.Float:
+    description = {
+        "low": "Lower bound of the middle 95 %",
+        "central": "Median",
+        "high": "Upper bound of the middle 95 %",
+    }
+    return fields.Float(allow_none=True, metadata={"description": description[bound]})
+
+
+class Contributor(Schema):
+    """An item with a large share of a sum."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    iid = fields.Str(required=True, metadata={"example": "IID-99D2F-46WJ3-4S6N3"})
+    share = fields.Float(required=True, metadata={"description": "Its share of the sum"})
+
+
+class Avoided(Schema):
+    """Avoided impact of the units sold, by one indicator."""
+
+    indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
+    low = fields.Float(required=True, metadata={"description": "Displacement rate times the lower bound of the sum"})
+    central = fields.Float(required=True, metadata={"description": "Displacement rate times the median of the sum"})
+    high = fields.Float(required=True, metadata={"description": "Displacement rate times the upper bound of the sum"})
+
+
+_TOTALS = {one.code: _total(one) for one in INDICATORS}
+_BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound in ("low", "central", "high")}
+
+
+class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
+    """Footprint of the items of a period and group; sums (null without figures), medians, bounds of the middle 95 %."""
+
+    contributors = fields.List(
+        fields.Nested(Contributor()),
+        metadata={"description": "Items with the largest shares; up to three for each indicator"},
+    )
+    avoided = fields.List(
+        fields.Nested(Avoided()),
+        allow_none=True,
+        metadata={
+            "description": "Avoided impact by indicator; null unless with a displacement rate and the basis `sales`"
+        },
+    )
+
+
+# How an answer is returned, not what is asked: equal questions in different formats are one computation each.
+_PRESENTATION = frozenset({"format", "dry_run"})
+# They come first in a question's one spelling, which a dry run returns.
+_SELECTION = ("brand", "category")
+_LIST_MAX = 100
+_GROUPS_MAX = 2
+
+
+def listed(
+    field: fields.Field[Any], sentence: str, most: int = _LIST_MAX, example: str | None = None
+) -> fields.List[Any]:
+    """Declare a parameter that may be repeated."""
+    description: dict[str, Any] = {"description": sentence, "explode": True}
+    if example:
+        description["example"] = [example]
+    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=description)
+
+
+def groups(*names: str) -> fields.List[Any]:
+    """Declare what an answer may be grouped by."""
+    return listed(fields.Str(validate=validate.OneOf(names)), "Group by this; repeat for a second", _GROUPS_MAX)
+
+
+def granularity(default: str | None, *longer: str) -> fields.Str:
+    """Declare the length of a period; `longer` are those beyond months."""
+    description = f"default: {default}" if default else "default: the whole range is one period"
+    return fields.Str(
+        load_default=default,
+        validate=validate.OneOf(["day", "week", "month", *longer]),
+        metadata={"description": f"Length of a period; {description}"},
+    )
+
+
+def kind_field() -> fields.Str:
+    """Declare of which observations the statistics of prices are."""
+    description = (
+        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any"
+    )
+    return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
+
+
+class ReportQuery(Parameters):
+    """The parameters of all reports."""
+
+    from_ = Day(
+        data_key="from", load_default=None, metadata={"description": "First day; default: the last 90 days with data"}
+    )
+    to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
+    granularity = granularity(None)
+    channel = listed(Utf8(1, 200), "Only this channel; repeat for more", example="WELLCOME")
+    currency = CurrencyCode()
+    format = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(list(MEDIA_TYPES)),
+        metadata={"description": "Format of the answer; default: the one that `Accept` prefers"},
+    )
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
+
+    @validates_schema
+    def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The first day must not come after the last."""
+        first, last = data.get("from_"), data.get("to")
+        if first is not None and last is not None and first > last:
+            raise ValidationError("must not be before `from`", "to")
+
+
+class CohortsQuery(ConvertQuery, ReportQuery):
+    """Query of a cohort."""
+
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    granularity = granularity("month")
+    group_by = groups("brand", "category", "channel")
+    kind = kind_field()
+    outliers = outliers_field()
+
+    @validates_schema
+    def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
+        """A cohort is some brands, some categories, or both."""
+        if not data.get("brand") and not data.get("category"):
+            raise ValidationError("is required, or `category`: a cohort is one of them at least", "brand")
+
+
+class InsightsQuery(ConvertQuery, ReportQuery):
+    """Query of insights."""
+
+    kind = kind_field()
+    outliers = outliers_field()
+
+
+class OneInsightQuery(InsightsQuery):
+    """Query of the insights of one brand or category."""
+
+    group_by = listed(fields.Str(validate=validate.OneOf(["channel"])), "Rows for each channel apart", 1)
+
+
+def _sort(by_name: str, default: str) -> fields.Str:
+    allowed = ("observations", "-observations", by_name, f"-{by_name}")
+    description = f"Order of the list, `-` from the end; default: {default}"
+    return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": description})
+
+
+class BrandListQuery(InsightsQuery):
+    """Query of the insights of many brands."""
+
+    sort = _sort("brand", "-observations")
+    limit = WholeNumber(1, 500, load_default=50)
+    cursor = CursorText()
+
+
+class CategoryListQuery(InsightsQuery):
+    """Query of the insights of many categories."""
+
+    sort = _sort("category", "category")
+    limit = WholeNumber(1, 500, load_default=500)
+    cursor = CursorText()
+    parent = Utf8(
+        1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
+    )
+
+
+class MethodName(fields.String):
+    """A method of price indices, by any usual spelling; the same method is the same question."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(validate=validate.OneOf(list(METHODS)), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:
+        name = offered_method(str(super()._deserialize(value, attr, data, **options)))
+        if name is None:
+            raise ValidationError(f"must be one of {', '.join(METHODS)}")
+        return name
+
+
+class PriceIndexQuery(ConvertQuery, ReportQuery):
+    """Query of a price index."""
+
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    granularity = granularity("month", "quarter", "year")
+    kind = fields.Str(
+        load_default=None,
+        validate=validate.OneOf(KINDS[:2]),
+        metadata={
+            "description": "Observations that count; offers seen or sales; default: sales for methods that weight by "
+            "units, else listings where there are any"
+        },
+    )
+    outliers = outliers_field()
+    method = MethodName(
+        load_default=DEFAULT_METHOD,
+        metadata={
+            "description": f"Index formula; usual spellings of it, as ccdi, are the same; default: {DEFAULT_METHOD}",
+            "example": DEFAULT_METHOD,
+        },
+    )
+    window = WholeNumber(
+        2,
+        400,
+        load_default=None,
+        metadata={"description": "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data"},
+    )
+    splice = fields.Str(
+        load_default=DEFAULT_SPLICE,
+        validate=validate.OneOf(SPLICES),
+        metadata={"description": f"Splice that links a further period to earlier windows; default: {DEFAULT_SPLICE}"},
+    )
+
+    @validates_schema
+    def can_be_answered(self, data: Mapping[str, Any], **options: Any) -> None:
+        """An index is of some brands or categories; not every method weights offers."""
+        if not data.get("brand") and not data.get("category"):
+            raise ValidationError("is required, or `category`: an index is of one of them at least", "brand")
+        if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
+            raise ValidationError("weights items by units sold, which listings do not have", "method")
+
+
+class CategoryPath(Parameters):
+    """Path of one category."""
+
+    code = Utf8(1, 400, required=True, metadata={"description": "Category code", "example": "drinks.soy-milk"})
+
+
+class BrandPath(Parameters):
+    """Path of one brand."""
+
+    slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})
+
+
+class ReportMeta(Meta):
+    """The meta of a report."""
+
+    kind = fields.Str(
+        validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
+    )
+    basis = fields.Str(
+        validate=validate.OneOf(BASES),
+        metadata={"description": "Multiplier of footprints; units sold, or 1 for each item"},
+    )
+    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with statistics of prices"})
+    conversion = conversion_meta()
+    window_ended_by = fields.Str(
+        validate=validate.OneOf(["request", "data", "index", "today"]),
+        metadata={
+            "description": "Origin of `to`; the request, the last day with enough data for the filters, that of the "
+            "whole index if the filters match no observation, or today if the index is empty"
+        },
+    )
+    total = fields.Int(metadata={"description": "Number of brands or categories in the whole list"})
+    next_cursor = fields.Str(
+        allow_none=True,
+        metadata={"description": "`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"},
+    )
+
+
+class ReportAnswer(Analysis):
+    """Base of every report's answer; a report adds its `data`."""
+
+    meta = fields.Nested(ReportMeta(), required=True)
+
+
+class CohortReport(ReportAnswer):
+    """A cohort."""
+
+    data = fields.List(fields.Nested(CohortRow()), required=True)
+
+
+class CategoryReport(ReportAnswer):
+    """Insights of categories."""
+
+    data = fields.List(fields.Nested(CategoryRow()), required=True)
+
+
+class BrandReport(ReportAnswer):
+    """Insights of brands."""
+
+    data = fields.List(fields.Nested(BrandRow()), required=True)
+
+
+class PriceIndexReport(ReportAnswer):
+    """A price index."""
+
+    data = fields.List(fields.Nested(PriceIndexRow()), required=True)
+
+
+@cache
+def question_names(query: type[ReportQuery]) -> tuple[str, ...]:
+    """Return the parameters of a query that say what is asked, by the names that callers use, in one order."""
+    names = [field.data_key or name for name, field in query().fields.items()]
+    return tuple(sorted((name for name in names if name not in _PRESENTATION), key=lambda name: name not in _SELECTION))
+
+
+def question_of(query: type[ReportQuery], loaded: dict[str, Any]) -> dict[str, Any]:
+    """Return a question in its one spelling: days as text, lists sorted and without twins, groups in their order."""
+    spelled: dict[str, Any] = {}
+    for name in question_names(query):
+        value = loaded["from_" if name == "from" else name]
+        if isinstance(value, list):
+            value = list(dict.fromkeys(value)) if name == "group_by" else sorted(set(value))
+        spelled[name] = value.isoformat() if isinstance(value, date) else value
+    return spelled

@@ -1,0 +1,323 @@
+"""One service and one handler for all reports: it is built for each declared endpoint."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aiohttp import web
+from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
+from marshmallow import Schema
+
+from edge.analytics.envelope import requested_format
+from edge.analytics.report import Endpoint, Report
+from edge.analytics.report_declarations import REPORTS
+from edge.analytics.report_schemas import question_of
+from edge.http import stream
+from edge.http.answer_cache import BODY_BYTES_MAX
+from edge.http.context import CONTEXT, organization_of, principal_of
+from edge.http.faults import Fault, detail_of, unknown
+from edge.http.json import unstored_json
+from edge.http.lists import CursorSigner
+from edge.http.parameters import PATH, QUERY
+from edge.http.prefer import wait_seconds
+from edge.http.problems import Problem, invalid_parameters
+from edge.http.representation import offer
+from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule
+from edge.http.stream import ResultBody
+from edge.jobs.handlers import RESULT_PROBLEMS
+from edge.jobs.schemas import Job
+from edge.jobs.service import JobOrders, JobSerializer, JobSpec, Order, failure, optimistic_order
+from edge.quota.billing import Billing, Charge
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database, Scope
+from shared.analytics.exchange import SQL as EXCHANGE
+from shared.analytics.exchange import unknown_table
+from shared.analytics.results import MEDIA_TYPES, Manifest, manifest_from
+from shared.db.queries import beside
+from shared.errors import ResultGone, StoreUnavailable
+from shared.jobs.contract import Kind, fingerprint
+from shared.objects.directory import ResultStore
+from shared.telemetry import metrics
+
+SQL = beside(__file__, "reports.sql")
+_RETRY_SECONDS = 2
+_PAID_UNITS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A request and its present cost; `result` is set if a job `job_id` has computed it.
+
+    The result and its price stay what they are until `until`, in seconds since 1970.
+    """
+
+    spec: JobSpec
+    units: int
+    result: Manifest | None
+    job_id: str | None
+    until: float
+
+
+class ReportService:
+    """The service of all reports: the cost of a question, and its result, its job, or the reason why there is none."""
+
+    def __init__(
+        self,
+        database: Database,
+        version: DataVersionWatcher,
+        orders: JobOrders,
+        serializer: JobSerializer,
+        store: ResultStore,
+        cursors: CursorSigner,
+    ) -> None:
+        self._database = database
+        self._version = version
+        self._orders = orders
+        self._serializer = serializer
+        self._store = store
+        self._cursors = cursors
+
+    async def prepare(self, request: web.Request, kind: Kind, parameters: dict[str, Any]) -> Quote:
+        """Return what a request asks for and costs. Nothing is queued yet; names that are not in the index are refused.
+
+        Raises InvalidCursor, and the problems `not-acceptable`, `brand-not-found`, `category-not-found` and
+        `invalid-parameter`.
+        """
+        format = requested_format(request)
+        return await self.quote(organization_of(request), kind, self._opened(kind, parameters), format)
+
+    async def quote(self, organization_id: str | None, kind: Kind, parameters: dict[str, Any], format: str) -> Quote:
+        """Return the cost of a question for an organization now, and whether its result exists."""
+        await self._check_names(parameters)
+        if not self._version.current:
+            # An edge that came up before PostgreSQL knows no snapshot yet; asked as of none, an equal question would
+            # be another one.
+            await self._version.read()
+        version = self._version.current
+        spec = JobSpec(kind, parameters, format, fingerprint(parameters, format, version), version)
+        alike = [fingerprint(parameters, other, version) for other in MEDIA_TYPES]
+        scope = Scope(organization=organization_id, task="jobs")
+        values = (kind.name, spec.fingerprint, organization_id, alike)
+        known = await self._database.fetch_row(SQL.known, *values, scope=scope)
+        assert known is not None
+        manifest = manifest_from(json.loads(known["result"])) if known["result"] else None
+        if known["waiting"] and manifest is None:
+            units = 0  # the organization has paid for the job that it waits for
+        elif known["paid_until"] is not None:
+            units = _PAID_UNITS
+        else:
+            units = kind.units_cached if known["stored"] else kind.units  # stored in any format: the same rows
+        return Quote(spec, units, manifest, known["job_id"], _unchanged_until(kind, known))
+
+    async def respond(self, request: web.Request, quote: Quote, charge: Charge) -> web.StreamResponse:
+        """Respond with the result, with the job that computes it, or with the problem of a job that failed."""
+        kind = quote.spec.kind.name
+        if quote.result is not None:
+            metrics.report_answers.labels(kind, "stored").inc()
+            return await self._stream(request, quote, quote.result, cached=True, units=quote.units, job_id=quote.job_id)
+        order = await self._order(request, quote, charge)
+        manifest, failed = order.manifest, failure(order)
+        how = "made" if manifest is not None else "failed" if failed is not None else "accepted"
+        metrics.report_answers.labels(kind, how).inc()
+        if manifest is not None:
+            units = int(order.row["cost_units"])
+            return await self._stream(request, quote, manifest, cached=False, units=units, job_id=order.job_id)
+        if failed is not None:
+            raise _of_the_job(*failed, quote.spec.parameters, {"job": self._serializer.url(order.id)})
+        return self._accepted(order)
+
+    async def _order(self, request: web.Request, quote: Quote, charge: Charge) -> Order:
+        """Submit the job, wait for it as long as the request prefers, and return the order as it is then."""
+        principal = principal_of(request)
+        submitting = self._orders.submit(principal, quote.spec, charge, request[CONTEXT].span.traceparent)
+        submitted = await charge.pay_for(submitting)
+        wait = wait_seconds(request.headers.get("Prefer"))
+        try:
+            return await self._orders.wait(principal.organization_id, submitted, wait)
+        except StoreUnavailable:  # the order is committed and will be computed, so an error would be wrong
+            return optimistic_order(submitted.order_id, quote.spec, charge.units)
+
+    async def _stream(
+        self, request: web.Request, quote: Quote, manifest: Manifest, *, cached: bool, units: int, job_id: str | None
+    ) -> web.StreamResponse:
+        cursor = self._next_cursor(quote.spec, manifest)
+        more = {"next_cursor": cursor} if manifest.paged else None
+        following = str(request.rel_url.update_query(cursor=cursor)) if cursor else None
+        try:
+            body = await ResultBody.with_meta(self._store, manifest, cached=cached, units=units, more=more)
+        except ResultGone as gone:
+            if job_id is None:
+                raise
+            raise await self._orders.mark_result_missing(job_id, gone) from gone
+        if body.length > BODY_BYTES_MAX:
+            return stream.answer(request, manifest, body, following)
+        whole = await stream.in_memory(manifest, body, following)
+        offer(request, whole, units=units, until=quote.until, organization_id=_owner(request, quote))
+        return stream.conditional(request, whole)
+
+    def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the question with the position that its cursor holds. Raises InvalidCursor."""
+        if "cursor" not in parameters:
+            return parameters
+        question = {name: value for name, value in parameters.items() if name != "cursor"}
+        cursor = parameters["cursor"]
+        return {**question, "after": self._cursors.open(kind.name, question, cursor) if cursor else None}
+
+    def _next_cursor(self, spec: JobSpec, manifest: Manifest) -> str | None:
+        if manifest.after is None:
+            return None
+        question = {name: value for name, value in spec.parameters.items() if name != "after"}
+        return self._cursors.seal(spec.kind.name, question, manifest.after)
+
+    def _accepted(self, order: Order) -> web.Response:
+        fields = {"Location": self._serializer.url(order.id), "Retry-After": str(_RETRY_SECONDS)}
+        return unstored_json(self._serializer.render(order), 202, fields)
+
+    async def _check_names(self, parameters: dict[str, Any]) -> None:
+        rates = parameters.get("rates")
+        if rates is not None and await self._database.fetch_row(EXCHANGE.known, rates) is None:
+            raise unknown_table(rates)
+        slug, code = parameters.get("slug"), parameters.get("code")
+        brands = [*parameters.get("brand", ()), *([slug] if slug else ())]
+        parent = parameters.get("parent")
+        categories = [*parameters.get("category", ()), *([code] if code else ()), *([parent] if parent else ())]
+        channels = parameters.get("channel", [])
+        if not brands and not categories and not channels:
+            return
+        row = await self._database.fetch_row(SQL.unknown_names, brands, categories, channels)
+        assert row is not None
+        if slug in row["brands"]:
+            raise Problem("brand-not-found", detail_of([unknown("slug", "brand", slug)]))
+        if code in row["categories"]:
+            raise Problem("category-not-found", detail_of([unknown("code", "category", code)]))
+        faults = [unknown("brand", "brand", one) for one in row["brands"]]
+        faults += [unknown("parent" if one == parent else "category", "category", one) for one in row["categories"]]
+        faults += [unknown("channel", "channel", one) for one in row["channels"]]
+        if faults:
+            raise invalid_parameters(faults)
+
+
+def _unchanged_until(kind: Kind, known: Any) -> float:
+    """Return until when the same request gets the stored result for the same price; 0 where an order may change that.
+
+    Most kinds cost the same whether the organization has paid for the result before or finds that of another one.
+    """
+    if kind.units_cached == _PAID_UNITS:
+        return float(known["until"] or 0)
+    return float(min(known["until"] or 0, known["paid_until"] or 0))
+
+
+def _owner(request: web.Request, quote: Quote) -> str | None:
+    """Return the organization that alone gets the result for this price; None where every one does."""
+    return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)
+
+
+def _of_the_job(slug: str, detail: str, parameters: Mapping[str, Any], job: dict[str, str]) -> Problem:
+    """Return the problem of a failed job; a parameter that the data refused is reported as validation would."""
+    name, _, text = detail.partition(": ")
+    if slug == "invalid-parameter" and text:
+        refused = invalid_parameters([Fault(name, text, parameters.get(name))])
+        refused.extra |= job
+        return refused
+    return Problem(slug, detail, extra=job)
+
+
+def estimate(quote: Quote) -> web.Response:
+    """Respond to a dry run with the cost of the request."""
+    spec = quote.spec
+    document = {
+        "kind": spec.kind.name,
+        "cost_units": quote.units,
+        "cached": quote.result is not None,
+        "format": spec.format,
+        "data_version": spec.data_version,
+        "parameters": spec.parameters,
+    }
+    return unstored_json(document)
+
+
+class ReportEndpoint:
+    """GET of one endpoint of one report."""
+
+    def __init__(self, report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> None:
+        self.report = report
+        self.endpoint = endpoint
+        self._reports = reports
+        self._billing = billing
+
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Prepare, charge, respond; a dry run only prepares."""
+        context, parameters = request[CONTEXT], self._parameters(request)
+        if request[QUERY]["dry_run"]:
+            await self._billing.count_call(context)
+            return estimate(await self._reports.prepare(request, self.report.kind, parameters))
+        quote = await self._reports.prepare(request, self.report.kind, parameters)
+        charge = await self._billing.charge(context, quote.units)
+        return await charge.settle(self._reports.respond(request, quote, charge))
+
+    def handler(self) -> Handler:
+        """Return the handler with its declarations for validation and for the OpenAPI document."""
+
+        async def show(request: web.Request) -> web.StreamResponse:
+            return await self.show(request)
+
+        return documented(self.report, self.endpoint, show)
+
+    def _parameters(self, request: web.Request) -> dict[str, Any]:
+        parameters = question_of(self.endpoint.query, request[QUERY])
+        name = self.report.path_parameter
+        return {name: request.get(PATH, {}).get(name), **parameters} if name else parameters
+
+
+@cache
+def _made(schema: type[Schema]) -> Schema:
+    """Return the one instance of a schema: making it takes longer than all else of a route."""
+    return schema()
+
+
+def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
+    """Attach an endpoint's parameters and answers to its handler."""
+    handler = querystring_schema(_made(endpoint.query))(handler)
+    if endpoint.path_schema is not None:
+        handler = match_info_schema(_made(endpoint.path_schema))(handler)
+    handler = response_schema(_made(Job), 202, description="The job that computes it; `Location` is its address")(
+        handler
+    )
+    handler = response_schema(_made(report.reply), 200, description="The report, or with `dry_run` its price")(handler)
+    declared: Handler = docs(
+        operationId=endpoint.operation,
+        summary=endpoint.summary,
+        description=endpoint.description,
+        tags=["reports"],
+        produces=list(MEDIA_TYPES.values()),
+        responses={
+            "206": {"description": "Part that `Range` asks for."},
+            "304": {"description": "Your copy is current."},
+        },
+    )(handler)
+    return declared
+
+
+# The routes of the reports, one for each declared endpoint.
+
+
+_PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
+
+
+def routes(reports: ReportService, billing: Billing) -> tuple[Route, ...]:
+    """Return a route with its rule for each endpoint of each report."""
+    made = [ReportEndpoint(report, endpoint, reports, billing) for report in REPORTS for endpoint in report.endpoints]
+    return tuple(Route("GET", f"{API_PATH}/index{one.endpoint.path}", one.handler(), _rule(one)) for one in made)
+
+
+def _rule(one: ReportEndpoint) -> Rule:
+    kind = one.report.kind
+    return Rule(
+        name=one.report.route_name,
+        accepts=KEY,
+        rank_min=one.report.rank_min,
+        problems=(*_PROBLEMS, *one.endpoint.problems),
+        price=Price(kind.units, stored=kind.units_cached),
+    )

@@ -1,0 +1,127 @@
+"""Authentication: from a request's headers to a principal, by the rule of the route."""
+
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from edge.auth.credentials import CredentialStore
+from edge.auth.id_token import ExpiredToken, InvalidToken
+from edge.auth.users import UserService
+from edge.http.context import CONTEXT, Context
+from edge.http.problems import Problem
+from edge.http.routing import Rule, rule_of
+from shared.organizations.accounts import CredentialKind, Principal, account_of
+from shared.organizations.credentials import KEY_PREFIX
+
+PUBLIC_TOKEN_FIELD = "X-Service-Public-Token"  # noqa: S105 - the name of a header
+_CHALLENGES = {
+    "public-token": f'PublicToken realm="item-index", header="{PUBLIC_TOKEN_FIELD}"',
+    "api-key": 'ApiKey realm="item-index"',
+    "bearer": 'Bearer realm="item-index"',
+}
+
+
+class Authentication:
+    """Admits the callers that the rule accepts. Routes that accept no credential are open to all and read none."""
+
+    def __init__(
+        self, credentials: CredentialStore, users: UserService, anonymous_token: str, sign_up_url: str
+    ) -> None:
+        self._credentials = credentials
+        self._users = users
+        self._hint = (
+            f"Send `{PUBLIC_TOKEN_FIELD}: {anonymous_token}`, or sign up at {sign_up_url} for a token of your own."
+        )
+
+    def middleware(self) -> Any:
+        """Return the aiohttp middleware."""
+
+        @web.middleware
+        async def auth(request: web.Request, handler: Handler) -> web.StreamResponse:
+            rule = rule_of(request)
+            if rule.accepts:
+                await self.admit(request, rule)
+            return await handler(request)
+
+        return auth
+
+    async def admit(self, request: web.Request, rule: Rule) -> None:
+        """Set the context's principal and account. Raises the problem of a caller that the rule does not accept."""
+        context = request[CONTEXT]
+        context.principal = await self._principal(request, rule, context)
+        context.account = account_of(context.principal, context.network)
+
+    async def _principal(self, request: web.Request, rule: Rule, context: Context) -> Principal:
+        kind, credential = credential_of(request)
+        if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
+            kind = "api-key"
+        if kind is None:
+            raise self._unauthorized(rule, "missing-credentials", f"This call needs a credential. {self._hint}")
+        if kind == "bearer":
+            principal = await self._signed_in(credential, rule, context)
+        else:
+            resolved = await self._credentials.resolve(kind, credential)
+            if resolved is None:
+                raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.")
+            principal = resolved
+        if kind not in rule.accepts:
+            raise _not_accepted(rule, kind)
+        await self._check_plan(rule, principal)
+        return principal
+
+    async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
+        try:
+            # Charged calls are many and do not depend on memberships.
+            person = await self._users.authenticate(token, fresh=not rule.is_charged)
+        except ExpiredToken:
+            raise self._unauthorized(rule, "expired-credentials", "The ID token has expired.") from None
+        except InvalidToken:
+            raise self._unauthorized(rule, "invalid-credentials", "The credential is not valid.") from None
+        context.person = person
+        first = person.membership(None)
+        organization = (first.organization_id, first.name) if first is not None else (None, None)
+        return Principal("bearer", person.id, await self._credentials.plan("free"), *organization)
+
+    async def _check_plan(self, rule: Rule, principal: Principal) -> None:
+        plan = principal.plan
+        if plan.rank >= rule.rank_min:
+            return
+        # Not those read last: a change of accounts while the credential was read has left none.
+        plans = await self._credentials.all_plans()
+        required = next((other for other in plans if other.rank >= rule.rank_min), None)
+        detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
+        names = {"required_plan": required.name if required else None, "current_plan": plan.name}
+        raise Problem("insufficient-plan", detail, extra=names)
+
+    def _unauthorized(self, rule: Rule, slug: str, detail: str) -> Problem:
+        kinds = [*sorted(rule.accepts, reverse=True), *(["bearer"] if rule.key_as_bearer else [])]
+        challenge = ", ".join(_CHALLENGES[kind] for kind in kinds)
+        return Problem(slug, detail, fields={"WWW-Authenticate": challenge})
+
+
+def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
+    """Return the one credential of a request. Raises the problem `ambiguous-credentials` if there are two."""
+    tokens = request.headers.getall(PUBLIC_TOKEN_FIELD, [])
+    authorizations = request.headers.getall("Authorization", [])
+    # A proxy may join two headers of one name with a comma, which no credential contains.
+    if len(tokens) + len(authorizations) > 1 or any("," in text for text in tokens + authorizations):
+        raise Problem("ambiguous-credentials", "Send one credential: a public token, an API key, or an ID token.")
+    if tokens:
+        return "public-token", tokens[0]
+    if not authorizations:
+        return None, ""
+    scheme, _, credential = authorizations[0].partition(" ")
+    match scheme.lower():
+        case "apikey":
+            return "api-key", credential
+        case "bearer":
+            return "bearer", credential
+        case _:
+            return "api-key", ""
+
+
+def _not_accepted(rule: Rule, kind: CredentialKind) -> Problem:
+    accepted = sorted(rule.accepts)
+    detail = f"This call takes {' or '.join(accepted)}, not {kind}."
+    return Problem("credential-not-accepted", detail, extra={"accepted": accepted})

@@ -1,0 +1,1 @@
+"""Bulk data: custom exports, released datasets, downloads and Delta Sharing."""

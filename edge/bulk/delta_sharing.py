@@ -1,0 +1,334 @@
+"""Delta Sharing's lines and documents, in the response format `parquet`.
+
+The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a file
+action one file of its manifest.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+
+from edge.bulk import schemas as bodies
+from edge.bulk.delta_sharing_predicates import PredicateHints
+from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, UrlSigner, dataset_of, not_found
+from edge.http.context import organization_of
+from edge.http.json import NO_STORE
+from edge.http.parameters import BODY, PATH, QUERY
+from shared.bulk.schema import DATASETS, Dataset, ReleaseFile
+from shared.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from edge.bulk.release_repository import Release
+
+SHARE, SCHEMA = "item-index", "releases"
+NDJSON = "application/x-ndjson"
+VERSION_FIELD = "Delta-Table-Version"
+_READER_VERSION = 1
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:delta-sharing")
+_ARRAY = "array<string>"
+
+
+def share() -> dict[str, Any]:
+    """Return the one share."""
+    return {"name": SHARE, "id": str(uuid.uuid5(_NAMESPACE, SHARE))}
+
+
+def table(name: str) -> dict[str, Any]:
+    """Return a table as lists show it."""
+    return {"name": name, "schema": SCHEMA, "share": SHARE, "shareId": share()["id"], "id": _id(name)}
+
+
+def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
+    """Write documents as lines."""
+    return b"".join(msgspec.json.encode(document) + b"\n" for document in documents)
+
+
+def head(release: "Release", files: int) -> list[dict[str, Any]]:
+    """Return the first two lines of each answer: the protocol, and the description of the table."""
+    return [
+        {"protocol": {"minReaderVersion": _READER_VERSION}},
+        {
+            "metaData": {
+                "id": _id(release.dataset),
+                "name": release.dataset,
+                "description": DATASETS[release.dataset].title,
+                "format": {"provider": "parquet"},
+                "schemaString": schema_string(release.columns),
+                "partitionColumns": [],
+                "configuration": {"enableChangeDataFeed": "true"},
+                "version": release.data_version,
+                "size": release.bytes,
+                "numFiles": files,
+            }
+        },
+    ]
+
+
+def file_line(file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+    """Return the line of one file of a version."""
+    return {"file": {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
+
+
+def change_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
+    """Return the line of a file that a version added or removed, as `kind` says."""
+    return {kind: {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
+
+
+def schema_string(columns: list[dict[str, Any]]) -> str:
+    """Return a schema as the protocol writes it: JSON in a string."""
+    fields = [
+        {
+            "name": column["name"],
+            "type": _type(column["type"]),
+            "nullable": column["nullable"],
+            "metadata": {"comment": column["description"]},
+        }
+        for column in columns
+    ]
+    return msgspec.json.encode({"type": "struct", "fields": fields}).decode()
+
+
+def enough(files: list[ReleaseFile], limit: int | None) -> list[ReleaseFile]:
+    """Return the first files that have so many rows; all of them without a limit."""
+    if limit is None:
+        return files
+    chosen, rows = [], 0
+    for file in files:
+        if rows >= limit:
+            break
+        chosen.append(file)
+        rows += file.rows
+    return chosen
+
+
+def _action(file: ReleaseFile, url: str, expires: int) -> dict[str, Any]:
+    return {
+        "url": url,
+        "id": file.sha256,
+        "partitionValues": {},
+        "size": file.bytes,
+        "stats": msgspec.json.encode(file.statistics).decode(),
+        "expirationTimestamp": expires * 1000,
+    }
+
+
+def _type(text: str) -> Any:
+    return {"type": "array", "elementType": "string", "containsNull": False} if text == _ARRAY else text
+
+
+def _id(name: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, name))
+
+
+def _milliseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
+
+
+# Delta Sharing, the read side: the same releases for the protocol's own clients.
+
+
+_TAGS: dict[str, Any] = {"tags": ["delta-sharing"]}
+_LINES: dict[str, Any] = {
+    **_TAGS,
+    "produces": [NDJSON],
+    "responses": {"200": {"description": "Lines of JSON"}},
+}
+_CHANGES_MAX = 100
+
+
+def profile_of(key: str, base_url: str) -> web.Response:
+    """Answer with a profile file: where the protocol's clients ask, and the key they show."""
+    fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="item-index.share"'}
+    document = {"shareCredentialsVersion": 1, "endpoint": f"{base_url}/delta-sharing", "bearerToken": key}
+    return web.json_response(document, headers=fields)
+
+
+class Sharing:
+    """The handlers."""
+
+    def __init__(self, repository: ReleaseRepository, signer: UrlSigner, base_url: str) -> None:
+        self._base_url = base_url
+        self._repository = repository
+        self._signer = signer
+
+    @docs(
+        operationId="sharingProfile",
+        summary="Profile file of Delta Sharing",
+        description="The file that the protocol's clients read; the server's address, and your own API key as token.",
+        **_TAGS,
+    )
+    @response_schema(bodies.SharingProfile(), 200, description="The profile")
+    async def profile(self, request: web.Request) -> web.StreamResponse:
+        """Return the caller's profile file, with the key that was sent."""
+        return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
+
+    @docs(operationId="sharingShares", summary="List shares", **_TAGS)
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.SharingList(), 200, description="Shares")
+    async def shares(self, request: web.Request) -> web.StreamResponse:
+        """List the one share."""
+        return _page(request, [share()])
+
+    @docs(operationId="sharingShare", summary="Read a share", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @response_schema(bodies.SharingShare(), 200, description="The share")
+    async def share(self, request: web.Request) -> web.StreamResponse:
+        """Show the share."""
+        _check_path(request)
+        return web.json_response({"share": share()}, headers=NO_STORE)
+
+    @docs(operationId="sharingSchemas", summary="List a share's schemas", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.SharingList(), 200, description="Schemas")
+    async def schemas(self, request: web.Request) -> web.StreamResponse:
+        """List the one schema."""
+        _check_path(request)
+        return _page(request, [{"name": SCHEMA, "share": SHARE}])
+
+    @docs(operationId="sharingTables", summary="List a schema's tables", **_TAGS)
+    @match_info_schema(bodies.SchemaPath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.SharingList(), 200, description="Tables")
+    async def tables(self, request: web.Request) -> web.StreamResponse:
+        """List the datasets."""
+        _check_path(request)
+        return _page(request, [table(name) for name in DATASETS])
+
+    @docs(operationId="sharingAllTables", summary="List a share's tables", **_TAGS)
+    @match_info_schema(bodies.SharePath())
+    @querystring_schema(bodies.Page())
+    @response_schema(bodies.SharingList(), 200, description="Tables")
+    async def all_tables(self, request: web.Request) -> web.StreamResponse:
+        """List the datasets."""
+        _check_path(request)
+        return _page(request, [table(name) for name in DATASETS])
+
+    @docs(operationId="sharingVersion", summary="Version of a table", **_TAGS)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.VersionQuery())
+    async def version(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the newest version, or with the first one at or after a moment."""
+        dataset, moment = _check_path(request), request[QUERY]["startingTimestamp"]
+        if moment is None:
+            release = await self._repository.release(dataset.name, LATEST)
+        else:
+            release = _there(await self._repository.release_at(dataset, moment, after=True))
+        return web.json_response({}, headers={VERSION_FIELD: str(release.data_version), **NO_STORE})
+
+    @docs(operationId="sharingMetadata", summary="Protocol and metadata of a table", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.MetadataQuery())
+    async def metadata(self, request: web.Request) -> web.StreamResponse:
+        """Respond with schema and size of a version."""
+        release = await self._release(_check_path(request), **request[QUERY])
+        files = await self._repository.files(release.dataset, release.data_version)
+        return _answer(release.data_version, head(release, len(files)))
+
+    @docs(operationId="sharingQuery", summary="Files of a table", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @json_schema(bodies.SharingQuery())
+    async def query(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the files that a reader needs, each with a signed URL."""
+        dataset, requested = _check_path(request), request[BODY]
+        first = requested["startingVersion"]
+        if first is not None:
+            return await self._since(request, dataset, first, requested["endingVersion"])
+        release = await self._release(dataset, requested["version"], requested["timestamp"])
+        files = await self._repository.files(release.dataset, release.data_version)
+        types = {str(column["name"]): str(column["type"]) for column in release.columns}
+        hints = PredicateHints.read(requested["predicateHints"], requested["jsonPredicateHints"], types)
+        # A file that may match may hold no matching row: with hints a limit would leave out rows that are asked for.
+        limit = None if requested["predicateHints"] or requested["jsonPredicateHints"] else requested["limitHint"]
+        fitting = [file for file in files if hints.may_match(file)]
+        until, version, moment = self._signer.until(), release.data_version, release.created_at
+        lines = [
+            file_line(file, self._url(request, release.dataset, version, file, until), until, version, moment)
+            for file in enough(fitting, limit)
+        ]
+        return _answer(version, [*head(release, len(files)), *lines])
+
+    @docs(operationId="sharingChanges", summary="Changes of a table", **_LINES)
+    @match_info_schema(bodies.TablePath())
+    @querystring_schema(bodies.ChangesQuery())
+    async def changes(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the files added and removed between two versions. The rows of a removed file were deleted."""
+        requested = request[QUERY]
+        dataset = _check_path(request)
+        first = requested["startingVersion"]
+        if first is None:
+            if requested["startingTimestamp"] is None:
+                raise InvalidParameter("startingVersion", "is required, or `startingTimestamp`")
+            first = _there(
+                await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
+            ).data_version
+        last = requested["endingVersion"]
+        if last is None and requested["endingTimestamp"] is not None:
+            last = _there(await self._repository.release_at(dataset, requested["endingTimestamp"])).data_version
+        return await self._since(request, dataset, first, last)
+
+    async def _since(self, request: web.Request, dataset: Dataset, first: int, last: int | None) -> web.StreamResponse:
+        newest = await self._release(dataset, last, None)
+        steps = await self._repository.between(dataset, first, newest.data_version)
+        if len(steps) > _CHANGES_MAX:
+            raise InvalidParameter(
+                "startingVersion", f"must be at most {_CHANGES_MAX} versions before the last one", first
+            )
+        if not steps or steps[-1][0] < first:
+            raise InvalidParameter("startingVersion", "must be an existing version, not after the last one", first)
+        until = self._signer.until()
+        lines = head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
+        before: tuple[int, dict[str, ReleaseFile]] = (0, {})
+        if steps[0][0] < first:
+            before = await self._held(dataset, steps.pop(0)[0])
+        for version, moment in steps:
+            now = await self._held(dataset, version)
+            for kind, (where, files), others in (("remove", before, now), ("add", now, before)):
+                for file in (file for sha256, file in files.items() if sha256 not in others[1]):
+                    url = self._url(request, dataset.name, where, file, until)
+                    lines.append(change_line(kind, file, url, until, version, moment))
+            before = now
+        return _answer(newest.data_version, lines)
+
+    async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
+        return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}
+
+    async def _release(self, dataset: Dataset, version: int | None, timestamp: datetime | None) -> Release:
+        if version is not None and timestamp is not None:
+            raise InvalidParameter("timestamp", "cannot be combined with `version`")
+        if timestamp is not None:
+            return _there(await self._repository.release_at(dataset, timestamp))
+        return await self._repository.release(dataset.name, LATEST if version is None else str(version))
+
+    def _url(self, request: web.Request, dataset: str, version: int, file: ReleaseFile, until: int) -> str:
+        return self._signer.sign(dataset, version, file, organization_of(request), until)
+
+
+def _check_path(request: web.Request) -> Dataset:
+    path: dict[str, str] = request[PATH]
+    if path["share"] != SHARE or path.get("schema", SCHEMA) != SCHEMA:
+        raise not_found(f"The share is `{SHARE}`, its schema `{SCHEMA}`.")
+    return dataset_of(path.get("table", "items"))
+
+
+def _there(release: Release | None) -> Release:
+    if release is None:
+        raise not_found("There is no release of that time.")
+    return release
+
+
+def _page(request: web.Request, items: list[dict[str, Any]]) -> web.Response:
+    start, size = int(request[QUERY]["pageToken"] or 0), request[QUERY]["maxResults"]
+    page = items[start : start + size if size is not None else None]
+    more = {"nextPageToken": str(start + len(page))} if page and start + len(page) < len(items) else {}
+    return web.json_response({"items": page, **more}, headers=NO_STORE)
+
+
+def _answer(version: int, documents: list[dict[str, Any]]) -> web.Response:
+    fields = {VERSION_FIELD: str(version), **NO_STORE}
+    return web.Response(body=lines(documents), content_type=NDJSON, charset="utf-8", headers=fields)

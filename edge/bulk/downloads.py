@@ -1,0 +1,122 @@
+"""Bytes of files that an organization may download in a UTC day, counted exactly: what an answer sends, ranges too."""
+
+from typing import NamedTuple
+
+from aiohttp import hdrs, web
+
+from edge.http import stream
+from edge.http.context import CONTEXT
+from edge.http.problems import Problem
+from edge.http.stream import ResultBody, Slice, opened
+from edge.quota.limiter import RateLimiter
+from edge.quota.policy import Decision
+from shared.clock import rfc3339
+from shared.objects.directory import ResultStore
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
+
+
+class DownloadAllowance:
+    """Consumes bytes before they are sent. During an outage of the state store downloads continue, as paid calls do."""
+
+    def __init__(self, limiter: RateLimiter, settings: Settings) -> None:
+        self._limiter = limiter
+        self._plan = Plan(
+            name="downloads",
+            title="bytes of downloads",
+            rank=0,
+            counted_by="organization",
+            daily_units=settings.download_bytes_per_day,
+            burst_units=settings.download_bytes_per_day,
+        )
+
+    async def consume(self, organization: str, length: int, charge_id: str) -> None:
+        """Count the bytes of one answer. Raises the problem `rate-limited` where they would exceed the day's."""
+        decision = await self._limiter.consume(f"bytes:{organization}", self._plan, length, charge_id)
+        if not decision.allowed:
+            raise _refusal(decision)
+
+
+def _refusal(decision: Decision) -> Problem:
+    limit, seconds, resets_at = decision.plan.daily_units, decision.retry_after_seconds, rfc3339(decision.resets_at)
+    detail = (
+        f"Your organization may download {limit} bytes a day; {decision.remaining_day} are left, and this answer has "
+        f"{decision.units}. Ask for a smaller `Range`, or continue after the reset at {resets_at}."
+    )
+    extra = {
+        "retry_after": seconds,
+        "policy": decision.plan.daily_policy,
+        "limit": limit,
+        "resets_at": resets_at,
+        "counted_as": decision.account,
+        "lifted_by": "Ask us for a larger allowance.",
+    }
+    return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})
+
+
+# A stored file as a download: sent by nginx where that can reach it, so that Python copies no bytes; else streamed.
+
+
+class StoredFile(NamedTuple):
+    """A file that is whole and will never change, as a manifest names it. `filename` is of our making: plain ASCII."""
+
+    key: str
+    bytes: int
+    sha256: str
+    media_type: str
+    filename: str
+
+
+class FileResponder:
+    """Answers downloads. `x_accel_location` is nginx's internal location for the store's directory."""
+
+    def __init__(self, store: ResultStore, x_accel_location: str, allowance: DownloadAllowance) -> None:
+        self._store = store
+        self._accel_location = x_accel_location
+        self._allowance = allowance
+
+    async def respond(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+        """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
+
+        The bytes are counted against the organization's allowance.
+        Raises ResultGone where the store has lost the file or has another one in its place.
+        """
+        etag = stream.etag_of(file.sha256)
+        part = stream.part_of(request, etag, file.bytes)
+        if part is stream.UNCHANGED:
+            return stream.unchanged(etag)
+        fields = {
+            "Content-Type": stream.content_type(file.media_type),
+            "Repr-Digest": stream.repr_digest(file.sha256),
+            "Content-Disposition": f'attachment; filename="{file.filename}"',
+        }
+        # Opened before its bytes are counted: what cannot be sent costs nothing.
+        body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)
+        try:
+            if organization is not None and request.method == hdrs.METH_GET:
+                length = file.bytes if part is None else part.stop - part.start
+                await self._allowance.consume(organization, length, request[CONTEXT].charge_id)
+        except BaseException:  # refused, or the caller has gone
+            body.close()
+            raise
+        if self._accel_location and _can_accelerate(request, part):
+            body.close()
+            there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
+            return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
+        return stream.sending(body, part, fields)
+
+
+def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
+    """Return whether nginx would decide as this code does.
+
+    It knows our ETag too late for `If-Match`, answers 416 to some ranges that mean nothing, where the whole is right,
+    and 206 to a HEAD with a range. It holds `If-Unmodified-Since` against the date of its file, which we never send.
+    """
+    requested = request.headers
+    if (
+        (request.method != hdrs.METH_GET and "Range" in requested)
+        or "If-Match" in requested
+        or "If-Unmodified-Since" in requested
+    ):
+        return False
+    return part is not None or "Range" not in requested

@@ -1,0 +1,195 @@
+"""Releases as the edge reads them: from the rows that name them, and nothing that is not named."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from edge.bulk.downloads import StoredFile
+from edge.http.problems import Problem
+from edge.http.signed_urls import SignedUrls
+from edge.storage.database import Database
+from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
+from shared.clock import Clock, rfc3339, utc_now
+from shared.db.queries import beside
+
+SQL = beside(__file__, "releases.sql")
+LATEST = "latest"
+_VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_FILE = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
+
+
+class Release(NamedTuple):
+    """One release of a dataset."""
+
+    dataset: str
+    data_version: int
+    columns: list[dict[str, Any]]
+    rows: int
+    bytes: int
+    created_at: datetime
+    expires_at: datetime
+
+
+class ReleaseRepository:
+    """Finds datasets, releases and files; one that does not exist is the problem `dataset-not-found`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def newest(self) -> dict[str, Any]:
+        """Return the newest release of each dataset that has one."""
+        return {row["dataset"]: row for row in await self._database.fetch(SQL.newest)}
+
+    async def listed(self, dataset: Dataset, limit: int, before: int | None) -> tuple[list[Any], int]:
+        """Return one page of a dataset's releases, one more where there are more; and how many there are."""
+        releases = await self._database.fetch(SQL.listed, dataset.name, before, limit + 1)
+        return releases, int(releases[0]["total"]) if releases else 0
+
+    async def release(self, dataset: str, version: str) -> Release:
+        """Find a release by its number, or the newest as `latest`."""
+        release = await self._one(SQL.release, dataset_of(dataset).name, _number(version))
+        if release is None:
+            raise not_found(
+                "There is no such release; it may have expired. List them at /index/datasets/{name}/releases."
+            )
+        return release
+
+    async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
+        """Find the release that was the newest at a moment, or the first one after it."""
+        return await self._one(SQL.release_from_moment if after else SQL.release_of_moment, dataset.name, moment)
+
+    async def between(self, dataset: Dataset, first: int, last: int) -> list[tuple[int, datetime]]:
+        """Return the releases from one to another, and the one before the first."""
+        rows = await self._database.fetch(SQL.releases_between, dataset.name, first, last)
+        return [(row["data_version"], row["created_at"]) for row in rows]
+
+    async def files(self, dataset: str, version: int) -> list[ReleaseFile]:
+        """Return a release's files in their order."""
+        rows = await self._database.fetch(SQL.files, dataset, version)
+        return [ReleaseFile(**{**dict(row), "statistics": msgspec.json.decode(row["statistics"])}) for row in rows]
+
+    async def file(self, dataset: str, version: str, name: str) -> StoredFile:
+        """Find one file. A name that is none of ours is not even looked up."""
+        file = None
+        if _FILE.fullmatch(name):
+            row = (dataset_of(dataset).name, _number(version), name)
+            file = next(iter(await self._database.fetch(SQL.file, *row)), None)
+        if file is None:
+            raise not_found("There is no such file in this release.")
+        filename = f"{dataset}-{file['name']}"
+        return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
+
+    async def rank_of(self, organization: str) -> int:
+        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
+        row = await self._database.fetch_row(SQL.reader, organization)
+        return int(row["rank"]) if row is not None else 0
+
+    async def _one(self, query: str, *arguments: Any) -> Release | None:
+        row = await self._database.fetch_row(query, *arguments)
+        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])}) if row is not None else None
+
+
+def dataset_of(name: str) -> Dataset:
+    """Return a dataset by its name."""
+    if name not in DATASETS:
+        raise not_found(f"The datasets are: {', '.join(DATASETS)}.")
+    return DATASETS[name]
+
+
+def not_found(detail: str) -> Problem:
+    """Make the problem of what is not there."""
+    return Problem("dataset-not-found", detail)
+
+
+def _number(version: str) -> int | None:
+    if version == LATEST:
+        return None
+    if not _VERSION.fullmatch(version):
+        raise not_found("A release is named by its data_version, or `latest`.")
+    return int(version)
+
+
+# Datasets, releases and manifests as the contract shows them (section 6), and the addresses in them.
+
+
+class UrlSigner:
+    """Makes the signed addresses of one release for one organization."""
+
+    def __init__(self, links: SignedUrls, base_url: str, lifetime_seconds: int, clock: Clock = utc_now) -> None:
+        self._links = links
+        self._base_url = base_url
+        self._lifetime_seconds = lifetime_seconds
+        self._clock = clock
+
+    def now(self) -> int:
+        """Return the present second since 1970."""
+        return int(self._clock().timestamp())
+
+    def until(self) -> int:
+        """Return when an address that is made now ends."""
+        return self.now() + self._lifetime_seconds
+
+    def releases(self, dataset: str) -> str:
+        """Return the address of a dataset's releases."""
+        return f"{self._base_url}/index/datasets/{dataset}/releases"
+
+    def release(self, dataset: str, version: int | str) -> str:
+        """Return the address of a release."""
+        return f"{self.releases(dataset)}/{version}"
+
+    def sign(self, dataset: str, version: int, file: ReleaseFile, organization: str, until: int) -> str:
+        """Return the signed address of a file."""
+        query = self._links.query(file.sha256, organization, until)
+        return f"{self.release(dataset, version)}/signed/{file.name}?{query}"
+
+
+def dataset_entry(signer: UrlSigner, dataset: Dataset, newest: Any) -> dict[str, Any]:
+    """Return a dataset with its newest release."""
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "schema": schema_of(dataset),
+        "sorted_by": list(dataset.order),
+        "latest": release_entry(signer, dataset.name, newest) if newest is not None else None,
+        "links": {
+            "releases": signer.releases(dataset.name),
+            "latest": signer.release(dataset.name, LATEST),
+        },
+    }
+
+
+def release_entry(signer: UrlSigner, dataset: str, row: Any) -> dict[str, Any]:
+    """Return a release as lists show it."""
+    return {
+        **{name: row[name] for name in ("data_version", "rows", "bytes", "files")},
+        "created_at": rfc3339(row["created_at"]),
+        "expires_at": rfc3339(row["expires_at"]),
+        "links": {"self": signer.release(dataset, row["data_version"])},
+    }
+
+
+def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], organization: str) -> dict[str, Any]:
+    """Return a release's manifest, its signed addresses made for one organization."""
+    dataset, version, until = release.dataset, release.data_version, signer.until()
+    address = signer.release(dataset, version)
+    return {
+        "dataset": dataset,
+        "schema": release.columns,
+        "data_version": version,
+        "created_at": rfc3339(release.created_at),
+        "expires_at": rfc3339(release.expires_at),
+        "signed_until": rfc3339(datetime.fromtimestamp(until, UTC)),
+        "rows": release.rows,
+        "bytes": release.bytes,
+        "files": [
+            {
+                **{name: getattr(file, name) for name in ("name", "rows", "bytes", "sha256", "min_key", "max_key")},
+                "url": f"{address}/files/{file.name}",
+                "signed_url": signer.sign(dataset, version, file, organization, until),
+            }
+            for file in files
+        ],
+        "links": {"self": address},
+    }

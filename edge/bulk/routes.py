@@ -1,0 +1,94 @@
+"""The routes of enterprise data access: releases, Delta Sharing, exports."""
+
+from typing import TYPE_CHECKING
+
+from edge import rules
+from edge.bulk.delta_sharing import Sharing
+from edge.bulk.exports import Exports
+from edge.bulk.releases import Datasets
+from edge.http.routing import API_PATH as PREFIX
+from edge.http.routing import KEY, Price, Route, Rule
+from edge.jobs.handlers import RESULT_PROBLEMS
+from shared.jobs.contract import EXPORT
+from shared.organizations.accounts import INSTITUTIONAL
+
+if TYPE_CHECKING:
+    from edge.composition import Services
+
+
+def export_routes(services: "Services") -> tuple[Route, ...]:
+    """Return the routes of custom exports."""
+    exports = Exports(
+        services.exports,
+        services.export_repository,
+        services.billing,
+        services.export_serializer,
+        services.signed_urls,
+        services.lists,
+    )
+    repeatable = ("idempotency-in-progress", "idempotency-key-reused", "missing-parameter")
+    above = f"{PREFIX}/index/exports"
+    one = ("export-not-found", "result-expired")
+    link_problems = ("invalid-signature", "expired-signature", "rate-limited", *one, *RESULT_PROBLEMS)
+    return (
+        Route("POST", above, exports.create, rules.export("export-order", *repeatable, price=Price(EXPORT.units))),
+        Route("GET", above, exports.list, rules.export("exports")),
+        Route("GET", f"{above}/{{id}}", exports.show, rules.export("export", *one)),
+        Route("DELETE", f"{above}/{{id}}", exports.end, rules.export("export-end", *one)),
+        Route(
+            "GET",
+            f"{above}/{{id}}/files/{{file}}",
+            exports.file,
+            rules.export("export-file", *one, *RESULT_PROBLEMS),
+        ),
+        Route(
+            "GET", f"{above}/{{id}}/signed/{{file}}", exports.signed, Rule(name="export-signed", problems=link_problems)
+        ),
+    )
+
+
+def dataset_routes(services: "Services") -> tuple[Route, ...]:
+    """Return the routes of released datasets, as files and through Delta Sharing."""
+    datasets = Datasets(
+        services.releases,
+        services.release_urls,
+        services.signed_urls,
+        services.downloads,
+        services.lists,
+        services.resources.version,
+    )
+    path = f"{PREFIX}/index/datasets"
+    release = f"{path}/{{name}}/releases/{{release}}"
+    signed = Rule(
+        name="dataset-signed", problems=("invalid-signature", "expired-signature", "rate-limited", *rules.FILE_PROBLEMS)
+    )
+    return (
+        Route("GET", path, datasets.list, rules.dataset("datasets")),
+        Route("GET", f"{path}/{{name}}/releases", datasets.releases, rules.dataset("releases", "dataset-not-found")),
+        Route("GET", release, datasets.manifest, rules.dataset("release", "dataset-not-found")),
+        Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
+        Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
+    )
+
+
+def _sharing_routes(sharing: Sharing) -> tuple[Route, ...]:
+    shares = f"{PREFIX}/delta-sharing/shares"
+    share = f"{shares}/{{share}}"
+    tables = f"{share}/schemas/{{schema}}/tables"
+    table = f"{tables}/{{table}}"
+    rule = Rule(
+        name="sharing", accepts=KEY, rank_min=INSTITUTIONAL, problems=("dataset-not-found",), key_as_bearer=True
+    )
+    return (
+        Route("GET", f"{PREFIX}/delta-sharing/profile", sharing.profile, rule),
+        Route("GET", shares, sharing.shares, rule),
+        Route("GET", share, sharing.share, rule),
+        Route("GET", f"{share}/schemas", sharing.schemas, rule),
+        Route("GET", tables, sharing.tables, rule),
+        Route("GET", f"{share}/all-tables", sharing.all_tables, rule),
+        Route("GET", f"{table}/version", sharing.version, rule),
+        Route("GET", f"{table}/metadata", sharing.metadata, rule),
+        Route("POST", f"{table}/query", sharing.query, rule),
+        Route("GET", f"{table}/changes", sharing.changes, rule),
+    )

@@ -1,0 +1,442 @@
+"""The requests and answers of exports, releases and Delta Sharing."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, validates_schema
+
+from edge.analytics.envelope import Day
+from edge.http.lists import ListEnvelope, SelfLink
+from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
+from edge.http.parameters import LinkQuery as LinkQuery
+from edge.jobs.schemas import STATES, Job
+from shared.bulk.request import FORMATS, SHAPES
+from shared.bulk.schema import DATASETS
+
+_TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
+
+
+class DatasetPath(Parameters):
+    """Path of one dataset."""
+
+    name = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
+
+
+class ReleasePath(DatasetPath):
+    """Path of one release."""
+
+    release = Utf8(1, 100, required=True, metadata={"description": "A data_version, or `latest`", "example": "latest"})
+
+
+class ReleaseFilePath(ReleasePath):
+    """Path of one file."""
+
+    file = Utf8(1, 300, required=True, metadata={"description": "File's name", "example": "2026-07-0000.parquet"})
+
+
+class ReleasesQuery(Parameters):
+    """Query of the list of releases."""
+
+    limit = WholeNumber(1, 200, load_default=50)
+    cursor = CursorText()
+
+
+class DatasetColumn(Schema):
+    """One column."""
+
+    name = fields.Str(required=True)
+    type = fields.Str(required=True, metadata={"example": "decimal(20,4)"})
+    nullable = fields.Bool(required=True)
+    description = fields.Str(required=True)
+
+
+class ReleaseEntry(Schema):
+    """A release in a list."""
+
+    data_version = fields.Int(required=True)
+    created_at = fields.Str(required=True, metadata=_TIME)
+    expires_at = fields.Str(required=True, metadata=_TIME)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.Int(required=True)
+    links = fields.Nested(SelfLink(), required=True)
+
+
+class DatasetLinks(Schema):
+    """Addresses of related calls."""
+
+    releases = fields.Url(required=True)
+    latest = fields.Url(required=True)
+
+
+class DatasetEntry(Schema):
+    """A dataset in the list."""
+
+    name = fields.Str(required=True)
+    title = fields.Str(required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
+    sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "Order of rows in the files"})
+    latest = fields.Nested(ReleaseEntry(), required=True, allow_none=True)
+    links = fields.Nested(DatasetLinks(), required=True)
+
+
+class DatasetList(ListEnvelope):
+    """All datasets."""
+
+    data = fields.List(fields.Nested(DatasetEntry()), required=True)
+
+
+class ReleaseList(ListEnvelope):
+    """Releases of a dataset."""
+
+    data = fields.List(fields.Nested(ReleaseEntry()), required=True)
+
+
+class ReleaseFile(Schema):
+    """One file of a release. Files are in the order of their keys: first and last key show which file holds a key."""
+
+    name = fields.Str(required=True)
+    url = fields.Url(required=True, metadata={"description": "Address for use with your API key"})
+    signed_url = fields.Url(
+        required=True, metadata={"description": "Address that needs no header; valid until `signed_until`"}
+    )
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    sha256 = fields.Str(required=True)
+    min_key = fields.Str(required=True)
+    max_key = fields.Str(required=True)
+
+
+class ReleaseManifest(Schema):
+    """One release with its files."""
+
+    dataset = fields.Str(required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
+    data_version = fields.Int(required=True)
+    created_at = fields.Str(required=True, metadata=_TIME)
+    expires_at = fields.Str(required=True, metadata=_TIME)
+    signed_until = fields.Str(required=True, metadata=_TIME)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.List(fields.Nested(ReleaseFile()), required=True)
+    links = fields.Nested(SelfLink(), required=True)
+
+
+# Parameters and answers of /index/exports, declared once.
+
+
+_NAMES_MAX = 100
+_COMPRESSIONS = sorted({name for names in FORMATS.values() for name in names})
+
+
+class Names(fields.List[Any]):
+    """A name, or a list of names."""
+
+    def __init__(self, field: fields.Field[Any], sentence: str) -> None:
+        super().__init__(field, validate=validate.Length(1, _NAMES_MAX), metadata={"description": sentence})
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        return super()._deserialize([value] if isinstance(value, str) else value, attr, data, **options)
+
+
+class ExportFilter(Parameters):
+    """Filters of the rows; of several names of one kind, any may match."""
+
+    brand = Names(Utf8(1, 200), "Brands (slugs)")
+    category = Names(Utf8(1, 400), "Categories (codes) and those below them")
+    channel = Names(Utf8(1, 200), "Channels; only observations have them")
+    from_ = Day(data_key="from", metadata={"description": "First day; only observations have days"})
+    to = Day(metadata={"description": "Last day, inclusive"})
+
+    @validates_schema
+    def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
+        """The first day must not come after the last."""
+        if "from_" in data and "to" in data and data["from_"] > data["to"]:
+            raise ValidationError("must not be before `from`", "to")
+
+
+class NewExport(Parameters):
+    """An order of an export."""
+
+    dataset = fields.Str(required=True, validate=validate.OneOf(list(DATASETS)), metadata={"example": "observations"})
+    columns = fields.List(
+        fields.Str(),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(1, 50),
+        metadata={"description": "Names of columns; in the order of the file; all columns if absent"},
+    )
+    filter = fields.Nested(ExportFilter(), load_default=dict)
+    since = JsonInteger(
+        1,
+        2**63 - 1,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Only rows that changed after this data_version; with a file of removed items"},
+    )
+    format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
+    compression = fields.Str(
+        load_default=None,
+        allow_none=True,
+        validate=validate.OneOf(_COMPRESSIONS),
+        metadata={"description": "Compression of the files; default: zstd inside Parquet, none for the others"},
+    )
+
+    @validates_schema
+    def fits(self, data: Mapping[str, Any], **options: Any) -> None:
+        """Columns, filters, `since` and compression must be those of the dataset and the format."""
+        dataset, shape = DATASETS[data["dataset"]], SHAPES[data["dataset"]]
+        faults: dict[str, Any] = {}
+        known = [column.name for column in dataset.columns]
+        columns = data["columns"] or []
+        if set(columns) - set(known):
+            faults["columns"] = f"names a column that {dataset.name} have not; allowed are: {', '.join(known)}"
+        elif len(set(columns)) < len(columns):
+            faults["columns"] = "names a column twice"
+        requested = {"from" if name == "from_" else name for name in data["filter"]}
+        for name in sorted(requested - shape.filters):
+            allowed = ", ".join(sorted(shape.filters)) or "none"
+            faults[f"filter.{name}"] = f"is no filter of {dataset.name}; allowed are: {allowed}"
+        if data["since"] is not None and not shape.since:
+            datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
+            faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
+        if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
+            faults["compression"] = (
+                f"is no compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"
+            )
+        if faults:
+            raise ValidationError(faults)
+
+
+class NewExportQuery(Parameters):
+    """How the order is meant."""
+
+    dry_run = Flag(
+        load_default=False, metadata={"description": "Return the cost and the estimated content; charge nothing"}
+    )
+    preview = Flag(load_default=False, metadata={"description": "As `dry_run`, with the first ten rows"})
+
+
+class ExportsQuery(Parameters):
+    """Query of the list of exports."""
+
+    state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
+    limit = WholeNumber(1, 200, load_default=50)
+    cursor = CursorText()
+
+
+class ExportPath(Parameters):
+    """Path of one export."""
+
+    id = fields.Str(
+        required=True,
+        metadata={"description": "Its id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
+    )
+
+
+class FilePath(ExportPath):
+    """Path of one file."""
+
+    file = fields.Str(required=True, metadata={"description": "Its name", "example": "items-00001.parquet"})
+
+
+class ExportFile(Schema):
+    """One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop."""
+
+    name = fields.Str(required=True)
+    url = fields.Url(required=True)
+    signed_url = fields.Url(
+        required=True, metadata={"description": "Address for tools that send no header; valid until `signed_until`"}
+    )
+    content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    sha256 = fields.Str(required=True)
+    min_key = fields.Str(required=True, allow_none=True)
+    max_key = fields.Str(required=True, allow_none=True)
+
+
+class ExportManifest(Schema):
+    """Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all."""
+
+    dataset = fields.Str(required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
+    format = fields.Str(required=True)
+    compression = fields.Str(required=True)
+    media_type = fields.Str(required=True)
+    data_version = fields.Int(required=True)
+    since = fields.Int(required=True, allow_none=True)
+    months = fields.List(
+        fields.Date(), required=True, metadata={"description": "Months with changes; empty where nothing has changed"}
+    )
+    all_months = fields.Bool(
+        required=True, metadata={"description": "Whether rows replace those of all months; `months` is empty then"}
+    )
+    formula_prefix = fields.Str(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Stands before texts of CSV that a spreadsheet would run; they begin with = + - @, tab or "
+            "line break and are no negative number. Take it away for the text itself. Null in other formats."
+        },
+    )
+    created_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True)
+    signed_until = fields.DateTime(required=True)
+    rows = fields.Int(required=True)
+    bytes = fields.Int(required=True)
+    files = fields.List(fields.Nested(ExportFile()), required=True)
+
+
+class ListedExport(Job):
+    """One export; its job and its order."""
+
+    request = fields.Dict(required=True, metadata={"description": "Order in its normal form"})
+
+
+class Export(ListedExport):
+    """One export, with its files once it is complete."""
+
+    manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
+
+
+class ExportList(ListEnvelope):
+    """One page of exports, the newest first."""
+
+    data = fields.List(fields.Nested(ListedExport()), required=True)
+
+
+class ExportEstimate(Schema):
+    """Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early."""
+
+    cost_units = fields.Int(required=True)
+    rows = fields.Int(required=True)
+    rows_relation = fields.Str(required=True, validate=validate.OneOf(["eq", "gte", "about"]))
+    data_version = fields.Int(required=True)
+    schema = fields.List(fields.Nested(DatasetColumn()), required=True)
+    request = fields.Dict(required=True)
+    preview = fields.List(fields.Dict(), required=True, allow_none=True)
+
+
+_VERSION_MAX = 10**18 - 1
+
+
+class Moment(fields.Field[datetime]):
+    """A moment in RFC 3339 with its zone."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:
+        try:
+            moment = datetime.fromisoformat(str(value))
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (ValueError, OverflowError):  # a zone may lead out of the years that there are
+            raise ValidationError("must be a moment as 2026-11-21T08:00:00Z") from None
+
+
+def _moment(sentence: str) -> Moment:
+    metadata = {"type": "string", "format": "date-time", "description": sentence}
+    return Moment(load_default=None, metadata=metadata)
+
+
+def _version(sentence: str) -> WholeNumber:
+    return WholeNumber(0, _VERSION_MAX, load_default=None, metadata={"description": sentence})
+
+
+class SharePath(Parameters):
+    """Path of a share."""
+
+    share = Utf8(1, 100, required=True, metadata={"description": "Share", "example": "item-index"})
+
+
+class SchemaPath(SharePath):
+    """Path of a schema."""
+
+    schema = Utf8(1, 100, required=True, metadata={"description": "Schema", "example": "releases"})
+
+
+class TablePath(SchemaPath):
+    """Path of a table."""
+
+    table = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
+
+
+class Page(Parameters):
+    """Query of a list."""
+
+    maxResults = WholeNumber(0, 1_000, load_default=None, metadata={"description": "Entries on a page"})  # noqa: N815
+    pageToken = fields.Str(  # noqa: N815
+        load_default=None,
+        validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the page before"),
+        metadata={"description": "`nextPageToken` of the page before", "pattern": "^[0-9]{1,4}$"},
+    )
+
+
+class VersionQuery(Parameters):
+    """Query of a version."""
+
+    startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
+
+
+class MetadataQuery(Parameters):
+    """Query of a table's metadata."""
+
+    version = _version("This version; default: the newest")
+    timestamp = _moment("The version that was the newest at this time")
+
+
+class ChangesQuery(Parameters):
+    """Query of changes."""
+
+    startingVersion = _version("The first version whose changes are listed")  # noqa: N815
+    endingVersion = _version("The last one; default: the newest")  # noqa: N815
+    startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
+    endingTimestamp = _moment("The version that was the newest at this time")  # noqa: N815
+    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Accepted and ignored"})  # noqa: N815
+
+
+class SharingQuery(Parameters):
+    """Body of a query. The protocol grows: members that are not known here are hints of its later versions."""
+
+    class Meta:
+        """Marshmallow's switch for that."""
+
+        unknown = INCLUDE
+
+    predicateHints = fields.List(fields.Str(), load_default=list)  # noqa: N815
+    jsonPredicateHints = fields.Str(load_default=None)  # noqa: N815
+    limitHint = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
+    version = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)
+    timestamp = _moment("The version that was the newest at this time")
+    startingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
+    endingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
+
+
+class SharingObject(Schema):
+    """A share, a schema or a table."""
+
+    name = fields.Str(required=True)
+    share = fields.Str()
+    schema = fields.Str()
+    id = fields.Str()
+    shareId = fields.Str()  # noqa: N815
+
+
+class SharingList(Schema):
+    """A list."""
+
+    items = fields.List(fields.Nested(SharingObject()), required=True)
+    nextPageToken = fields.Str()  # noqa: N815
+
+
+class SharingProfile(Schema):
+    """A profile file, as the protocol defines it."""
+
+    shareCredentialsVersion = fields.Int(required=True)  # noqa: N815
+    endpoint = fields.Url(required=True, require_tld=False)
+    bearerToken = fields.Str(required=True)  # noqa: N815
+
+
+class SharingShare(Schema):
+    """One share."""
+
+    share = fields.Nested(SharingObject(), required=True)

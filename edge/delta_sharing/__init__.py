@@ -1,1 +1,0 @@
-"""The Delta Sharing protocol over the same releases."""

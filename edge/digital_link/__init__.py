@@ -1,1 +1,0 @@
-"""GS1 Digital Link: addresses in 2D codes on articles lead to records."""

@@ -1,0 +1,141 @@
+"""The documentation for people: first calls, limits and prices, and the reference of all calls."""
+
+import asyncio
+import gzip
+import time
+from dataclasses import astuple, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aiohttp import web
+from aiohttp_apispec import docs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from edge.auth.credentials import CredentialStore
+from edge.docs.clients import install_commands
+from edge.docs.document import Document
+from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
+from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
+from edge.http.prefer import best_format
+from edge.http.representation import MadeOnce, Representation, accepts_gzip
+from edge.http.routing import API_PATH
+from shared.errors import StoreUnavailable
+from shared.organizations.accounts import Plan
+from shared.settings.settings import Settings
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_SCALAR = Path(__file__).parent / "static" / "vendor" / "scalar.js.gz"
+# How long the page may show plans as they were.
+_PLANS_SECONDS = 1.0
+SCALAR_VERSION = "1.46.4"
+# Scalar styles its parts by attributes and embeds fonts and icons as data; no other page may. It calls this origin.
+_REFERENCE_FIELDS = {
+    **PAGE_FIELDS,
+    "Content-Security-Policy": POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+    + "; font-src 'self' data:; worker-src 'self' blob:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    html: Representation
+    markdown: Representation
+
+
+class Docs:
+    """The handlers of /docs and /docs/reference."""
+
+    def __init__(self, settings: Settings, document: Document, credentials: CredentialStore, guides: Guides) -> None:
+        self._settings = settings
+        self._document = document
+        self._credentials = credentials
+        self._guides = guides
+        self._page: tuple[tuple[Any, ...], MadeOnce[_Page]] | None = None
+        self._reference = Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION), HTML)
+        compressed = _SCALAR.read_bytes()
+        etag = f'W/"scalar-{SCALAR_VERSION}"'
+        self._script = Representation(b"", compressed, "text/javascript; charset=utf-8", etag)
+
+    @docs(
+        operationId="getDocs",
+        summary="Documentation: first calls, limits and prices",
+        description="Needs no credential. Calls that the page sends are counted like any other. As Markdown where "
+        "`Accept` prefers it.",
+        tags=["service"],
+        produces=["text/html", "text/markdown"],
+    )
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the page. Its limits are the plans' as they are now; without PostgreSQL they are left out."""
+        try:
+            plans = await self._credentials.all_plans()
+        except StoreUnavailable:
+            plans = ()
+        guides = await self._guides.by_readers()
+        # Operators change plans seldom: the page of the plans as they are is made once, and the former one is dropped.
+        known = tuple(astuple(plan) for plan in plans)
+        if self._page is None or self._page[0] != known:
+            self._page = known, MadeOnce(partial(self._make, plans, guides))
+        page = await self._page[1].get()
+        until = time.time() + _PLANS_SECONDS
+        if best_format(request.headers.get("Accept"), FORMS) == "markdown":
+            return page.markdown.respond(request, until=until)
+        return page.html.respond(request, PAGE_FIELDS, until=until)
+
+    async def reference(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the reference of all calls, which the browser makes from the OpenAPI document."""
+        return self._reference.respond(request, _REFERENCE_FIELDS)
+
+    async def script(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the reference's program; its address names its version, so a browser keeps it for good."""
+        script = self._script
+        if not accepts_gzip(request):
+            # Few programs cannot read gzip: the three megabytes are inflated for them alone, and not kept.
+            script = replace(script, body=await asyncio.to_thread(gzip.decompress, script.compressed))
+        return script.respond(request, {"Cache-Control": "public, max-age=31536000, immutable"})
+
+    async def home(self, request: web.Request) -> web.StreamResponse:
+        """Lead from the origin itself to the page."""
+        raise web.HTTPFound(f"{API_PATH}/docs")
+
+    def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> _Page:
+        """Write the page once as Markdown; its HTML is made of that."""
+        loader = FileSystemLoader(_TEMPLATES)
+        # Markdown, which knows no escaping of HTML: every inserted value is ours, an operator's or a setting's.
+        writer = Environment(loader=loader, autoescape=False, undefined=StrictUndefined, trim_blocks=True)  # noqa: S701
+        text = writer.get_template("docs.md").render(
+            base_url=self._settings.base_url,
+            token=self._settings.anonymous_token,
+            plans=plans,
+            prices=prices_of(self._document.as_dict()),
+            guides=guides,
+            commands=install_commands(self._settings.base_url).values(),
+        )
+        page = PAGES.text(
+            "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
+        )
+        return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+
+
+class PriceLine(NamedTuple):
+    """One line of the list of prices."""
+
+    method: str
+    path: str
+    summary: str
+    units: int
+    per: str
+    stored: int
+
+
+def prices_of(document: dict[str, Any]) -> list[PriceLine]:
+    """Return what each call that is charged costs, as the document says it."""
+    lines = []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            price = operation["x-units"]
+            if price["units"]:
+                per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
+                stored = price.get("stored", price["units"])
+                lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
+    return lines

@@ -1,0 +1,106 @@
+"""GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields
+
+from edge.docs.guides import MARKDOWN, DocumentPage, render
+from edge.http.faults import CATALOGUE, ProblemType
+from edge.http.html import HTML, PAGES
+from edge.http.problems import Problem
+from edge.http.representation import MadeOnce, Representation
+from shared.settings.settings import Settings
+
+
+class ProblemEntry(Schema):
+    """One kind of problem."""
+
+    type = fields.Url(required=True)
+    slug = fields.Str(required=True)
+    title = fields.Str(required=True)
+    status = fields.Int(required=True)
+    meaning = fields.Str(required=True)
+    remedy = fields.Str(required=True)
+
+
+class ProblemList(Schema):
+    """Every kind of problem."""
+
+    data = fields.List(fields.Nested(ProblemEntry()), required=True)
+    count = fields.Int(required=True)
+
+
+class Errors:
+    """The handlers. All pages are made once: the catalogue does not change while a process runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base = settings.problem_base_url
+        self._list, self._entries = MadeOnce(self._make_list), MadeOnce(self._make_entries)
+
+    @docs(
+        operationId="listProblems",
+        summary="List the problem types",
+        description="Needs no credential and costs nothing.",
+        tags=["service"],
+    )
+    @response_schema(ProblemList(), 200, description="The catalogue; HTML or Markdown if `Accept` prefers it")
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the whole catalogue."""
+        return (await self._list.get()).respond(request)
+
+    @docs(
+        operationId="getProblem",
+        summary="Meaning and remedy of a problem type",
+        description="Each problem document names this page as its `type`.",
+        tags=["service"],
+    )
+    @response_schema(ProblemEntry(), 200, description="The entry; HTML or Markdown if `Accept` prefers it")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one entry."""
+        page = (await self._entries.get()).get(request.match_info["slug"])
+        if page is None:
+            raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")
+        return page.respond(request)
+
+    def _make_list(self) -> DocumentPage:
+        entries = [self._entry(entry) for entry in CATALOGUE.values()]
+        text = "# Every problem, and what to do\n\n" + "\n".join(map(_section, entries))
+        return self._page({"data": entries, "count": len(entries)}, entries, None, text)
+
+    def _make_entries(self) -> dict[str, DocumentPage]:
+        entries = {slug: self._entry(entry) for slug, entry in CATALOGUE.items()}
+        return {slug: self._page(entry, [entry], slug, _section(entry)) for slug, entry in entries.items()}
+
+    def _page(
+        self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str
+    ) -> DocumentPage:
+        page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one)
+        return DocumentPage(
+            Representation.of(msgspec.json.encode(document), "application/json"),
+            Representation.of(page, HTML),
+            Representation.of(text, MARKDOWN),
+        )
+
+    def _entry(self, entry: ProblemType) -> dict[str, Any]:
+        return {
+            "type": f"{self._base}/{entry.slug}",
+            "slug": entry.slug,
+            "title": entry.title,
+            "status": entry.status,
+            "meaning": entry.meaning,
+            "remedy": entry.remedy,
+        }
+
+
+def _section(entry: dict[str, Any]) -> str:
+    return f"## {entry['status']} {entry['slug']}\n\n{entry['meaning']}\n\n**What to do:** {entry['remedy']}\n"
+
+
+def _shown(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry whose sentences are HTML: they are Markdown of ours, with names in backticks."""
+    remedy = render(f"**What to do:** {entry['remedy']}")
+    return {**entry, "meaning": render(entry["meaning"]).html, "remedy": remedy.html}

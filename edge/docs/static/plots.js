@@ -1,0 +1,263 @@
+// Draws the plots of a page with uPlot. Everything that is drawn is data in the page: `data-plot` of each place.
+"use strict";
+
+const OUTCOMES = { served: 1, "not-found": 2, "not-modified": 7, refused: 3, rejected: 4, failed: 5 };
+const LOG_MARGIN = 1.3;
+const DAY = 86400, LONG_DAYS = 300, FONT = "12px system-ui, sans-serif";
+
+function token(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function seriesColour(label, n) {
+  return token(`--series-${OUTCOMES[label] || (n % 6) + 1}`);
+}
+
+function dayOf(at, long) {
+  return new Date(at * 1000).toISOString().slice(long ? 0 : 5, 10);
+}
+
+function compact(value) {
+  return new Intl.NumberFormat("en", { maximumFractionDigits: 6, maximumSignificantDigits: 6 }).format(value);
+}
+
+function stacked(series) {
+  // Drawn from the back: each series on top of those before it.
+  const sums = series[0].values.map(() => 0);
+  return series.map((s) => s.values.map((value, n) => (sums[n] += value || 0))).reverse();
+}
+
+// Lines that meet stay apart: where values are closer than two lines are wide, they are drawn side by side, in order.
+const LANE = 4, PLOT_HEIGHT = 210;
+function apart(entries, log) {
+  const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
+  const scaled = (value) => (log ? Math.log(value) : value), back = (value) => (log ? Math.exp(value) : value);
+  const [low, high] = log ? [Math.min(...known) / LOG_MARGIN, Math.max(...known) * LOG_MARGIN] : spread(Math.min(...known), Math.max(...known));
+  const lane = (LANE * (scaled(high) - scaled(low))) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
+  let met = false;
+  for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
+    const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && lines[n][at] !== null);
+    here.sort((one, other) => entries[other].values[at] - entries[one].values[at] || one - other);
+    const bundles = here.map((n) => ({ members: [n], middle: scaled(lines[n][at]) }));
+    for (let n = 0; n + 1 < bundles.length; ) {
+      const [one, other] = [bundles[n], bundles[n + 1]], both = [...one.members, ...other.members];
+      if (one.middle - other.middle >= (lane * both.length) / 2) { n++; continue; }
+      const middle = (one.middle * one.members.length + other.middle * other.members.length) / both.length;
+      bundles.splice(n, 2, { members: both, middle });
+      n = Math.max(0, n - 1);
+    }
+    for (const { members, middle } of bundles.filter((bundle) => bundle.members.length > 1)) {
+      met = true;
+      members.forEach((n, place) => { lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane); });
+    }
+  }
+  return { lines, met };
+}
+
+// The parts of a line beside a period whose days do not all have data yet, which are dashed; and the rest, which is not.
+function dividedLine(values, partial) {
+  const last = values.length - 1, ends = new Set(partial), cut = [...values], dashes = [];
+  for (const at of ends) {
+    const beside = at === 0 ? 1 : at === last ? last - 1 : null;
+    if (beside === null || beside < 0 || beside > last) continue;
+    dashes.push(values.map((value, n) => (n === at || n === beside ? value : null)));
+    cut[at] = null;
+    if (ends.has(beside)) cut[beside] = null;
+  }
+  return { cut, dashes };
+}
+
+// The axis is as wide as its widest label, so that no digit is cut off.
+function axisSize(u, values) {
+  const context = u.ctx;
+  context.save();
+  context.font = FONT;
+  const widest = Math.max(0, ...(values || []).map((text) => context.measureText(text).width));
+  context.restore();
+  return Math.ceil(widest) + 22;
+}
+
+// A series that is points alone has a ring, any other one a patch of its colour.
+function markOf(colour, line) {
+  const mark = document.createElement("i");
+  if (line === false) mark.className = "ring";
+  mark.style[line === false ? "borderColor" : "background"] = colour;
+  return mark;
+}
+
+function legend(place, entries) {
+  const list = document.createElement("ul");
+  list.className = "legend";
+  const flagged = entries.find(({ line, hollow }) => line !== false && hollow?.length);
+  const outliers = flagged ? [{ label: "outliers were set aside", colour: flagged.colour, line: false }] : [];
+  for (const { label, colour, line } of [...entries, ...outliers]) {
+    const item = document.createElement("li");
+    item.append(markOf(colour, line), label);
+    list.append(item);
+  }
+  place.append(list);
+}
+
+// A box at the pointer with the day and the value of every series there.
+function tooltip(entries, labels) {
+  const box = document.createElement("div");
+  box.className = "tooltip";
+  box.hidden = true;
+  const show = (u) => {
+    const at = u.cursor.idx;
+    box.hidden = at === null || at === undefined || u.cursor.left < 0;
+    if (box.hidden) return;
+    const title = document.createElement("strong");
+    title.textContent = labels[at];
+    box.replaceChildren(title);
+    for (const { label, colour, values, line } of entries) {
+      if (line === false && values[at] === null) continue;
+      const row = document.createElement("div"), value = document.createElement("b");
+      value.textContent = values[at] === null || values[at] === undefined ? "–" : compact(values[at]);
+      row.append(markOf(colour, line), `${label} `, value);
+      box.append(row);
+    }
+    const right = u.cursor.left + box.offsetWidth + 24 > u.over.clientWidth;
+    box.style.left = `${Math.max(0, right ? u.cursor.left - box.offsetWidth - 12 : u.cursor.left + 12)}px`;
+    box.style.top = `${Math.max(0, Math.min(u.cursor.top, u.over.clientHeight - box.offsetHeight))}px`;
+  };
+  return { hooks: { init: (u) => u.over.append(box), setCursor: show } };
+}
+
+// Points that outliers concern are hollow: the card shows through them.
+function hollowPoints(entries, card) {
+  const draw = (u) => {
+    const { ctx } = u, ratio = uPlot.pxRatio;
+    ctx.save();
+    for (const { hollow, places: values, colour } of entries) {
+      for (const at of hollow || []) {
+        if (!values || values[at] === null) continue;
+        ctx.beginPath();
+        ctx.arc(u.valToPos(u.data[0][at], "x", true), u.valToPos(values[at], "y", true), 4 * ratio, 0, 2 * Math.PI);
+        ctx.fillStyle = card;
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = 2 * ratio;
+        ctx.fill();
+        ctx.stroke();
+      }
+    }
+    ctx.restore();
+  };
+  return { hooks: { draw } };
+}
+
+function axes(bars, long, text, line, at, labels) {
+  const shared = { stroke: text, font: FONT, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  const days = [1, 2, 3, 7, 14, 28, 61, 91, 182, 365, 730].map((n) => n * DAY);
+  const x = { ...shared, incrs: days, space: long ? 84 : 52, values: (u, splits) => splits.map((at) => dayOf(at, long)) };
+  // A few periods are marked where they begin, and nowhere between them, by their first day with data.
+  if (labels && at.length <= (innerWidth > 600 ? 8 : 4)) {
+    const months = labels.some((label) => label.length === 7);
+    x.splits = () => at;
+    x.values = () => labels.map((label) => (months ? label.slice(0, 7) : label.slice(long ? 0 : 5, 10)));
+  }
+  // A count has no half: its steps are whole numbers.
+  const whole = Array.from({ length: 12 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
+  const y = { ...shared, size: axisSize, values: (u, splits) => splits.map((value) => (value === null ? "" : compact(value))), ...(bars ? { incrs: whole } : {}) };
+  return [x, y];
+}
+
+function scales(bars, x, scale) {
+  // Bars are centred on their day: half a day more at both ends leaves the first and the last whole.
+  const half = bars ? DAY / 2 : x.length > 1 ? 0 : DAY;
+  return {
+    x: { time: true, range: () => [x[0] - half, x[x.length - 1] + half] },
+    y: scale === "log" ? { distr: 3, range: (u, low, high) => [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN] } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : scale === "share" ? [0, 104] : spread(low, high)) },
+  };
+}
+
+function spread(low, high) {
+  if (low === null || high === null) return [0, 1];
+  const margin = (high - low) * 0.08 || Math.abs(high) * 0.05 || 1;
+  // A scale begins at zero unless that would flatten the lines; one that does not says so below its plot.
+  if (low >= 0 && (low < 0.5 * high || high === low)) return [0, high + margin];
+  return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+}
+
+// What the picture alone does not say: a scale that does not begin at zero, dashes, and lines side by side.
+function notes(place, plot, u, met) {
+  const { min, max } = u.scales.y, said = [];
+  if (plot.kind !== "bars" && plot.scale !== "log" && min > 0) said.push(`The scale begins at ${Number(min.toPrecision(3))}, not at zero.`);
+  if (plot.scale === "log") said.push("The scale is logarithmic.");
+  if (plot.partial?.length) said.push("Dashed: periods that do not have data for all of their days yet.");
+  if (met) said.push("Lines of equal values are drawn side by side; the table has the figures.");
+  if (!said.length) return;
+  const note = document.createElement("p");
+  note.className = "note dim";
+  note.textContent = said.join(" ");
+  place.append(note);
+}
+
+// A zigzag at the foot of the axis where the scale does not begin at zero.
+function brokenAxis(plot, colour) {
+  const draw = (u) => {
+    if (plot.kind === "bars" || plot.scale === "log" || u.scales.y.min <= 0) return;
+    const { ctx } = u, ratio = uPlot.pxRatio, x = u.bbox.left, y = u.bbox.top + u.bbox.height, step = 4 * ratio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    for (let n = 1; n <= 4; n++) ctx.lineTo(x + (n === 4 ? 0 : n % 2 ? step : -step), y - n * step);
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 2 * ratio;
+    ctx.stroke();
+    ctx.restore();
+  };
+  return { hooks: { draw } };
+}
+
+// How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
+function drawn(bars, line, colour) {
+  if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
+  if (line === false) return { paths: () => null, points: { show: false } };
+  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5 } };
+}
+
+// The lines and their dashed parts, with the data of each in the same order.
+function linesOf(entries, partial) {
+  const series = [], data = [];
+  for (const { label, colour, line, places } of entries) {
+    const { cut, dashes } = line === false ? { cut: places, dashes: [] } : dividedLine(places, partial);
+    for (const [n, part] of [cut, ...dashes].entries()) {
+      series.push({ label, stroke: colour, width: 2, ...(n ? { dash: [6, 5] } : {}), ...drawn(false, line, colour) });
+      data.push(part);
+    }
+  }
+  return { series, data };
+}
+
+function drawPlot(place) {
+  const plot = JSON.parse(place.dataset.plot), text = token("--dim"), line = token("--line"), card = token("--card");
+  const bars = plot.kind === "bars";
+  const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
+  const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
+  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n) }));
+  const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale === "log");
+  entries.forEach((entry, n) => { entry.places = places[n]; });
+  const lines = linesOf(bars ? [] : entries, plot.partial || []);
+  const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
+  // The ends of a band are whole, without dashes, and drawn by their fill alone.
+  const ends = (plot.band || []).map((name) => entries.find((s) => s.label === name)).filter(Boolean);
+  const hidden = ends.map(({ label }) => ({ label, width: 0, paths: uPlot.paths.linear(), points: { show: false } }));
+  const series = bars ? stacks : [...lines.series, ...hidden];
+  const data = [x, ...(bars ? stacked(plot.series) : [...lines.data, ...ends.map(({ values }) => values)])];
+  const bands = ends.length === 2 ? [{ series: [series.length, series.length - 1], fill: `${ends[0].colour}26` }] : undefined;
+  const options = {
+    width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
+    legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale),
+    axes: axes(bars, long, text, line, x, plot.labels), series: [{}, ...series], bands,
+    plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
+    hooks: { ready: [(u) => notes(place, plot, u, met)] },
+  };
+  place.replaceChildren();
+  place.uplot = new uPlot(options, data, place);
+  legend(place, entries);
+}
+
+function drawPlots(root) {
+  for (const place of root.querySelectorAll("[data-plot]")) drawPlot(place);
+}

@@ -1,0 +1,114 @@
+"""Acts of an organization on its watches; each is in its audit log."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+
+from edge.http.faults import Fault
+from edge.http.problems import Problem, invalid_parameters
+from edge.storage.database import Database, Scope, Transaction
+from shared.clock import rfc3339
+from shared.db.queries import beside
+from shared.events.types import ABSENT_DAYS_DEFAULT, WATCHES_MAX
+from shared.index.iid import require_uuid
+from shared.money import to_minor, to_text
+
+SQL = beside(__file__, "watches.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """An organization, and the key or person that acts for it, as the audit log names it."""
+
+    organization: str
+    name: str
+    person: str | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the database for the principal."""
+        return Scope(self.person, self.organization)
+
+
+class WatchService:
+    """The watches of organizations."""
+
+    def __init__(self, database: Database | Transaction) -> None:
+        self._database = database
+
+    def within(self, database: Database | Transaction) -> "WatchService":
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return WatchService(database)
+
+    async def add(self, acting: Acting, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
+        code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
+        days = wanted["days"]
+        if wanted["condition"] == "returned" and days is None:
+            days = ABSENT_DAYS_DEFAULT
+        amount = to_minor(wanted["amount"], wanted["currency"]) if wanted["amount"] is not None else None
+        async with self._database.transaction(acting.scope) as transaction:
+            [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
+            if not target["found"]:
+                raise invalid_parameters([Fault("code", f"is not a known {wanted['target']}", wanted["code"])])
+            await transaction.fetch(SQL.lock, acting.organization)
+            [counted] = await transaction.fetch(SQL.count, acting.organization)
+            if counted["total"] >= WATCHES_MAX:
+                raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")
+            values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
+            measures = (wanted["currency"], amount, days, wanted["percent"])
+            [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+        return rendered(row)
+
+    async def one(self, acting: Acting, watch: str) -> dict[str, Any]:
+        """Return a watch. Raises `watch-not-found`."""
+        rows = await self._database.fetch(SQL.one, acting.organization, _uuid(watch), scope=acting.scope)
+        if not rows:
+            raise _not_found()
+        return rendered(rows[0])
+
+    async def page(self, acting: Acting, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
+        """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
+        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, scope=acting.scope)
+        [counted] = await self._database.fetch(SQL.count, acting.organization, scope=acting.scope)
+        return rows, int(counted["total"])
+
+    async def pause(self, acting: Acting, watch: str, *, paused: bool) -> None:
+        """Pause a watch, or evaluate it again. Raises `watch-not-found`."""
+        values = (acting.organization, _uuid(watch), paused, acting.name)
+        if not await self._database.fetch(SQL.pause, *values, scope=acting.scope):
+            raise _not_found()
+
+    async def delete(self, acting: Acting, watch: str) -> None:
+        """Delete a watch. Raises `watch-not-found`."""
+        values = (acting.organization, _uuid(watch), acting.name)
+        if not await self._database.fetch(SQL.delete, *values, scope=acting.scope):
+            raise _not_found()
+
+
+def rendered(row: asyncpg.Record) -> dict[str, Any]:
+    """Return a watch as answers show it."""
+    amount, currency = row["amount_minor"], row["currency"]
+    return {
+        "id": row["id"],
+        "label": row["label"],
+        "target": row["target"],
+        "code": row["code"],
+        "condition": row["condition"],
+        "kind": "listing" if row["kind"] == "l" else "sale",
+        "amount": None if amount is None else to_text(amount, currency),
+        "currency": currency,
+        "days": row["days"],
+        "percent": row["percent"],
+        "created_at": rfc3339(row["created_at"]),
+        "paused_at": rfc3339(row["paused_at"]) if row["paused_at"] else None,
+    }
+
+
+def _uuid(text: str) -> str:
+    return require_uuid(text, _not_found())
+
+
+def _not_found() -> Problem:
+    return Problem("watch-not-found", "Your organization has no watch of this id.")

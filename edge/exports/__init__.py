@@ -1,1 +1,0 @@
-"""The data itself: custom exports ordered, listed, fetched and ended."""

@@ -1,0 +1,66 @@
+"""JSON that callers send, decoded by one strict parser.
+
+RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks may
+not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from shared.errors import InvalidJson
+
+JSON_DEPTH_MAX = 32
+_MEMBER_NAME_CHARACTERS_MAX = 40
+
+
+def decode_json(text: bytes | str) -> Any:
+    """Decode one JSON text. Raises InvalidJson where it is malformed, nested over 32 levels, or repeats a member."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise InvalidJson("The body is not well-formed JSON (RFC 8259).") from None
+    _check_depth(value)
+    # Numbers stay text in this pass: only names are looked at, and int() refuses very long ones.
+    json.loads(text, object_pairs_hook=_check_members, parse_int=str, parse_float=str)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return
+    raise InvalidJson(f"The body is nested over {JSON_DEPTH_MAX} levels deep.")
+
+
+def _children(node: Any) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return node if isinstance(node, list) else []
+
+
+def _check_members(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise InvalidJson(f"An object of the body has the member `{name[:_MEMBER_NAME_CHARACTERS_MAX]}` twice.")
+        seen.add(name)
+
+
+# JSON of one moment: an answer that no cache on its way may keep.
+
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+def unstored_json(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    """Return a JSON response with `Cache-Control: no-store` besides the given headers."""
+    fields = {**NO_STORE, **(headers or {})}
+    return web.Response(
+        status=status, body=msgspec.json.encode(document), content_type="application/json", headers=fields
+    )

@@ -1,0 +1,308 @@
+"""Parts of an answer (RFC 9110, section 14): one byte range, or the whole."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, Self, TypeVar
+
+import msgspec
+from aiohttp import hdrs, web
+
+from edge.http.problems import Problem
+from edge.http.representation import match, none_match
+from shared.analytics.results import Manifest, tail
+from shared.errors import ResultGone, StoreUnavailable
+from shared.objects.directory import Reader, ResultStore
+from shared.telemetry import metrics
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
+
+
+class Slice(NamedTuple):
+    """Bytes `start` up to, not including, `stop`."""
+
+    start: int
+    stop: int
+
+
+class Unsatisfiable(Exception):
+    """The range is outside the file: 416."""
+
+
+def slice_of(field: str | None, if_range: str | None, etag: str, length: int) -> Slice | None:
+    """Return the part that is asked for, or None where the whole must be sent.
+
+    The whole is right for another unit, several ranges, nonsense, and an `If-Range` that does not name exactly this
+    ETag: a client must never join halves of two different files. A date in `If-Range`
+    names nothing here.
+    """
+    match = _RANGE.fullmatch(field.strip()) if field else None
+    if match is None or (if_range is not None and if_range.strip() != etag):
+        return None
+    first, last = match[1], match[2]
+    if not first and not last:
+        return None
+    if not first:
+        if int(last) == 0 or length == 0:
+            raise Unsatisfiable
+        return Slice(max(0, length - int(last)), length)
+    start = int(first)
+    if last and int(last) < start:
+        return None
+    if start >= length:
+        raise Unsatisfiable
+    return Slice(start, min(int(last) + 1, length) if last else length)
+
+
+# The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew.
+
+
+# A separate pool: a store that hangs blocks all its threads, and must not block other work.
+_THREADS = ThreadPoolExecutor(16, "results")
+Result = TypeVar("Result")
+
+
+async def in_store_thread(ask: Callable[..., Result], *arguments: object) -> Result:
+    """Call the store in one of its threads. Raises what the call raises."""
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, ask, *arguments)
+    except StoreUnavailable:
+        metrics.store_errors.labels("results").inc()
+        raise
+
+
+async def opened(store: ResultStore, key: str, length: int) -> Reader:
+    """Open an object of this length: a shorter one would end in the middle of the answer. Raises ResultGone."""
+    try:
+        reader = await in_store_thread(store.open, key)
+        if reader.size != length:
+            reader.close()
+            raise ResultGone(key)
+    except ResultGone:
+        metrics.results_missing.inc()
+        raise
+    return reader
+
+
+class ResultBody:
+    """Bytes of known length with a strong ETag, read a chunk at a time."""
+
+    def __init__(self, reader: Reader, kept: int, end: bytes, etag: str) -> None:
+        self._reader = reader
+        self._kept = kept
+        self._end = end
+        self.length = kept + len(end)
+        self.etag = etag
+
+    @classmethod
+    async def open(cls, store: ResultStore, manifest: Manifest) -> Self:
+        """Open a published result as it is. Raises ResultGone, also where it has another length."""
+        reader = await opened(store, manifest.key, manifest.bytes)
+        return cls(reader, manifest.bytes, b"", f'"sha256-{manifest.sha256}"')
+
+    @classmethod
+    async def with_meta(
+        cls, store: ResultStore, manifest: Manifest, *, cached: bool, units: int, more: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Open a published result with what it cost this caller in its meta. Raises ResultGone.
+
+        `more` are members of the meta that only this caller's answer has. The data's bytes stay what they are; where
+        the meta would say just what was published, all of them do.
+        """
+        published = msgspec.json.decode(manifest.meta)
+        meta = {**published, "cached": cached, "cost_units": units, **(more or {})}
+        if not manifest.tail_bytes or meta == published:
+            return await cls.open(store, manifest)
+        reader = await opened(store, manifest.key, manifest.bytes)
+        end = tail(meta)
+        etag = f'"sha256-{manifest.sha256}-{hashlib.sha256(end).hexdigest()[:16]}"'
+        return cls(reader, manifest.bytes - manifest.tail_bytes, end, etag)
+
+    async def read(self, offset: int, length: int) -> bytes:
+        """Return up to `length` bytes from a place; empty only when the file is shorter than its manifest says."""
+        if offset >= self._kept:
+            start = offset - self._kept
+            return self._end[start : start + length]
+        return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+
+# Sends a body: whole or a range, conditional, a chunk at a time, as fast as the reader reads. aiohttp's FileResponse
+# is not used: it ignores an ETag in If-Range, so a resumed download could splice two results.
+
+
+_CHUNK_BYTES = 256 * 1024
+CACHE_CONTROL = "private, max-age=60"
+_VARY = {"Vary": "Accept"}
+UNCHANGED = Slice(-1, -1)
+"""The result of `part_of` where the caller's copy is current."""
+
+
+class Stream(web.StreamResponse):
+    """Sends a part of a body when the middlewares have finished the headers."""
+
+    def __init__(self, body: ResultBody, part: Slice, **options: Any) -> None:
+        super().__init__(**options)
+        self._stored = body
+        self._part = part
+        self.content_length = part.stop - part.start
+
+    async def prepare(self, request: web.BaseRequest) -> Any:
+        """Send head and bytes. A body that ends early breaks the connection off: no client may take it for whole."""
+        try:
+            writer = await super().prepare(request)
+            if request.method != hdrs.METH_HEAD:
+                await self._send(request)
+            return writer
+        finally:
+            self._stored.close()
+
+    async def whole(self) -> bytes:
+        """Return the bytes instead of sending them. Raises StoreUnavailable where the store has lost some."""
+        at, stop = self._part
+        chunks: list[bytes] = []
+        try:
+            while at < stop:
+                chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+                if not chunk:
+                    raise StoreUnavailable("results")
+                chunks.append(chunk)
+                at += len(chunk)
+        finally:
+            self._stored.close()
+        return b"".join(chunks)
+
+    def discard(self) -> None:
+        """Close the stored result where its bytes are not wanted."""
+        self._stored.close()
+
+    async def _send(self, request: web.BaseRequest) -> None:
+        at, stop = self._part
+        while at < stop:
+            try:
+                chunk = await self._stored.read(at, min(_CHUNK_BYTES, stop - at))
+            except StoreUnavailable:
+                chunk = b""
+            if not chunk:
+                if request.transport is not None:
+                    request.transport.abort()
+                raise ConnectionResetError("the store has lost the result or does not answer any more")
+            await self.write(chunk)
+            at += len(chunk)
+            metrics.result_bytes_sent.inc(len(chunk))
+
+
+def answer(
+    request: web.Request, manifest: Manifest, body: ResultBody, following: str | None = None
+) -> web.StreamResponse:
+    """Make the answer that the request's conditions ask for: 200, 206, 304; raises the problems 412 and 416.
+
+    `following` is the address of the next page, for callers whose format has no place for it in the body.
+    """
+    try:
+        part = part_of(request, body.etag, body.length)
+    except Problem:
+        body.close()
+        raise
+    if part is UNCHANGED:
+        body.close()
+        return unchanged(body.etag, _VARY)
+    return sending(body, part, _fields(manifest, body, following))
+
+
+async def in_memory(manifest: Manifest, body: ResultBody, following: str | None = None) -> web.Response:
+    """Return the answer 200 with all its bytes, for a body that is small. Raises StoreUnavailable."""
+    content = await Stream(body, Slice(0, body.length)).whole()
+    fields = {**_common_fields(body.etag), **_fields(manifest, body, following)}
+    return web.Response(body=content, headers=fields)
+
+
+def conditional(request: web.Request, whole: web.Response) -> web.Response:
+    """Return what the request's conditions ask of a whole answer: itself, a part of it (206), or 304.
+
+    Raises the problems 412 and 416.
+    """
+    content, etag = whole.body, whole.headers["ETag"]
+    assert isinstance(content, bytes)
+    part = part_of(request, etag, len(content))
+    if part is UNCHANGED:
+        return unchanged(etag, _VARY)
+    if part is None:
+        metrics.result_bytes_sent.inc(len(content))
+        return whole
+    metrics.result_bytes_sent.inc(part.stop - part.start)
+    fields = {**whole.headers, "Content-Range": _content_range(part, len(content))}
+    return web.Response(body=content[part.start : part.stop], status=206, headers=fields)
+
+
+def _fields(manifest: Manifest, body: ResultBody, following: str | None) -> dict[str, str]:
+    fields = {"Content-Type": content_type(manifest.media_type), **_VARY}
+    if body.etag == etag_of(manifest.sha256):
+        fields["Repr-Digest"] = repr_digest(manifest.sha256)
+    if following is not None:
+        fields["Link"] = f'<{following}>; rel="next"'
+    if manifest.format != "json":
+        fields["Content-Disposition"] = f'attachment; filename="{manifest.filename}"'
+    return fields
+
+
+def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
+    """Return the part that is asked for, None for the whole, UNCHANGED for 304; raises the problems 412 and 416.
+
+    Range is defined for GET only (RFC 9110, section 14.2): a HEAD with one describes the whole.
+    """
+    requested = request.headers
+    if not match(requested.get("If-Match"), etag):
+        raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
+    if none_match(requested.get("If-None-Match"), etag):
+        return UNCHANGED
+    if request.method != hdrs.METH_GET:
+        return None
+    try:
+        return slice_of(requested.get("Range"), requested.get("If-Range"), etag, length)
+    except Unsatisfiable:
+        outside = {"Content-Range": f"bytes */{length}"}
+        raise Problem("range-not-satisfiable", f"The result has {length} bytes.", fields=outside) from None
+
+
+def unchanged(etag: str, fields: Mapping[str, str] | None = None) -> web.Response:
+    """Answer 304, with these fields of the 200."""
+    return web.Response(status=304, headers={**_common_fields(etag), **(fields or {})})
+
+
+def sending(body: ResultBody, part: Slice | None, fields: dict[str, str]) -> Stream:
+    """Answer 200 or 206 with the body's own fields and these."""
+    fields = {**_common_fields(body.etag), **fields}
+    if part is None:
+        return Stream(body, Slice(0, body.length), headers=fields)
+    fields["Content-Range"] = _content_range(part, body.length)
+    return Stream(body, part, status=206, headers=fields)
+
+
+def _common_fields(etag: str) -> dict[str, str]:
+    return {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Accept-Ranges": "bytes"}
+
+
+def _content_range(part: Slice, length: int) -> str:
+    return f"bytes {part.start}-{part.stop - 1}/{length}"
+
+
+def etag_of(sha256: str) -> str:
+    """Return the strong ETag of bytes with this digest."""
+    return f'"sha256-{sha256}"'
+
+
+def repr_digest(sha256: str) -> str:
+    """Return the `Repr-Digest` field (RFC 9530) of bytes with this digest."""
+    return f"sha-256=:{base64.b64encode(bytes.fromhex(sha256)).decode()}:"
+
+
+def content_type(media_type: str) -> str:
+    """Return a media type with its charset, where it has one."""
+    return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type

@@ -1,0 +1,188 @@
+"""GET /index/brands, /index/categories and /index/channels: lists of the index, each declared for one handler."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from aiohttp import web
+from aiohttp_apispec import docs, querystring_schema, response_schema
+from marshmallow import Schema
+
+from edge import rules
+from edge.http.lists import Paginator
+from edge.http.parameters import QUERY
+from edge.http.representation import offer
+from edge.http.routing import API_PATH, Handler, Route
+from edge.index import schemas
+from edge.storage.database import Database
+from shared.clock import rfc3339
+from shared.db.queries import beside
+from shared.errors import InvalidParameter
+from shared.index.slugs import beginning_of_slug
+from shared.text import fold
+
+SQL = beside(__file__, "lists.sql")
+_LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
+
+Query = Mapping[str, Any]
+Key = tuple[Callable[[Any], Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One list: how the document describes it, the statements that find its rows, and what an entry shows."""
+
+    name: str
+    operation: str
+    summary: str
+    description: str
+    query: type[Schema]
+    reply: type[Schema]
+    parameters: tuple[str, ...]
+    """The parameters that a cursor is bound to."""
+    arguments: Callable[[Query], tuple[Any, ...]]
+    """The arguments of both statements; those of the page are followed by the cursor's position and the limit."""
+    page: Callable[[Query], tuple[str, Key]]
+    """The statement of a page, and the parts of a row that the cursor holds."""
+    total: str
+    entry: Callable[[Any], dict[str, Any]]
+
+
+def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
+    """Return the route of each list."""
+    return tuple(
+        Route("GET", f"{API_PATH}/index/{one.name}", _handler(one, database, lists), rules.free(one.name))
+        for one in (_BRANDS, _CATEGORIES, _CHANNELS)
+    )
+
+
+def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        requested: dict[str, Any] = request[QUERY]
+        query = {name: requested[name] for name in listing.parameters}
+        arguments = listing.arguments(query)
+        statement, key = listing.page(query)
+
+        async def find(*after: Any) -> tuple[Sequence[Any], int]:
+            rows = await database.fetch(statement, *arguments, *after, query["limit"] + 1)
+            [counted] = await database.fetch(listing.total, *arguments)
+            if not counted.get("parent_exists", True):
+                raise InvalidParameter("parent", "is not a known category; see /v1/index/categories", query["parent"])
+            return rows, counted["total"]
+
+        response = await lists.answer(listing.name, query, requested["cursor"], find, listing.entry, *key)
+        offer(request, response)
+        return response
+
+    handler = response_schema(listing.reply(), 200, description=f"One page of {listing.name}")(answer)
+    declared: Handler = docs(
+        operationId=listing.operation, summary=listing.summary, description=listing.description, tags=["index"]
+    )(querystring_schema(listing.query())(handler))
+    return declared
+
+
+def beginning_of_name(text: str) -> str:
+    """Return a text as the statements compare it with the beginning of names: folded, its wildcards as characters."""
+    return fold(text).translate(_LIKE_WILDCARDS)
+
+
+def _folded_name(row: Any) -> str:
+    return fold(row["name"])
+
+
+def _items_first(row: Any) -> int:
+    return -int(row["item_count"])
+
+
+_BRAND_ORDERS: dict[str, tuple[str, Key]] = {
+    "name": (SQL.brands, (_folded_name, itemgetter("id"))),
+    "items": (SQL.brands_by_items, (_items_first, _folded_name, itemgetter("id"))),
+}
+
+
+def _brand(row: Any) -> dict[str, Any]:
+    first_seen_on = row["first_seen_on"]
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "slug": row["slug"],
+        "item_count": row["item_count"],
+        "top_categories": row["top_categories"],
+        "channels": row["channels"],
+        "first_seen_on": first_seen_on.isoformat() if first_seen_on else None,
+        "updated_at": rfc3339(row["updated_at"]),
+    }
+
+
+_BRANDS = Listing(
+    name="brands",
+    operation="listBrands",
+    summary="List the brands",
+    description="In the order of their names, or with the most items first (`sort=items`). `q` narrows the list to "
+    "names with this prefix, accents and case folded. Pages by items never overlap within one `data_version`.",
+    query=schemas.BrandsQuery,
+    reply=schemas.BrandList,
+    parameters=("q", "sort", "limit"),
+    arguments=lambda query: (beginning_of_name(query["q"]) if query["q"] else None,),
+    page=lambda query: _BRAND_ORDERS[query["sort"]],
+    total=SQL.brands_total,
+    entry=_brand,
+)
+
+
+def _narrowed_categories(query: Query) -> tuple[Any, ...]:
+    prefix = beginning_of_slug(query["q"]) if query["q"] else None
+    if prefix == "":
+        raise InvalidParameter("q", "must have a letter or a digit", query["q"])
+    return query["parent"], query["level"], prefix
+
+
+def _category(row: Any) -> dict[str, Any]:
+    return {
+        "code": row["code"],
+        "name": row["path"][-1],
+        "path": row["path"],
+        "parent": row["parent"],
+        "level": row["level"],
+        "item_count": row["item_count"],
+        "item_count_total": row["item_count_total"],
+        "children": row["children"],
+    }
+
+
+_CATEGORIES = Listing(
+    name="categories",
+    operation="listCategories",
+    summary="List the categories",
+    description="In the order of their codes. `parent` selects the direct children of a category, `level=1` the "
+    "top categories; `q` narrows the list to names with this prefix, accents and case folded.",
+    query=schemas.CategoriesQuery,
+    reply=schemas.CategoryList,
+    parameters=("parent", "level", "q", "limit"),
+    arguments=_narrowed_categories,
+    page=lambda query: (SQL.categories, (itemgetter("code"),)),
+    total=SQL.categories_total,
+    entry=_category,
+)
+
+
+def _channel(row: Any) -> dict[str, Any]:
+    last_seen_on = row["last_seen_on"].isoformat()
+    return {"code": row["code"], "observations": row["observations"], "last_seen_on": last_seen_on}
+
+
+_CHANNELS = Listing(
+    name="channels",
+    operation="listChannels",
+    summary="List the channels",
+    description="In the order of their codes, which the `channel` parameter of the reports takes; `q` narrows to "
+    "codes with this prefix, case folded.",
+    query=schemas.ChannelsQuery,
+    reply=schemas.ChannelList,
+    parameters=("q", "limit"),
+    arguments=lambda query: (query["q"],),
+    page=lambda query: (SQL.channels, (itemgetter("code"),)),
+    total=SQL.channels_total,
+    entry=_channel,
+)

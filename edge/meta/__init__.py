@@ -1,1 +1,0 @@
-"""Descriptions of the service: health, the contract, the docs, the catalogue of problems."""

@@ -1,0 +1,128 @@
+"""GET /quota: the caller's account and every limit that applies. The call costs nothing."""
+
+from typing import Any
+
+from aiohttp import web
+from aiohttp_apispec import docs, response_schema
+from marshmallow import Schema, fields
+
+from edge.http.context import CONTEXT
+from edge.http.json import unstored_json
+from edge.http.problems import unavailable
+from edge.quota.limiter import RateLimiter
+from edge.quota.policy import Decision
+from edge.storage.database import Database, Scope
+from shared.clock import rfc3339
+from shared.db.queries import beside
+from shared.errors import StoreUnavailable
+from shared.organizations.accounts import Principal
+
+SQL = beside(__file__, "quota.sql")
+
+
+class QuotaWindow(Schema):
+    """One limit."""
+
+    policy = fields.Str(required=True, metadata={"example": "free-daily"})
+    window_seconds = fields.Int(required=True)
+    limit = fields.Int(required=True)
+    used = fields.Int(required=True)
+    remaining = fields.Int(required=True)
+    resets_at = fields.DateTime(required=True, allow_none=True)
+
+
+class JobLimit(Schema):
+    """Limit of an organization's jobs in one state."""
+
+    limit = fields.Int(required=True)
+    used = fields.Int(required=True)
+
+
+class JobLimits(Schema):
+    """Jobs at a time."""
+
+    running = fields.Nested(JobLimit(), required=True)
+    queued = fields.Nested(JobLimit(), required=True)
+
+
+class QuotaAnswer(Schema):
+    """The account that calls are counted for, and its limits."""
+
+    counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
+    plan = fields.Str(required=True)
+    limits = fields.List(fields.Nested(QuotaWindow()), required=True)
+    jobs = fields.Nested(
+        JobLimits(),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
+        },
+    )
+
+
+class QuotaPage:
+    """The handler."""
+
+    def __init__(self, limiter: RateLimiter, database: Database) -> None:
+        self._limiter = limiter
+        self._database = database
+
+    @docs(operationId="getQuota", summary="Remaining limits of the caller", tags=["account"])
+    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to the caller")
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the account's limits. Raises `service-unavailable` while they cannot be read: none is guessed."""
+        context = request[CONTEXT]
+        principal, account = context.principal, context.account
+        assert principal is not None
+        assert account is not None
+        decision = await self._limiter.usage(account, principal.plan)
+        if not decision.verified:
+            raise unavailable(StoreUnavailable("state"))
+        document = {
+            "counted_as": account.partition(":")[2],
+            "plan": principal.plan.name,
+            "limits": windows_of(decision),
+            "jobs": await self._jobs(principal),
+        }
+        return unstored_json(document)
+
+    async def _jobs(self, principal: Principal) -> dict[str, Any] | None:
+        if principal.kind != "api-key":
+            return None
+        try:
+            [used] = await self._database.fetch(
+                SQL.jobs, principal.organization_id, scope=Scope(organization=principal.organization_id)
+            )
+        except StoreUnavailable:
+            return None
+        plan = principal.plan
+        return {
+            "running": {"limit": plan.jobs_running, "used": used["running"]},
+            "queued": {"limit": plan.jobs_queued, "used": used["queued"]},
+        }
+
+
+def windows_of(decision: Decision) -> list[dict[str, Any]]:
+    """Return both windows of an account, as the contract shows them; nothing where nothing is known."""
+    if not decision.verified:
+        return []
+    plan = decision.plan
+    return [
+        {
+            "policy": plan.daily_policy,
+            "window_seconds": 86_400,
+            "limit": plan.daily_units,
+            "used": decision.used_day,
+            "remaining": decision.remaining_day,
+            "resets_at": rfc3339(decision.resets_at),
+        },
+        {
+            "policy": plan.burst_policy,
+            "window_seconds": 1,
+            "limit": plan.burst_units,
+            "used": decision.used_second,
+            "remaining": decision.remaining_second,
+            "resets_at": None,
+        },
+    ]

@@ -1,1 +1,0 @@
-"""Watches of an organization: made, listed, paused, deleted."""

@@ -1,1 +1,0 @@
-"""Webhooks of an organization: made, rotated, replayed, deleted."""

@@ -1,0 +1,128 @@
+"""The indicators of environmental impact that the index knows, each with its unit. Pure.
+
+The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
+"""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
+
+
+class Indicator(NamedTuple):
+    """One indicator. Its figures are per unit of an item, or per kilogram where they are factors."""
+
+    code: str
+    unit: str
+    title: str
+
+
+INDICATORS = (
+    Indicator("co2e_kg", "kg CO2e", "Greenhouse gas emissions"),
+    Indicator("water_l", "l", "Water consumption"),
+    Indicator("waste_kg", "kg", "Waste"),
+    Indicator("land_use_m2a", "m²·a", "Land use"),
+    Indicator("acidification_kg_so2e", "kg SO2e", "Terrestrial acidification"),
+    Indicator("freshwater_eutrophication_kg_pe", "kg Pe", "Freshwater eutrophication"),
+    Indicator("marine_eutrophication_kg_ne", "kg Ne", "Marine eutrophication"),
+)
+CODES = tuple(indicator.code for indicator in INDICATORS)
+
+
+# Figures per unit: an item's own, else its product type's by weight, else its nearest category's. Pure.
+
+
+BASES = ("sales", "assortment")
+"""The basis of cumulative figures: units sold, or, where no sale is known, each item once."""
+OWN, AVERAGE = "item", "category_average"
+_HEAVIEST_KG = Decimal(10**12)
+"""Above it a weight is an error: times a factor it would leave the range of a double."""
+
+
+class Figure(NamedTuple):
+    """A figure per unit of an item and where it comes from. `scope` is item, product_type or category.
+
+    `samples` is how many articles or records the figure is the mean of: 1 where it is the item's own. `stated` is the
+    figure as a distribution.
+    """
+
+    per_unit: Decimal
+    basis: str
+    method: str
+    scope: str
+    code: str | None = None
+    per_kg: Decimal | None = None
+    weight_kg: Decimal | None = None
+    source: Mapping[str, Any] | None = None
+    samples: int = 1
+    stated: Stated | None = None
+
+
+def nearest(
+    impacts: Sequence[Mapping[str, Any]], factors: Sequence[Mapping[str, Any]], weight: Any
+) -> dict[str, Figure]:
+    """Return the best figure of each indicator that has one. `factors` come nearest first.
+
+    A product type's factor precedes a category's. Of categories the nearest with enough samples is taken; where none
+    has enough, the nearest.
+    """
+    figures: dict[str, Figure] = {}
+    kilograms = weight_of(weight)
+    if kilograms is not None:
+        for indicator, factor in _chosen(factors).items():
+            figures[indicator] = _of_factor(factor, kilograms)
+    for impact in impacts:
+        per_unit = Decimal(impact["per_unit"])
+        spread = Spread(*(_double(impact.get(name)) for name in Spread._fields))
+        stated = of_item(float(per_unit), impact["basis"], spread)
+        figures[impact["indicator"]] = Figure(
+            per_unit, impact["basis"], impact["method"], OWN, source=impact.get("source"), stated=stated
+        )
+    return figures
+
+
+def _chosen(factors: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    chosen: dict[str, Mapping[str, Any]] = {}
+    for factor in factors:
+        before = chosen.get(factor["indicator"])
+        wider = before is not None and before["scope"] == "category" and not enough(before["samples"])
+        if before is None or (wider and enough(factor["samples"])):
+            chosen[factor["indicator"]] = factor
+    return chosen
+
+
+def _of_factor(factor: Mapping[str, Any], kilograms: Decimal) -> Figure:
+    per_kg = Decimal(factor["per_kg"])
+    log_mean, log_deviation = (_double(factor.get(name)) for name in ("log_mean", "log_deviation"))
+    pooled = Pooled(_double(factor.get("squares")) or 0.0, factor.get("degrees") or 0)
+    return Figure(
+        per_kg * kilograms,
+        AVERAGE,
+        factor["method"],
+        factor["scope"],
+        factor["code"],
+        per_kg,
+        kilograms,
+        factor.get("source"),
+        factor["samples"],
+        of_factor(float(per_kg), factor["samples"], log_mean, log_deviation, pooled).times(float(kilograms)),
+    )
+
+
+def _double(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def weight_of(value: Any) -> Decimal | None:
+    """Return a weight; None where the source has none that could be one."""
+    try:
+        weight = Decimal(str(value))
+    except ArithmeticError:
+        return None
+    return weight if weight.is_finite() and 0 < weight <= _HEAVIEST_KG else None
+
+
+def as_double(value: Decimal) -> float:
+    """Return the IEEE 754 double nearest to a figure. Up to 15 significant digits come out as they were loaded."""
+    return float(value)

@@ -1,0 +1,1 @@
+"""What edge and workers agree on for bulk data: tables, requests, manifests."""

@@ -1,0 +1,191 @@
+"""The choices of an export: formats, columns, filters, changes. Pure."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any, NamedTuple
+
+from shared.bulk.schema import DATASETS, Column, Dataset
+from shared.db.queries import beside
+from shared.money import minor_exceptions
+
+FORMATS: dict[str, tuple[str, ...]] = {
+    "parquet": ("zstd", "gzip", "none"),
+    "csv": ("none", "gzip", "zstd"),
+    "ndjson": ("none", "gzip", "zstd"),
+    "arrow": ("none", "zstd"),
+}
+"""Each format with its compressions, the usual one first. Those of Parquet and Arrow are inside the file."""
+JSON_COLUMNS = frozenset({"identifiers", "attributes", "sources"})
+"""Text that is JSON: NDJSON has it as the value that it is."""
+FORMULA_PREFIX = "'"
+"""In CSV, put before a text cell that a spreadsheet would run as a formula."""
+ROWS, GONE = "rows", "gone"
+ID_END = 2**63 - 1
+"""Keys of items are hashes of 63 bits; ranges end before this."""
+
+
+class Shape(NamedTuple):
+    """How a dataset can be narrowed: by which filters, by `since`, and the column whose span names its files."""
+
+    filters: frozenset[str]
+    since: bool
+    key: str
+
+
+_ITEM = frozenset({"brand", "category"})
+SHAPES: dict[str, Shape] = {
+    "items": Shape(_ITEM, True, "iid"),
+    "observations": Shape(_ITEM | {"channel", "from", "to"}, True, "day"),
+    "impacts": Shape(_ITEM, True, "iid"),
+    "brands": Shape(frozenset(), False, "slug"),
+    "categories": Shape(frozenset(), False, "code"),
+    "merged": Shape(frozenset(), False, "from"),
+}
+GONE_ITEMS = Dataset(
+    "gone",
+    "Items whose rows a copy made before must drop.",
+    (
+        Column("iid", "string", "The item."),
+        Column(
+            "reason",
+            "dictionary",
+            "withdrawn, merged, removed (no load brings it), or outside: the filter does not hold it (any more).",
+        ),
+    ),
+    ("iid",),
+)
+
+
+def chosen(dataset: Dataset, names: list[str] | None) -> tuple[Column, ...]:
+    """Return the columns of these names, in their order; all columns if `names` is empty."""
+    by_name = {column.name: column for column in dataset.columns}
+    return tuple(by_name[name] for name in names) if names else dataset.columns
+
+
+def dataset_of(name: str, content: str) -> Dataset:
+    """Return what a file of this content holds."""
+    return DATASETS[name] if content == ROWS else GONE_ITEMS
+
+
+# The request of an export, as its job's parameters keep it, and the arguments of the queries. Pure.
+
+
+ROWS_SQL = beside(__file__, "rows.sql")
+SMALL = ("brands", "categories", "merged")
+"""Datasets that cannot be narrowed, and are read whole."""
+FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+NO_MONTH = FIRST_DAY
+"""Stands alone in a scope's months where nothing has changed: it has no rows, and an empty list would mean all."""
+
+
+class Request(NamedTuple):
+    """One export, in its one spelling."""
+
+    dataset: str
+    columns: list[str]
+    brand: list[str]
+    category: list[str]
+    channel: list[str]
+    first: date
+    last: date
+    since: int | None
+    format: str
+    compression: str
+
+    @classmethod
+    def read(cls, parameters: dict[str, Any]) -> "Request":
+        """Read a job's parameters."""
+        narrowed = parameters["filter"]
+        return cls(
+            parameters["dataset"],
+            parameters["columns"],
+            narrowed.get("brand", []),
+            narrowed.get("category", []),
+            narrowed.get("channel", []),
+            date.fromisoformat(narrowed["from"]) if "from" in narrowed else FIRST_DAY,
+            date.fromisoformat(narrowed["to"]) if "to" in narrowed else LAST_DAY,
+            parameters["since"],
+            parameters["format"],
+            parameters["compression"],
+        )
+
+
+class Scope(NamedTuple):
+    """A request in one snapshot: ids instead of names, and the months in which anything can have changed.
+
+    None instead of ids: a name was asked for, and this snapshot has none of them any more.
+    """
+
+    since: int
+    brand_ids: list[int]
+    category_ids: list[int]
+    channel_ids: list[int]
+    first: date
+    last: date
+    months: list[date]
+
+    def of_items(self, id_from: int, id_to: int) -> list[Any]:
+        """Return the arguments of what is narrowed by items."""
+        return [id_from, id_to, self.since, self.brand_ids, self.category_ids]
+
+    def of_observations(self) -> list[Any]:
+        """Return the arguments that narrow observations further."""
+        return [self.first, self.last, self.channel_ids, self.months]
+
+
+def arguments(dataset: str, scope: Scope, id_from: int, id_to: int) -> list[Any]:
+    """Return the arguments of a dataset's query in rows.sql."""
+    if dataset in SMALL:
+        return []
+    of_items = scope.of_items(id_from, id_to)
+    if dataset != "observations":
+        return of_items
+    currencies = minor_exceptions()
+    return [*of_items, *scope.of_observations(), list(currencies), list(currencies.values())]
+
+
+def read_scope(rows: Callable[..., list[tuple[Any, ...]]], request: Request) -> Scope:
+    """Return what the request means in one snapshot; `rows` runs a query there and returns all its rows."""
+    [named] = rows(ROWS_SQL.named, request.brand, request.category, request.channel)
+    months = None
+    if request.since is not None:
+        [(known, changed)] = rows(ROWS_SQL.months_since, request.since)
+        months = list(changed) if known else None
+    return scope_of(request, named, months)
+
+
+def scope_of(request: Request, named: Any, months: list[str] | None) -> Scope:
+    """Return what a request means where `named` are the ids of its names and `months` those that changed (None: any).
+
+    Ids and months are text, as the queries return them.
+    A name that was asked for and is not there must not widen the export to all: no id is 0.
+    """
+    brands, categories, channels = ([int(id) for id in ids] for ids in named)
+    by_item = bool(request.brand or request.category)
+    return Scope(
+        request.since or 0,
+        brands or ([0] if request.brand else []),
+        categories or ([0] if request.category else []),
+        channels or ([0] if request.channel else []),
+        request.first,
+        request.last,
+        # An item that has come into a filter comes with all of its history, not only with the months that changed.
+        [] if months is None or by_item else [date.fromisoformat(month) for month in months] or [NO_MONTH],
+    )
+
+
+def counting(dataset: str, scope: Scope, most: int) -> tuple[str, list[Any]]:
+    """Return the query that says how many rows a request means, and its arguments; counting stops at `most`."""
+    if dataset == "observations":
+        return ROWS_SQL.observations_estimate, [
+            scope.first,
+            scope.last,
+            scope.brand_ids,
+            scope.category_ids,
+            scope.channel_ids,
+            scope.months,
+        ]
+    if dataset in SMALL:
+        return ROWS_SQL.small_count, [dataset]
+    query: str = getattr(ROWS_SQL, f"{dataset}_count")
+    return query, [*scope.of_items(0, ID_END), most]

@@ -1,0 +1,194 @@
+"""The datasets: their columns, types and order, each declared once. Pure.
+
+Types are those of Delta Sharing's schemas, so that one declaration serves the manifest, the protocol and the files;
+`dictionary` is a string whose few values are kept once.
+"""
+
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+MONEY = "decimal(20,4)"
+"""Twenty digits hold the largest amount of the index with the four minor digits that a currency may have."""
+LIST = "array<string>"
+
+
+class Column(NamedTuple):
+    """One column: its type, and a sentence for readers."""
+
+    name: str
+    type: str
+    sentence: str
+    nullable: bool = False
+
+
+class Dataset(NamedTuple):
+    """One table. Rows are in the order of `order`; files never split what has the same first column of it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    order: tuple[str, ...]
+    split_by: str = ""
+
+
+class ReleaseFile(NamedTuple):
+    """One file of a release. Keys are those of its first and last row, in the order of the files."""
+
+    name: str
+    sha256: str
+    rows: int
+    bytes: int
+    min_key: str
+    max_key: str
+    statistics: dict[str, Any]
+
+
+_ITEMS = Dataset(
+    "items",
+    "Every item that is known and was not withdrawn.",
+    (
+        Column("iid", "string", "The item's identifier."),
+        Column("name", "string", "Its name."),
+        Column("alt_names", LIST, "Other names, such as those in other languages."),
+        Column("status", "dictionary", "active, or merged into `survivor_iid`."),
+        Column("survivor_iid", "string", "The item that a merged one lives on in.", True),
+        Column("brand", "dictionary", "Name of the brand.", True),
+        Column("brand_slug", "dictionary", "The brand's slug, as in `brands`.", True),
+        Column("category", "dictionary", "The category's code, as in `categories`.", True),
+        Column("product_type", "dictionary", "The kind of article.", True),
+        Column("identifiers", "string", "JSON: the item's other identifiers, each with scheme and value."),
+        Column("attributes", "string", "JSON: size, colour, weight and more, as the source has them."),
+        Column("version", "integer", "Grows with each change of the record."),
+        Column("first_seen_on", "date", "The first day that it was known."),
+        Column("updated_at", "timestamp", "When the record changed last."),
+        Column("sources", "string", "JSON: each source that names the item, its own id of it, license, observed_at."),
+    ),
+    ("iid",),
+)
+_OBSERVATIONS = Dataset(
+    "observations",
+    "Every price that was seen or paid, one row an observation.",
+    (
+        Column("iid", "string", "The item."),
+        Column("day", "date", "The day it was observed."),
+        Column("channel", "dictionary", "Where: a shop or a marketplace."),
+        Column("kind", "dictionary", "listing (an offer seen) or sale."),
+        Column("source", "dictionary", "The source of the observation; terms are at each item's sources."),
+        Column("currency", "dictionary", "ISO 4217."),
+        Column("price", MONEY, "The price of one unit."),
+        Column("price_minor", "long", "The same in minor units of the currency, as an exact integer."),
+        Column("list_price", MONEY, "The price before a reduction.", True),
+        Column("list_minor", "long", "The same in minor units.", True),
+        Column("units", "integer", "How many units it stands for."),
+        Column(
+            "outlier",
+            "dictionary",
+            "Why statistics set it aside: the likely cause of a price off its neighbours.",
+            True,
+        ),
+    ),
+    ("iid", "day", "channel"),
+    "month",
+)
+_IMPACTS = Dataset(
+    "impacts",
+    "Footprints of items by their own figures, per unit.",
+    (
+        Column("iid", "string", "The item."),
+        Column("indicator", "dictionary", "co2e_kg, water_l or waste_kg."),
+        Column("per_unit", "double", "How much of it one unit stands for."),
+        Column("basis", "dictionary", "measured or modelled."),
+        Column("method", "dictionary", "How it was found out."),
+        Column("source", "dictionary", "The source of the figure."),
+        Column("as_of", "date", "The day that the figure is of."),
+    ),
+    ("iid", "indicator"),
+)
+_BRANDS = Dataset(
+    "brands",
+    "Brands, and how much of the index is theirs.",
+    (
+        Column("slug", "string", "The brand's key."),
+        Column("name", "string", "Its name."),
+        Column("item_count", "long", "Active items."),
+        Column("top_categories", LIST, "Codes of the categories with most of its items."),
+        Column("channels", LIST, "Where its items were observed."),
+        Column("first_seen_on", "date", "The first day that one of its items was known.", True),
+    ),
+    ("slug",),
+)
+_CATEGORIES = Dataset(
+    "categories",
+    "The tree of categories.",
+    (
+        Column("code", "string", "The category's key; levels are joined with dots."),
+        Column("parent", "string", "The code of the category above.", True),
+        Column("path", LIST, "Names from the top down."),
+        Column("level", "integer", "1 is the top."),
+        Column("item_count", "long", "Active items of exactly this category."),
+    ),
+    ("code",),
+)
+_MERGED = Dataset(
+    "merged",
+    "Items that are part of another's record, because both are one article.",
+    (
+        Column("from", "string", "The item's identifier, which redirects."),
+        Column("to", "string", "The item that it redirects to."),
+        Column(
+            "reason", "dictionary", "identifier, likeness, source (its own source says so), review or merge (a person)."
+        ),
+        Column("data_version", "long", "Since which data_version; 0: before this was kept."),
+    ),
+    ("from",),
+)
+DATASETS: dict[str, Dataset] = {
+    dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED)
+}
+PREFIX = "releases/"
+MEDIA_TYPE = "application/vnd.apache.parquet"
+
+
+def key_of(sha256: str) -> str:
+    """Return a file's key in the object store: by its content, so that releases share unchanged files."""
+    return f"{PREFIX}{sha256}.parquet"
+
+
+def sha256_of(key: str) -> str:
+    """Return the digest that a key is made of."""
+    return key.removeprefix(PREFIX).removesuffix(".parquet")
+
+
+def schema_of(dataset: Dataset) -> list[dict[str, object]]:
+    """Return the columns as a manifest lists them."""
+    return [
+        {
+            "name": column.name,
+            "type": "string" if column.type == "dictionary" else column.type,
+            "nullable": column.nullable,
+            "description": column.sentence,
+        }
+        for column in dataset.columns
+    ]
+
+
+# The datasets' columns as Arrow types.
+
+
+_TYPES: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "dictionary": pa.dictionary(pa.int32(), pa.string()),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "decimal(20,4)": pa.decimal128(20, 4),
+    "array<string>": pa.list_(pa.string()),
+}
+
+
+def arrow_schema(dataset: Dataset) -> pa.Schema:
+    """Return the schema of a dataset's files."""
+    return pa.schema([pa.field(c.name, _TYPES[c.type], nullable=c.nullable) for c in dataset.columns])

@@ -1,0 +1,1 @@
+"""Event types, conditions of watches, and the secrets and addresses of webhooks."""

@@ -1,0 +1,50 @@
+"""The types of events, each declared once with its sentence, and how long the log keeps them. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from shared.clock import rfc3339
+
+KEPT_DAYS = 30
+CURSOR_MAX = 10**18 - 1
+"""The greatest cursor that a caller may name: eighteen digits, more than events will ever need."""
+TYPES: dict[str, str] = {
+    "job.ended": "A job that the organization ordered succeeded, failed or was cancelled.",
+    "export.ready": "The files of an export can be downloaded.",
+    "release.cut": "A dataset has a new release.",
+    "item.merged": "An item became part of another one.",
+    "item.split": "An item is no longer part of another one.",
+    "item.withdrawn": "An item was withdrawn.",
+    "item.restored": "An item that was merged or withdrawn is active again.",
+    "watch.fired": "What a watch waits for has happened.",
+    "quota.reached": "80 or 100 per cent of the day's units are used.",
+    "key.rotated": "The organization has another API key.",
+    "key.revoked": "An API key was revoked.",
+    "webhook.disabled": "A webhook was disabled: its receiver did not accept an event for days, or asked for no more.",
+}
+
+
+def event_document(number: int, event_id: str, type_: str, at: datetime, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event as the feed and webhooks show it; `cursor` is what `after` takes."""
+    return {"id": event_id, "cursor": str(number), "type": type_, "timestamp": rfc3339(at), "data": dict(data)}
+
+
+# The conditions of watches, and when a watch reports. Pure.
+
+
+Condition = Literal["below", "new-low", "returned", "index-moved"]
+TARGETS: tuple[str, ...] = ("article", "brand", "category")
+CONDITIONS: dict[Condition, str] = {
+    "below": "the lowest price of an article's newest day is below `amount`",
+    "new-low": "that price is lower than on each of the `days` days before",
+    "returned": "an article is observed again after it was not for `days` days",
+    "index-moved": "prices of the same items changed by more than `percent` from one month to the next",
+}
+NEW_LOW_DAYS = (30, 90, 365)
+ABSENT_DAYS_DEFAULT = 30
+HYSTERESIS = 0.02
+"""How far a price must rise above the amount before it can fall below it again, and how far below the last low that was
+reported another low of the same span must be, as a share."""
+WATCHES_MAX = 10_000
+"""How many watches an organization may have."""

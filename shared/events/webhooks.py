@@ -1,0 +1,110 @@
+"""Which addresses events may be sent to: names and addresses of the public internet. Pure.
+
+Sources: the special-purpose registries of IANA (RFC 6890), RFC 6052 and 8215 (NAT64), RFC 6761 and 6762 (local names),
+and how `inet_aton` and the URL standard read numbers as IPv4 addresses.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import SplitResult, urlsplit
+
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NAME_CHARACTERS_MAX = 253
+# A last label of this form makes `inet_aton` and browsers read the whole name as an IPv4 address.
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "intranet", "lan", "home.arpa", "onion")
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Tell whether an address is one of the public internet, also where IPv6 wraps one of IPv4."""
+    if isinstance(address, IPv6Address):
+        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if wrapped is None and address in _NAT64:
+            wrapped = IPv4Address(address.packed[12:])
+        if wrapped is not None:
+            return is_public(wrapped)
+        if address not in _GLOBAL_UNICAST:
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def url_fault(url: str, *, private_allowed: bool) -> str | None:
+    """Return why events cannot be sent to an address; None where they can.
+
+    A name is judged again whenever it is resolved. With `private_allowed`, plain HTTP and hosts inside a network pass.
+    """
+    parts = _split(url)
+    if parts is None or not url.isascii() or not url.isprintable() or " " in url:
+        return "is no address"
+    if parts.scheme != "https" and not (private_allowed and parts.scheme == "http"):
+        return "must be an https address"
+    if parts.username is not None or parts.password is not None or "#" in url:
+        return "must have no user name, password or fragment"
+    host = parts.hostname or ""
+    try:
+        public = is_public(ip_address(host))
+    except ValueError:
+        if len(host) > _NAME_CHARACTERS_MAX or _NAME.fullmatch(host) is None or _is_number(host):
+            return "must have a name of the DNS, without a dot at its end, or a complete IP address as its host"
+        public = "." in host and not any(f".{host}".endswith(f".{local}") for local in _LOCAL_NAMES)
+    return None if private_allowed or public else "must be on the public internet"
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        return parts if parts.hostname and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+def _is_number(host: str) -> bool:
+    return _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+
+
+# How a notice to another system is signed and sent again: Standard Webhooks 1.0, symmetric signatures. Pure.
+
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the form of secrets, and none itself
+_SECRET_BYTES = 32
+RETRY_SECONDS = (5, 30, 120, 600, 1_800, 3_600, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""How long after each failure in a row an event is sent again; after one more failure its webhook is disabled."""
+ROTATION_SECONDS = 86_400
+"""How long both secrets sign after a rotation."""
+ENDPOINTS_MAX = 20
+"""How many webhooks an organization may have."""
+REPLAYED_MAX = 10_000
+"""How many events one replay may send again."""
+
+
+def new_secret() -> str:
+    """Return a secret as receivers keep it: `whsec_` and 32 random bytes in base64."""
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def key_of(secret: str) -> bytes:
+    """Return the bytes that a secret of `new_secret` signs with."""
+    return base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+
+
+def signed_headers(secret: str, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """Return the headers of a notice. `timestamp` is in seconds since 1970; receivers refuse an old one."""
+    return signature_headers([secret.encode()], message_id, timestamp, body)
+
+
+def signature_headers(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """Return the headers of a notice with a signature by each key: during a rotation there are two."""
+    signed = b".".join((message_id.encode(), str(timestamp).encode(), body))
+    signatures = [base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
+    }

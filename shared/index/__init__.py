@@ -1,0 +1,1 @@
+"""What identifies an item: IIDs, identifiers of its sources, slugs."""

@@ -1,0 +1,233 @@
+"""Which parts of a hit match the query."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from shared.errors import InvalidParameter
+from shared.index.iid import canonical_iid_prefix
+from shared.search import layout
+from shared.search.index import SearchIndex
+from shared.search.model import Hit, Item, MatchedOn, Page, Position, SearchQuery
+from shared.search.query_plan import Planner, Ranked, filters_of
+from shared.search.query_words import WEIGHTS, Question, Weights, Word
+from shared.text import indexed_words, stem
+from shared.units.terms import indexed_quantities
+
+# Brands, types and categories are of many hits; some thousand texts take a few megabytes.
+_kept_words = lru_cache(4_096)(indexed_words)
+MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
+
+
+class _Asked(dict[str, bool]):
+    """Which words of texts a query asks for, each found out once: hits share most of their words."""
+
+    def __init__(self, stems: set[str], beginnings: tuple[str, ...]) -> None:
+        self._stems, self._beginnings = stems, beginnings
+
+    def __missing__(self, word: str) -> bool:
+        asked = self[word] = stem(word) in self._stems or word.startswith(self._beginnings)
+        return asked
+
+
+def iid_only(item: Item, alt_names: list[str]) -> list[MatchedOn]:
+    """Report a match by IID."""
+    return ["iid_prefix"]
+
+
+def matcher(words: list[Word]) -> MatchedOnRule:
+    """Return a function that names the parts of an item that contain a word of the query."""
+    variants = [variant for word in words for variant in word.variants]
+    whole = {variant.terms for variant in variants if variant.field == layout.WORDS}
+    begun = tuple(variant.terms[0] for variant in variants if variant.field == layout.PREFIXES)
+    single = {terms[0] for terms in whole if len(terms) == 1}
+    quantities = {variant.terms[0] for variant in variants if variant.field == layout.QUANTITIES}
+    joint = [set(terms) for terms in whole if len(terms) > 1]
+
+    asked = _Asked(single, begun).__getitem__
+
+    def met(text: str, words: list[str]) -> bool:
+        if any(map(asked, words)):
+            return True
+        if quantities and any(not quantities.isdisjoint(indexed_quantities(line)) for line in text.splitlines()):
+            return True
+        return bool(joint) and any(terms.issubset(map(stem, words)) for terms in joint)
+
+    @cache
+    def shared(text: str) -> bool:
+        return met(text, _kept_words(text))
+
+    def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
+        brand, kind, category = item.brand, item.product_type, item.category
+        matched: list[MatchedOn] = []
+        if brand is not None and shared(brand.name):
+            matched.append("brand")
+        if kind and shared(kind):
+            matched.append("product_type")
+        if category is not None and shared(" ".join(category.path)):
+            matched.append("category")
+        named = "\n".join([item.name, *alt_names]) if alt_names else item.name
+        if met(named, indexed_words(named)):
+            matched.append("name")
+        return matched
+
+    return matched_on
+
+
+# One page of a search: items with all words, then with the last word as a prefix, then with some words.
+
+
+# If fewer items than the largest page contain all words, items with some of the words follow.
+FEW_HITS = 50
+# The BM25 sum that is mapped to the middle of a tier: that of two fairly rare words.
+SCORE_HALF = 10.0
+# The upper end of the tier of items with some of the words.
+SCORE_ALL_WORDS = 1 / 3
+# How many items are ranked at a time. Pages within one depth are cut from the same ranking.
+_DEPTHS = (64, 512, 4_096, 32_768)
+_IID_START = "IID-"
+
+
+@dataclass(slots=True)
+class _Ranking:
+    """Ranked items, best first. `whole`: no further item matches; `exact`: `total` is not a lower bound."""
+
+    ranked: Ranked
+    total: int
+    all_words: int
+    whole: bool
+    exact: bool
+    words: list[Word]
+
+
+def begins_iid(q: str) -> bool:
+    """Return whether a query is the beginning of an IID: it finds by that alone."""
+    return q[: len(_IID_START)].upper() == _IID_START
+
+
+def find(index: SearchIndex, search: SearchQuery, weights: Weights = WEIGHTS) -> Page:
+    """Return one page of hits: always the same page for the same query, position and index.
+
+    Score: the BM25 sum s of all words, mapped to s / (s + 10) in one of three tiers of 0–1: the upper tier if all words
+    match, the middle one if the last word matches only as a prefix, the lower one if only some words match.
+    An equal IID scores 1, as do the items of an identifier in the query; an IID with the given prefix 0.5. Raises
+    InvalidParameter for an unknown brand or category.
+    """
+    _check_filters(index, search)
+    if begins_iid(search.q):
+        return _by_iid(index, search)
+    depth = _depth((search.after.rank if search.after else 0) + search.limit)
+    while True:
+        ranking = _identified_first(index, search, _rank(index, search, weights, depth))
+        start = _start(index, ranking.ranked, search.after)
+        if start + search.limit < len(ranking.ranked) or ranking.whole:
+            return _page(index, search, ranking, start, _matcher(search, ranking.words))
+        depth *= 8
+
+
+def _check_filters(index: SearchIndex, search: SearchQuery) -> None:
+    lists = {"brand": (layout.BRAND, search.brand), "category": (layout.CATEGORY, search.category)}
+    for name, (field, term) in lists.items():
+        if term is not None and not index.frequency(field, term):
+            plural = {"brand": "brands", "category": "categories"}[name]
+            raise InvalidParameter(name, f"is not a known {name}; see /v1/index/{plural}", term)
+
+
+def _rank(index: SearchIndex, search: SearchQuery, weights: Weights, depth: int) -> _Ranking:
+    planner = Planner(index, weights, filters_of(search))
+    question = Question(index, search.q, weights)
+    words = question.words()
+    whole = planner.match_all([*words[:-1], *(word.whole() for word in words[-1:])], depth)
+    begun = whole
+    if question.begins_others:
+        begun = planner.match_all(words, depth if whole.total < depth else 0)
+    total = max(whole.total, begun.total)
+    ranked = _in_tier(whole.ranked, 2, set())
+    ranked += _in_tier(begun.ranked, 1, {number for _, number in ranked})
+    if total >= FEW_HITS:
+        return _Ranking(ranked[:depth], total, total, total <= min(len(ranked), depth), begun.exact, words)
+    words = question.words(fuzzy=True)
+    some = planner.match_any(words, depth)
+    ranked += _in_tier(some.ranked, 0, {number for _, number in ranked})
+    return _Ranking(ranked, max(some.total, len(ranked)), total, len(some.ranked) < depth, some.exact, words)
+
+
+def _identified_first(index: SearchIndex, search: SearchQuery, ranking: _Ranking) -> _Ranking:
+    """Put the items of identifiers before what the words find."""
+    if not search.first:
+        return ranking
+    filters = filters_of(search)
+    numbers = [number for iid in search.first if (number := index.find(iid)) is not None]
+    passes = Planner(index, WEIGHTS, filters).passes
+    first = [number for number in numbers if passes(number)]
+    if not first:
+        return ranking
+    others = [entry for entry in ranking.ranked if entry[1] not in first]
+    added = len(first) + len(others) - len(ranking.ranked)
+    ranked = [(1.0, number) for number in first] + others
+    # Items that the words have not ranked yet may be among `first` too, and must not be counted twice.
+    known = added if ranking.whole else 0
+    exact = ranking.exact and (ranking.whole or not added)
+    return _Ranking(ranked, ranking.total + known, ranking.all_words + known, ranking.whole, exact, ranking.words)
+
+
+def _matcher(search: SearchQuery, words: list[Word]) -> MatchedOnRule:
+    matched = matcher(words)
+    if not search.first:
+        return matched
+
+    def matched_on(item: Item, alt_names: list[str]) -> list[MatchedOn]:
+        named: list[MatchedOn] = ["identifier"] if item.iid in search.first else []
+        return named + matched(item, alt_names)
+
+    return matched_on
+
+
+def _in_tier(ranked: Ranked, band: int, known: set[int]) -> Ranked:
+    return [((band + score / (score + SCORE_HALF)) / 3, number) for score, number in ranked if number not in known]
+
+
+def _depth(needed: int) -> int:
+    return next((depth for depth in _DEPTHS if needed < depth), 8 * needed)
+
+
+def _start(index: SearchIndex, ranked: Ranked, after: Position | None) -> int:
+    if after is None:
+        return 0
+    if after.data_version == index.data_version:
+        return after.rank
+    # The page before came from another index: continue after the position of its last hit in this one.
+    return bisect_right(ranked, (-after.score, after.iid), key=lambda entry: (-entry[0], index.iid(entry[1])))
+
+
+def _by_iid(index: SearchIndex, search: SearchQuery) -> Page:
+    prefix = canonical_iid_prefix(search.q)
+    if prefix is None:
+        return Page([], 0, 0, exact=True, next=None, data_version=index.data_version)
+    after = search.after.iid if search.after else None
+    done = search.after.rank if search.after else 0
+    filters = filters_of(search)
+    if filters:
+        passing = Planner(index, WEIGHTS, filters).passing()
+        window, left = index.among(passing, prefix, after, search.limit + 1)
+        total = left + done
+    else:
+        window, total = index.beginning(prefix, after, search.limit + 1), index.count_beginning(prefix)
+    ranked = [(1.0 if index.iid(number) == prefix else 0.5, number) for number in window]
+    ranking = _Ranking(ranked, total, total, whole=True, exact=True, words=[])
+    return _page(index, search, ranking, 0, iid_only, done)
+
+
+def _page(
+    index: SearchIndex, search: SearchQuery, ranking: _Ranking, start: int, matched: MatchedOnRule, done: int = 0
+) -> Page:
+    hits = []
+    for score, number in ranking.ranked[start : start + search.limit]:
+        item, alt_names = index.read(number)
+        hits.append(Hit(item, score, matched(item, alt_names), score >= SCORE_ALL_WORDS))
+    end = None
+    if hits and start + search.limit < len(ranking.ranked):
+        last = hits[-1]
+        end = Position(last.score, last.item.iid, done + start + len(hits), index.data_version)
+    return Page(hits, ranking.total, ranking.all_words, ranking.exact, end, index.data_version)

@@ -1,0 +1,1 @@
+"""The settings of every process, declared once, and the checks that refuse unusable ones."""

@@ -1,0 +1,345 @@
+"""Former names of settings. They are accepted with a warning for one version after a setting was renamed."""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from shared.errors import ConfigurationError
+from shared.redis.urls import broker_beside, is_cluster
+from shared.settings.checks import SECRET_CHARACTERS_MIN, convert, faults
+
+RENAMED = {
+    "ACCEL_LOCATION": "X_ACCEL_LOCATION",
+    "ANALYTICS_DATABASE_URL": "REPLICA_DATABASE_URL",
+    "ANALYTICS_WAIT_SECONDS": "REPLICA_WAIT_SECONDS",
+    "CACHE_DEADLINE_MS": "CACHE_TIMEOUT_SECONDS",
+    "CURSOR_SECRET": "SIGNING_SECRET",
+    "CURSOR_SECRET_PREVIOUS": "SIGNING_SECRET_PREVIOUS",
+    "DATABASE_DEADLINE_MS": "DATABASE_TIMEOUT_SECONDS",
+    "ERRORS_BASE": "PROBLEM_BASE_URL",
+    "OIDC_DEADLINE_MS": "OIDC_TIMEOUT_SECONDS",
+    "OTLP_ENDPOINT": "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTLP_HEADERS": "OTEL_EXPORTER_OTLP_HEADERS",
+    "QUOTA_OUTAGE": "QUOTA_FAIL_MODE",
+    "RELEASE_DAILY_KEPT_DAYS": "RELEASE_DAILY_RETENTION_DAYS",
+    "RELEASE_WEEKLY_KEPT_DAYS": "RELEASE_WEEKLY_RETENTION_DAYS",
+    "STATE_DEADLINE_MS": "STATE_TIMEOUT_SECONDS",
+    "TRACE_SHARE": "OTEL_TRACES_SAMPLER_ARG",
+    "UPLOAD_BATCH_ROWS": "INGEST_BATCH_ROWS",
+}
+
+
+def with_current_names(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with each former name replaced; warn of each. The current name wins if both are set.
+
+    Milliseconds of a former name become seconds. Raises ConfigurationError if they are not a number.
+    """
+    values = dict(given)
+    for former, current in RENAMED.items():
+        text = values.pop(former, "")
+        if not text:
+            continue
+        warnings.warn(f"{former} is deprecated: set {current} instead", FutureWarning, stacklevel=3)
+        if not values.get(current):
+            values[current] = _seconds(former, text) if former.endswith("_DEADLINE_MS") else text
+    return values
+
+
+def _seconds(former: str, milliseconds: str) -> str:
+    try:
+        return str(int(milliseconds) / 1000)
+    except ValueError:
+        raise ConfigurationError(f"{former} must be a whole number of milliseconds") from None
+
+
+# Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else.
+
+
+def _setting(sentence: str, default: Any, *, secret: bool = False, may_be_empty: bool = False) -> Any:
+    """Declare a setting. An empty variable is one that is not set, unless the setting `may_be_empty`."""
+    metadata = {"sentence": sentence, "secret": secret, "may_be_empty": may_be_empty}
+    # Without repr: settings end up in traces, and secrets must not.
+    return field(default=default, metadata=metadata, repr=not secret)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of one process. The name of an environment variable is the field's name in upper case."""
+
+    database_url: str = _setting(
+        "PostgreSQL as the owner of the schema: migrations and the command line.", "", secret=True
+    )
+    edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
+    worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
+    replica_database_url: str = _setting(
+        "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
+    )
+    replica_wait_seconds: float = _setting(
+        "How long a report waits for the replica to hold what it was ordered of, before it reads the primary.", 2.0
+    )
+    state_url: str = _setting(
+        "Valkey or Redis for quotas and sessions; must not evict and must persist. A cluster: "
+        "redis+cluster://host:port,host:port (rediss+cluster:// with TLS), some of its nodes.",
+        "",
+        secret=True,
+    )
+    cache_url: str = _setting(
+        "Valkey or Redis for records; may lose everything at any time. A cluster: as STATE_URL.", "", secret=True
+    )
+    broker_url: str = _setting(
+        "Celery's broker; empty: database 1 of STATE_URL's server, or 0 where STATE_URL itself names 1; a cluster has "
+        "no second database.",
+        "",
+        secret=True,
+    )
+
+    base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
+    problem_base_url: str = _setting(
+        "Address below which each problem's slug is explained; empty: BASE_URL + /errors.", ""
+    )
+    security_contact: str = _setting(
+        "Contact for reports of vulnerabilities, as a URI (mailto: or https:), named in security.txt; empty: none.", ""
+    )
+    revision: str = _setting("Identity of the running code, shown by /health as `api-<id>`.", "dev")
+
+    anonymous_token: str = _setting(
+        "The public token that is printed in the docs.",
+        "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK",
+    )
+    token_pepper: str = _setting(
+        "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
+    )
+    token_pepper_previous: str = _setting(
+        "The other pepper during a rotation: credentials under it are accepted, and stored anew as they are used.",
+        "",
+        secret=True,
+    )
+    signing_secret_previous: str = _setting(
+        "The other signing key during a rotation: its signatures are accepted.", "", secret=True
+    )
+    signing_secret: str = _setting(
+        "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
+    )
+
+    oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: sign-in is off.", "")
+    oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
+    oidc_email_verified: str = _setting(
+        "Which addresses match invitations: `claim`, those of ID tokens with `email_verified`; `always`, all: "
+        "for a provider that verifies each address without saying so.",
+        "claim",
+    )
+    staff: str = _setting(
+        "Addresses, comma-separated, of the people of the provider who decide in the dashboard which items are one "
+        "article; only verified addresses count.",
+        "",
+    )
+    oidc_timeout_seconds: float = _setting("How long the edge waits for the identity provider.", 2.0)
+    oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
+    session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
+    session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)
+    organizations_per_person_max: int = _setting(
+        "How many organizations a person may make or own; an operator may make more.", 5
+    )
+    person_calls_per_day: int = _setting(
+        "Calls to /org and forms of the dashboard that one person may send in a UTC day.", 5_000
+    )
+    person_calls_per_second: int = _setting("How many of them in one second.", 20)
+    sign_ins_per_day: int = _setting("Sign-ins that one network address may begin in a UTC day.", 1_000)
+    sign_ins_per_second: int = _setting("How many of them in one second.", 10)
+    plan_approval: str = _setting(
+        "How an organization gets the plan that its people ask for: `none`, plans of self-service are given at once; "
+        "`manual`, an operator approves each; `webhook`, as manual, and PLAN_APPROVAL_URL is notified of each request.",
+        "manual",
+    )
+    plan_approval_url: str = _setting("Where `webhook` posts each request for a plan, as signed JSON.", "")
+    plan_approval_secret: str = _setting(
+        "Key that signs these notices (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
+    )
+    webhook_private_addresses: bool = _setting(
+        "Whether webhooks may be sent to private and loopback addresses and over plain HTTP: for tests only.", False
+    )
+    usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
+    request_log_calls: int = _setting(
+        "How many calls of each organization the dashboard lists, without their addresses and parameters; 0: none.",
+        1_000,
+    )
+
+    mcp_origins: str = _setting(
+        "Origins, comma-separated, whose pages may call /mcp besides the service's own; programs that are no browsers "
+        "send no origin.",
+        "",
+    )
+    trusted_proxies: str = _setting(
+        "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
+    )
+    record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
+    answer_cache_bytes_max: int = _setting(
+        "Memory for answers to repeated questions in each edge process.", 16 * 1024 * 1024
+    )
+    record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
+    state_timeout_seconds: float = _setting(
+        "How long the edge waits for the state store before it continues without it.", 0.1
+    )
+    state_failover_seconds: float = _setting(
+        "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_FAIL_MODE applies.", 5.0
+    )
+    quota_fail_mode: str = _setting(
+        "How calls are treated that cannot be counted: `bounded`, each process serves a little, paid work continues; "
+        "`closed`, 503; empty: closed on a cluster, else bounded.",
+        "",
+    )
+    cache_timeout_seconds: float = _setting(
+        "How long the edge waits for the cache store before it asks PostgreSQL.", 0.05
+    )
+    database_timeout_seconds: float = _setting("How long the edge waits for PostgreSQL.", 1.0)
+    database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
+    drain_seconds: float = _setting("How long a stopping edge keeps answering requests that still arrive.", 2.0)
+
+    search_dir: Path = _setting(
+        "Directory of the search index: segments, and a manifest for each data_version.", Path("var/search")
+    )
+    search_in_store: bool = _setting(
+        "Whether edges get the search index from the object store, on hosts that do not share SEARCH_DIR.",
+        False,
+    )
+    match_dir: Path = _setting(
+        "Directory of the index of records that loads compare new items with; a cache, made again where it is lost.",
+        Path("var/match"),
+    )
+    results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
+    s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
+    s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")
+    s3_region: str = _setting("Region of the bucket.", "us-east-1")
+    s3_access_key_id: str = _setting("Access key of the bucket; empty: the credentials of the host.", "", secret=True)
+    s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
+    x_accel_location: str = _setting(
+        "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
+    )
+    release_interval_hours: float = _setting(
+        "How long after a release the next one is cut, where the data changed; 0: only when ordered.", 24.0
+    )
+    release_daily_retention_days: int = _setting("How long a release is kept.", 8)
+    release_weekly_retention_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    download_bytes_per_day: int = _setting(
+        "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
+    )
+    signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
+    ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+    rejects_kept_max: int = _setting(
+        "Rejects of one load that are kept with their line and value; all of them are counted.", 10_000
+    )
+    rejects_retention_days: int = _setting("How long the rejects of a load are kept.", 30)
+    loads_retention_days: int = _setting(
+        "How long a load that changed nothing is listed, and the names and digests of other loads' files are kept.", 90
+    )
+    ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
+
+    result_missing_seconds: int = _setting(
+        "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900
+    )
+    jobs_waiting_max: int = _setting(
+        "Jobs that may wait in all queues together before new orders are refused (503).", 10_000
+    )
+    lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
+
+    log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")
+    access_log: str = _setting(
+        "File of the edge's access lines; `-` is standard output, empty writes none.", "-", may_be_empty=True
+    )
+    metrics_dir: Path | None = _setting(
+        "Directory where the processes of one host add up their metrics; empty: each its own.", None
+    )
+    metrics_listen: str = _setting(
+        "Address (host:port) where a part serves its metrics and health; empty: nowhere.", ""
+    )
+    heartbeat_file: Path | None = _setting(
+        "File that a part touches as long as it makes progress, for a supervisor; empty: none.", None
+    )
+    otel_exporter_otlp_endpoint: str = _setting(
+        "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",
+        "",
+    )
+    otel_exporter_otlp_headers: str = _setting(
+        "Headers for the collector: name=value, comma-separated.", "", secret=True
+    )
+    otel_traces_sampler_arg: float = _setting("Share of traces that begin here and are sampled, 0 to 1.", 0.1)
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:
+        """Read the settings; raise ConfigurationError with a line for each that cannot or must not be used."""
+        given = with_current_names(os.environ if environment is None else environment)
+        values: dict[str, Any] = {}
+        for item in fields(cls):
+            text = given.get(item.name.upper(), "")
+            if text or (item.metadata["may_be_empty"] and item.name.upper() in given):
+                values[item.name] = convert(item.name.upper(), text, item.default)
+        if values.get("quota_fail_mode", "closed") not in ("bounded", "closed"):
+            raise ConfigurationError("QUOTA_FAIL_MODE must be bounded or closed")
+        settings = cls(**values)
+        settings._check_choices()
+        if problems := faults({item.name.upper(): getattr(settings, item.name) for item in fields(cls)}):
+            raise ConfigurationError("\n".join(problems))
+        return settings._with_derived()
+
+    def _check_choices(self) -> None:
+        if self.oidc_email_verified not in ("claim", "always"):
+            raise ConfigurationError("OIDC_EMAIL_VERIFIED must be claim or always")
+        if self.plan_approval not in ("none", "manual", "webhook"):
+            raise ConfigurationError("PLAN_APPROVAL must be none, manual or webhook")
+        if self.plan_approval == "webhook":
+            if not self.plan_approval_url.startswith(("https://", "http://")):
+                raise ConfigurationError("PLAN_APPROVAL_URL must be an https:// address where PLAN_APPROVAL is webhook")
+            if len(self.plan_approval_secret) < SECRET_CHARACTERS_MIN:
+                raise ConfigurationError("PLAN_APPROVAL_SECRET must have 32 characters or more")
+
+    def _with_derived(self) -> Self:
+        derived = {
+            "edge_database_url": self.edge_database_url or self.database_url,
+            "worker_database_url": self.worker_database_url or self.database_url,
+            "broker_url": self.broker_url or broker_beside(self.state_url),
+            "quota_fail_mode": self.quota_fail_mode or ("closed" if is_cluster(self.state_url) else "bounded"),
+            "base_url": self.base_url.rstrip("/"),
+            "problem_base_url": self.problem_base_url or f"{self.base_url.rstrip('/')}/errors",
+        }
+        return type(self)(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **derived})
+
+    @property
+    def peppers(self) -> tuple[str, ...]:
+        """The peppers that stored hashes may have, the one to store under first."""
+        return (self.token_pepper, self.token_pepper_previous) if self.token_pepper_previous else (self.token_pepper,)
+
+    @property
+    def signing_secrets(self) -> tuple[str, str]:
+        """The key that signs, and the other one that is accepted; empty where there is none."""
+        return self.signing_secret, self.signing_secret_previous
+
+    @property
+    def staff_addresses(self) -> frozenset[str]:
+        """The addresses of the operators, in small letters."""
+        return frozenset(address.strip().lower() for address in self.staff.split(",") if address.strip())
+
+    def require(self, *names: str) -> None:
+        """Raise ConfigurationError unless each of these settings has a value."""
+        missing = [name.upper() for name in names if not getattr(self, name)]
+        if missing:
+            raise ConfigurationError(
+                f"{', '.join(missing)} must be set; `itemindex up` sets them for the embedded stack"
+            )
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings as environment variables, so that a child process reads the same."""
+        given = ((f, getattr(self, f.name)) for f in fields(self))
+        return {
+            f.name.upper(): str(value) for f, value in given if value not in ("", None) or f.metadata["may_be_empty"]
+        }
+
+
+def settings_or_exit(read: Callable[[], Settings] = Settings.from_environment) -> Settings:
+    """Read the settings of a part that another program imports; end the process with one line for each fault."""
+    try:
+        return read()
+    except ConfigurationError as error:
+        raise SystemExit("\n".join(f"itemindex: {line}" for line in str(error).splitlines())) from None

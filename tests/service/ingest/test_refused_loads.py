@@ -1,0 +1,226 @@
+"""Nothing that a load could not use, or that it joined or took apart, goes without a word, and what it keeps is bounded."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deploy.ctl import loading
+from deploy.ctl.ingest import WITH_REJECTS
+from deploy.ctl.main import cli
+from shared.db.connect import connect
+from shared.errors import LoadRefused
+from shared.settings.settings import Settings
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from tests.service.articles.support import HEADER as ARTICLES_HEADER
+from tests.service.articles.support import SOY, A, B, row, shop, text_of
+from tests.service.ingest.contents import ask
+from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
+from workers.dispatcher import delete_old_loads
+
+BAD = "9,X,B,G,K,1,{},N,1,\n"
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(loading, "_INDEX_WAIT_SECONDS", 0.0)  # no worker builds it here
+    return lambda *arguments: CliRunner().invoke(cli, list(arguments))
+
+
+def files(folder: Path, rows: str, text: str = MAPPING, header: str = HEADER) -> tuple[str, ...]:
+    (folder / "m.toml").write_text(text)
+    (folder / "f.csv").write_text(header + rows)
+    return ("ingest", "--mapping", str(folder / "m.toml"), str(folder / "f.csv"))
+
+
+def contents(settings: Settings) -> list[Any]:
+    tables = ("loads", "load_files", "rejects", "events", "items", "observations", "links", "event_log", "sources")
+    return [ask(settings, f"SELECT count(*) FROM {table}") for table in tables]
+
+
+def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(settings: Settings, tmp_path: Path, run: Run) -> None:
+    load = files(tmp_path, BAD.format("45931") + BAD.format("45932") + "9,,B,G,K,1,2026-07-01,N,1,\n")
+    failed = run(*load)
+    assert failed.exit_code == 1 and isinstance(failed.exception, LoadRefused)
+    assert str(failed.exception).splitlines() == [
+        "3 rows were read, and none of them can be used; nothing is loaded",
+        "  2 × has no day of the form %Y-%m-%d; for example f.csv line 2, day `45931`",
+        "  1 × has no name; for example f.csv line 4, name",
+    ]
+    assert ask(settings, "SELECT state, rows_read, rows_rejected FROM loads") == [("failed", 3, 3)]
+    assert ask(settings, "SELECT count(*) FROM rejects") == [(3,)]
+    assert ask(settings, "SELECT count(*) FROM data_versions") == [(0,)]
+
+
+@pytest.mark.parametrize("content", ["", BAD.format("soon")])
+def test_a_source_keeps_what_it_had_when_nothing_of_a_later_file_can_be_used(
+    settings: Settings, tmp_path: Path, content: str
+) -> None:
+    load_rows(settings, tmp_path)
+    with pytest.raises(LoadRefused, match=r"nothing is loaded|not one row"):
+        load_rows(settings, tmp_path, content, name="later.csv")
+    assert ask(settings, "SELECT count(*) FROM observations") == [(5,)]
+
+
+def test_factors_of_which_none_can_be_used_do_not_end_those_before(settings: Settings, tmp_path: Path) -> None:
+    text = 'source = "f"\ntitle = "T"\nlicense = "L"\n[factors]\ncode = "g"\nmethod = "m"\nindicators = { co2e_kg = "c" }\n'
+    load_rows(settings, tmp_path, "drinks,2\n", text=text, header="g,c\n")
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        load_rows(settings, tmp_path, "drinks,x\n", text=text, header="g,c\n", name="later.csv")
+    assert ask(settings, "SELECT count(*) FROM factor_claims") == [(1,)]
+
+
+def test_a_load_states_in_words_what_it_read_changed_and_refused(settings: Settings, tmp_path: Path, run: Run) -> None:
+    text = MAPPING.replace('list_price = "list"', 'list_price = { column = "list", on_error = "field" }')
+    load = files(tmp_path, ROWS + BAD.format("soon") + "8,Y,B,G,K,1,2026-07-01,N,1,x\n", text)
+    said = run(*load, "--strict")
+    assert said.exit_code == WITH_REJECTS, said.exception
+    for line in (
+        "Read: 7 rows, of which 6 could be used.",
+        "Changed: 4 items new, 6 observations new.",
+        "Refused: 1 row, and 1 value of other rows:",
+        "  1 × has no day of the form %Y-%m-%d; for example f.csv line 7, day `soon`",
+        "Joined: nothing.",
+        "Came apart: nothing.",
+        "Waiting for a person: nothing.",
+    ):
+        assert line in said.output.splitlines()
+    assert "f.csv line 8, list `x`" in said.output
+    # Another day may take what was rejected, so that such files are read again: nothing changes, and the rejects stay.
+    again = run(*load, "--strict")
+    assert (again.exit_code, "Changed: nothing" in again.output) == (WITH_REJECTS, True), again.output
+    listed = json.loads(run("loads", "list", "--json").output)[-1]
+    assert (listed["rows_rejected"], listed["fields_rejected"]) == (1, 1)
+
+
+def test_a_load_with_rejects_ends_well_unless_it_is_strict(settings: Settings, tmp_path: Path, run: Run) -> None:
+    load = files(tmp_path, ROWS + BAD.format("soon"))
+    assert run(*load, "--dry-run").exit_code == 0
+    assert run(*load, "--dry-run", "--strict").exit_code == WITH_REJECTS
+    assert run(*load).exit_code == 0
+    assert run(*files(tmp_path, ROWS.replace("10.90", "10.80")), "--strict").exit_code == 0
+
+
+def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_path: Path, run: Run) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY) + row("2", "5901234123457", "Tea 100 g"))
+    rows = row("x", SOY) + row("y", "5901234123457", "Tea 250 g")
+    load = files(tmp_path, rows, text_of("shop_b"), ARTICLES_HEADER)
+    before = contents(settings)
+    dry = run(*load, "--dry-run")
+    assert contents(settings) == before
+    loaded = run(*load)
+    for said in (dry, loaded):
+        assert said.exit_code == 0, said.exception
+        assert "Joined: 1 item, part of another article now:" in said.output
+        assert f"{B} (Soy milk 1L) into {A} (Soy milk 1L)" in said.output
+        assert "Waiting for a person: 1 pair of items" in said.output
+        assert "Changed: 2 items new, 2 observations new." in said.output
+    assert "a load would come to this; nothing was loaded" in dry.output
+
+
+def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp_path: Path, run: Run) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", SOY))
+    shop(settings, tmp_path, "shop_b", row("x", SOY))
+    load = files(tmp_path, row("1", SOY), text_of("shop_a", "[match]\nnever = true\n"), ARTICLES_HEADER)
+    [document] = [json.loads(run(*load, "--dry-run", "--json").output)["load"]]
+    assert document["parted"] == [f"{B} (Soy milk 1L) from {A} (Soy milk 1L)"]
+    assert ask(settings, "SELECT count(*) FROM event_log WHERE type = 'item.split'") == [(0,)]
+    said = run(*load)
+    assert "Came apart: 1 item, no longer part of their article:" in said.output
+    assert f"  {B} (Soy milk 1L) from {A} (Soy milk 1L)" in said.output.splitlines()
+    assert ask(settings, "SELECT data FROM event_log WHERE type = 'item.split'") == [({"iid": B, "survivor_iid": A},)]
+
+
+def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
+    settings: Settings, tmp_path: Path, run: Run
+) -> None:
+    codes = [f"40063813{number:04}" for number in range(12)]
+    gtins = [code + _check(code) for code in codes]
+    shop(settings, tmp_path, "shop_a", "".join(row(f"a{n}", code, f"Milk {n}") for n, code in enumerate(gtins)))
+    rows = "".join(row(f"b{n}", code, f"Milk {n}") for n, code in enumerate(gtins))
+    load = files(tmp_path, rows, text_of("shop_b"), ARTICLES_HEADER)
+    before = contents(settings)
+    refused = run(*load, "--dry-run")
+    assert refused.exit_code == 1
+    assert "would merge 12 items, more than a tenth of the 12" in str(refused.exception)
+    allowed = run(*load, "--dry-run", "--allow-merges")
+    assert "Joined: 12 items, part of another article now:" in allowed.output
+    assert contents(settings) == before
+
+
+def _check(body: str) -> str:
+    total = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(body)))
+    return str(-total % 10)
+
+
+def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(settings: Settings, tmp_path: Path, run: Run) -> None:
+    bounded = replace(settings, rejects_kept_max=2)
+    summary = load_rows(bounded, tmp_path, ROWS + BAD.format("soon") * 3 + "9,,B,G,K,1,2026-07-01,N,1,\n")
+    assert (summary.rows_rejected, sorted(summary.rejects.values())) == (4, [1, 3])
+    assert ask(settings, "SELECT line FROM rejects ORDER BY 1") == [(7,), (8,)]
+    assert ask(settings, "SELECT rows_rejected, summary ->> 'rejects_dropped' FROM loads") == [(4, "2")]
+    document = json.loads(run("loads", "rejects", "--json").output)
+    assert (document["rejected"], len(document["rejects"])) == (4, 2)
+    assert "4 rejects, of which the first 2 are kept" in " ".join(run("loads", "rejects").output.split())
+
+
+@pytest.mark.parametrize("rows", [BAD.format("soon"), ROWS.replace("2026", "2025") + BAD.format("soon")])
+def test_a_load_that_is_tried_again_does_not_keep_its_rejects_twice(
+    settings: Settings, tmp_path: Path, rows: str
+) -> None:
+    text = f"rejects_max = 0\n{MAPPING}"
+    for _ in range(3):
+        with pytest.raises(LoadRefused):
+            load_rows(settings, tmp_path, rows, text=text)
+    assert ask(settings, "SELECT count(*), count(DISTINCT load_id) FROM rejects") == [(1, 1)]
+    assert ask(settings, "SELECT rows_rejected FROM loads") == [(1,)] * 3
+    with pytest.raises(LoadRefused):
+        load_rows(settings, tmp_path, rows, text=text, name="another.csv")
+    assert ask(settings, "SELECT count(*) FROM rejects") == [(2,)]
+
+
+def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stays(
+    settings: Settings, tmp_path: Path, run: Run
+) -> None:
+    load_rows(settings, tmp_path, ROWS + BAD.format("soon"))
+    load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv")
+    load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv")
+    with pytest.raises(LoadRefused):
+        load_rows(settings, tmp_path, BAD.format("soon"), name="third.csv")
+    for days, rejects, loads, names in ((29, 2, 4, 4), (31, 0, 4, 4), (91, 0, 2, 1)):
+        age(settings, days)
+        sweep(settings)
+        found = ask(settings, "SELECT (SELECT count(*) FROM rejects), count(*) FROM loads")
+        assert (found, len(ask(settings, "SELECT name FROM load_files"))) == ([(rejects, loads)], names), days
+    assert metrics.load_rejects.labels("kept")._value.get() == 0
+    assert metrics.loads_listed.labels("loads")._value.get() == 2
+    assert load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv").state == "unchanged"
+    for number in ("2", "1"):
+        assert run("loads", "undo", number).exit_code == 0
+    assert ask(settings, "SELECT count(*) FROM items") == [(0,)]
+
+
+def age(settings: Settings, days: int) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE loads SET started_at = now() - make_interval(days => $1)", (days,))
+
+
+def sweep(settings: Settings) -> None:
+    """Delete what is old with the rights of a dispatcher."""
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        delete_old_loads(connection, settings, Log("tests"))
+
+
+def test_a_load_that_failed_is_listed_without_a_number(settings: Settings, tmp_path: Path, run: Run) -> None:
+    assert run(*files(tmp_path, BAD.format("soon"))).exit_code == 1
+    [listed] = json.loads(run("loads", "list", "--json").output)
+    assert (listed["no"], listed["kind"], listed["state"]) == (None, "load", "failed")
+    assert "none of them can be used" in listed["reason"]

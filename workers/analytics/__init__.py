@@ -1,0 +1,1 @@
+"""Analytics: the reports that organizations pay for, and the rollups that they read."""

@@ -1,0 +1,279 @@
+"""Observations into segments: one for each currency, period and group. Months are condensed as they come. Pure."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+import numpy as np
+
+from workers.analytics.reports.periods import Range, number
+from workers.analytics.rollups.codec import (
+    Array,
+    counted,
+    counted_pairs,
+    in_order,
+    is_empty,
+    order_by,
+    starts_of,
+    unpack_joined,
+)
+from workers.analytics.rollups.figures import (
+    NARROW,
+    Discounts,
+    GroupFigures,
+    Spread,
+    discounts,
+    joined,
+    replaced,
+    spread,
+    summed_pairs,
+)
+
+_NEVER = np.iinfo("i8").max
+
+
+class Key(NamedTuple):
+    """The properties of a segment. `period` counts days from 1970; a group is 0 where nothing is grouped."""
+
+    currency: str
+    period: int
+    first_group: int
+    second_group: int
+
+
+class ByChannel(NamedTuple):
+    """How many observations each segment has in each channel: distinct pairs, in order."""
+
+    segment: Array
+    channel: Array
+    n: Array
+
+    def each(self, count: int) -> list[dict[int, int]]:
+        """Return the observations by channel of `count` segments."""
+        listed: list[dict[int, int]] = [{} for _ in range(count)]
+        for segment, channel, n in zip(*(column.tolist() for column in self), strict=True):
+            listed[segment][channel] = n
+        return listed
+
+
+class GroupedSeries(NamedTuple):
+    """All segments, in the order of `keys`, with a figure each."""
+
+    keys: list[Key]
+    spread: Spread
+    discounts: Discounts
+    items: Array
+    first_day: Array
+    last_day: Array
+    channels: ByChannel
+    days: set[int]
+
+
+class _Entries(NamedTuple):
+    segment: Array
+    price: Array
+    day: Array
+    channel: Array
+
+
+class Rollup(NamedTuple):
+    """A whole rollup of a month, its columns as they are packed; `items` are its distinct items."""
+
+    key: Key
+    items: int
+    days: bytes
+    channels: bytes
+    prices: bytes
+    list_prices: bytes
+
+
+class Collector:
+    """Takes pieces of one month, then the next. Items are distinguished over months only where a period may span two.
+
+    `mixed`: listings and sales come into one statistic, so an item may be in two rollups of a month.
+    """
+
+    def __init__(self, days: Range, *, mixed: bool = False) -> None:
+        self._days = days
+        self._mixed = mixed
+        self._spans_months = days.granularity not in ("day", "month")
+        self._numbers: dict[Key, int] = {}
+        self._entries: list[_Entries] = []
+        self._pairs: list[tuple[Array, Array]] = []
+        self._counts: list[tuple[Array, Array]] = []
+        self._prices: list[tuple[Array, Array, Array]] = []
+        self._spreads: list[Spread] = []
+        self._seen: list[tuple[Array, Array]] = []
+        self._channels: list[tuple[Array, Array, Array]] = []  # in each part distinct pairs, in order
+        self._pending_list_prices: list[tuple[Array, Array, Array, Array]] = []
+        self._list_prices: list[tuple[Array, Array, Array, Array]] = []
+        self._cuts: list[tuple[Array, Discounts]] = []
+        self._days_seen: set[int] = set()
+        self._items_before = 0
+
+    @property
+    def by_id(self) -> bool:
+        """Whether items must be given by their ids instead of by their places in a month's rollups."""
+        return self._spans_months or self._mixed
+
+    def number(self, key: Key) -> int:
+        """Return the segment of a key."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def add_rollups(self, rollups: list[Rollup]) -> None:
+        """Add the rollups of one month, or of several months."""
+        if not rollups:
+            return
+        keys, items, days, channels, prices, list_prices = zip(*rollups, strict=True)
+        segments = [self.number(key) for key in keys]
+        of, first = np.array(segments), np.array([key.period for key in keys])
+        segment, price, times = _joined(of, prices, 2)
+        # Rollups come sorted; only where two are of one segment must they be merged.
+        alone = len(set(segments)) == len(segments)
+        self._spreads.append(spread(*((segment, price, times) if alone else counted(segment, price, times))))
+        rollup, day = unpack_joined(days, 1)[1][0].reshape(len(of), -1).nonzero()
+        self._seen.append((of.take(rollup), first.take(rollup) + day))
+        segment, channel, n = _joined(of, channels, 2)
+        self._channels.append((segment, channel, n) if alone else summed_pairs(segment, channel, n))
+        self._counts.append((of, np.array(items)))
+        listed = [n for n, packed in enumerate(list_prices) if not is_empty(packed)]
+        if listed:
+            segment, price, list_price, times = _joined(of[listed], [list_prices[n] for n in listed], 3)
+            self._list_prices.append(counted_pairs(segment, price, list_price, times))
+
+    def add_entries(
+        self,
+        currency: str,
+        month: date,
+        day: Array,
+        groups: tuple[Array, Array],
+        price: Array,
+        list_price: Array,
+        channel: Array,
+        item: Array,
+        item_count: int,
+    ) -> None:
+        """Add single observations of one rollup, which come in the order of their items.
+
+        `day` is that of the month; `item` is an id, or a place among the rollup's `item_count` items.
+        """
+        if not len(price):
+            return
+        first = number(month)
+        segment = self._segments(currency, first, day, groups)
+        self._entries.append(_Entries(segment, price, day.astype("i4") + (first - 1), channel))
+        if list_price.any():
+            listed = np.flatnonzero(list_price)
+            columns = (segment.take(listed), price.take(listed).astype("i8"), list_price.take(listed).astype("i8"))
+            self._pending_list_prices.append((*columns, np.ones(len(listed), "i8")))
+        self._pairs.append((segment, item if self.by_id else item.astype("i4") + self._items_before))
+        self._items_before += item_count
+
+    def add_figures(self, keys: list[Key], figures: GroupFigures, by_day: Array) -> None:
+        """Add finished figures of a month's groups, of which nothing else is added; `by_day`: its observations."""
+        segment, first = np.array([self.number(key) for key in keys]), keys[0].period
+        self._spreads.append(figures.spread._replace(segment=segment))
+        self._counts.append((segment, figures.items))
+        self._seen += [(segment, figures.first_day + (first - 1)), (segment, figures.last_day + (first - 1))]
+        self._days_seen.update((np.flatnonzero(by_day) + first).tolist())
+        self._channels.append((segment.take(figures.place), figures.channel, figures.n))
+        self._cuts.append((segment, figures.discounts))
+
+    def end_month(self) -> None:
+        """Condense what the month's entries brought to what the answer needs.
+
+        Where no period spans two months that is the statistics themselves: the prices of one month are still in the
+        processor's cache, those of all months would not be.
+        """
+        if self._entries:
+            self._condense_entries()
+        if self._pending_list_prices:
+            self._list_prices.append(counted_pairs(*joined(self._pending_list_prices)))
+            self._pending_list_prices = []
+        if not self._spans_months and self._pairs:
+            self._counts.append(self._distinct())
+            self._pairs, self._items_before = [], 0
+
+    def _condense_entries(self) -> None:
+        segment, price, day, channel = joined(self._entries)
+        self._entries = []
+        if self._spans_months:
+            self._prices.append(counted(segment, price))
+        else:
+            self._spreads.append(spread(*in_order(segment, price)))
+        self._seen.append(summed_pairs(segment, day)[:2])
+        self._channels.append(summed_pairs(segment, channel))
+
+    def segments(self) -> GroupedSeries:
+        """Return everything that was collected."""
+        if self._prices:
+            self._spreads = [spread(*counted(*joined(self._prices)))]
+        count = len(self._numbers)
+        if self._pairs:
+            self._counts.append(self._distinct())
+        items = np.zeros(count, "i8")
+        for positions, n in self._counts:
+            np.add.at(items, positions, n)
+        first, last = np.full(count, _NEVER), np.full(count, -1)
+        for positions, days in self._seen:
+            np.minimum.at(first, positions, days)
+            np.maximum.at(last, positions, days)
+        parts = self._channels or [(np.empty(0, "i8"),) * 3]
+        by_channel = ByChannel(*(parts[0] if len(parts) == 1 else summed_pairs(*joined(parts))))
+        days_seen = self._days_seen.union(*(days.tolist() for _, days in self._seen))
+        cuts = discounts(count, *joined(self._list_prices)) if self._list_prices else Discounts.none(count)
+        for positions, finished in self._cuts:
+            for column, of_groups in zip(cuts, finished, strict=True):
+                column[positions] = of_groups
+        return GroupedSeries(
+            list(self._numbers), Spread.joined(self._spreads), cuts, items, first, last, by_channel, days_seen
+        )
+
+    def _distinct(self) -> tuple[Array, Array]:
+        """Return the segments, and how many distinct items each has."""
+        segment, item = joined(self._pairs)
+        if self.by_id:
+            segment = counted(segment, item)[0]
+        else:  # a month's items come in order, and stay so in each segment
+            order = order_by(segment - segment.min())
+            segment = segment.take(order)
+            segment = segment.take(starts_of(segment, item.take(order)))
+        starts = starts_of(segment)
+        return segment.take(starts), np.diff(starts, append=len(segment))
+
+    def _segments(self, currency: str, first: int, day: Array, groups: tuple[Array, Array]) -> Array:
+        """Number the segments of a rollup's entries; most often they are all of one."""
+        by_day = self._days.periods_of(np.arange(first, first + int(day.max())))
+        earliest = int(by_day[day.min() - 1])
+        columns = [None if earliest == by_day[-1] else by_day.take(day - 1)]
+        columns += [column if len(column) else None for column in groups]
+        least = [0 if column is None else int(column.min()) for column in columns]
+        widths = [
+            1 if column is None else int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)
+        ]
+        least[0] = earliest
+        bins = widths[0] * widths[1] * widths[2]
+        if bins == 1:
+            return np.full(len(day), self.number(Key(currency, *least)), "i4")
+        code = np.zeros(len(day), "i4" if bins < NARROW else "i8")
+        for column, low, width in zip(columns, least, widths, strict=True):
+            if column is not None and width > 1:
+                code *= width
+                code += (column - column.dtype.type(low)).astype(code.dtype, copy=False)
+        return self._numbered(currency, code, least, widths)
+
+    def _numbered(self, currency: str, code: Array, least: list[int], widths: list[int]) -> Array:
+        """Number the segments of codes, each a period and two groups above the least ones."""
+
+        def number(value: int) -> int:
+            rest, last = divmod(value, widths[2])
+            start, middle = divmod(rest, widths[1])
+            return self.number(Key(currency, least[0] + start, least[1] + middle, least[2] + last))
+
+        return replaced(code, widths[0] * widths[1] * widths[2], number)
+
+
+def _joined(of: Array, packed: Sequence[bytes], columns: int) -> tuple[Array, ...]:
+    """Return the segment of each row of several packed parts, `of` those of the parts, and the rows' columns."""
+    rows, unpacked = unpack_joined(packed, columns)
+    return of.repeat(rows), *(column.astype("i8") for column in unpacked)

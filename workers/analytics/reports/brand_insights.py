@@ -1,0 +1,294 @@
+"""Brand insights: a brand's rank, its categories, its prices against theirs, and its peers."""
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
+from shared.db.connect import Connection
+from workers.analytics.reports.aggregator import Key
+from workers.analytics.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
+from workers.analytics.reports.periods import Range, day_of
+from workers.analytics.reports.price_change import (
+    PRICE_CHANGE,
+    PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_UNITS,
+    ROUNDED_PRICE_CHANGE,
+    Figure,
+    PriceChanges,
+    all_ranks,
+    change,
+    counts,
+    figures,
+    period_before,
+    seed_of,
+)
+from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
+from workers.analytics.reports.rendering import (
+    DISCOUNT_METHOD,
+    DISCOUNT_UNITS,
+    DISCOUNTS,
+    MONEY,
+    ROUNDED_DISCOUNTS,
+    brand_names,
+    channel_codes,
+    coverage,
+)
+from workers.analytics.reports.result import Answer, Listed, Page, page_of
+from workers.analytics.reports.set_aside import METHOD as OUTLIERS
+from workers.analytics.reports.set_aside import SetAside, by_channel, is_grouped, with_channel
+
+PEERS = 5
+_CATEGORY = pa.struct(
+    [
+        ("category", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+        ("category_median", MONEY),
+        ("against_category", pa.float64()),
+    ]
+)
+_PEER = pa.struct([("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("median", MONEY)])
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("currency", pa.string()),
+        ("rank", pa.int64()),
+        ("rank_before", pa.int64()),
+        ("ranked", pa.int64()),
+        ("percentile", pa.float64()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("set_aside", pa.int64()),
+        ("median", MONEY),
+        ("median_change", pa.float64()),
+        ("against_categories", pa.float64()),
+        ("kind", pa.string()),
+        *PRICE_CHANGE,
+        *DISCOUNTS,
+        ("categories", pa.list_(_CATEGORY)),
+        ("peers", pa.list_(_PEER)),
+    ]
+)
+UNITS = {
+    "items": "items",
+    "observations": "observations",
+    "set_aside": "observations",
+    "median": "currency",
+    "median_change": "ratio",
+    "percentile": "percent of brands with fewer observations",
+    "against_categories": "ratio",
+    "categories.share": "share of observations",
+    "categories.category_median": "currency",
+    **PRICE_CHANGE_UNITS,
+    **DISCOUNT_UNITS,
+}
+ROUNDING = {
+    **dict.fromkeys(
+        (
+            "median_change",
+            "against_categories",
+            "categories.share",
+            "categories.against_category",
+            *ROUNDED_PRICE_CHANGE,
+            *ROUNDED_DISCOUNTS,
+        ),
+        SIX_DECIMALS,
+    ),
+    "percentile": FOUR_DECIMALS,
+}
+METHOD = (
+    "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
+    "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
+    f"peers have most observations in the brand's largest category; {OUTLIERS}; {PRICE_CHANGE_METHOD}; "
+    f"{DISCOUNT_METHOD}"
+)
+
+
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute insights of one brand, or of the largest.
+
+    Raises BrandNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
+    grouped = is_grouped(parameters)
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        slug = parameters.get("slug")
+        chosen = filter_of(
+            connection, tree, {n: parameters.get(n) for n in ("channel", "currency", "kind", "outliers")}
+        )
+        one = brand_ids(connection, [slug]) if slug else None
+        whole = replace(chosen, brands=one)
+        days = range_of(connection, whole, parameters)
+        chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
+        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), report_progress)
+        page = None if one else report.page(parameters)
+        ids = one or (page.ids if page else ())
+        rows = report.by_channel(ids) if grouped else report.rows(ids)
+    table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
+    return Answer(
+        table,
+        days.first,
+        days.last,
+        coverage(days, report.seen),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind=chosen.kind,
+        page=page,
+        outliers=report.aside.summary(),
+        ended_by=days.ended_by,
+    )
+
+
+class _Report:
+    def __init__(
+        self,
+        connection: Connection,
+        tree: Tree,
+        chosen: Filter,
+        days: Range,
+        seed: int,
+        report_progress: ReportProgress,
+    ) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._chosen = chosen
+        self._days = days
+        self._seed = seed
+        self._report_progress = report_progress
+        self.seen: set[int] = set()
+        self.aside = SetAside(connection, tree, chosen, days)
+        self._outliers: dict[Key, int] = {}
+        self._counts = counts(connection, "b", None, days, chosen)
+        before = counts(connection, "b", None, days.before(), chosen)
+        brands_only = {k: {b: n for b, n in by.items() if b} for k, by in {**before, **self._counts}.items()}
+        self._ranks = all_ranks(brands_only)
+
+    def page(self, parameters: dict[str, Any]) -> Page:
+        """Return the brands that a list is about: those with observations in the range, sorted, from a position on."""
+        sums: dict[int, int] = {}
+        for by_brand in self._counts.values():
+            for brand, n in by_brand.items():
+                sums[brand] = sums.get(brand, 0) + n
+        names = brand_names(self._connection, [brand for brand in sums if brand])
+        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
+
+    def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+        """Return a row for each channel, brand, period and currency."""
+        codes = channel_codes(self._connection)
+        made = by_channel(self._chosen, codes, lambda chosen: self._narrowed(chosen).rows(brands))
+        return sorted(made, key=lambda row: (row["period"], row["channel"], row["currency"]))
+
+    def _narrowed(self, chosen: Filter) -> "_Report":
+        """Return this report of a narrower filter; both count outliers and days with data together."""
+        narrowed = copy(self)
+        narrowed._chosen = chosen
+        return narrowed
+
+    def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+        """Return a row for each brand, period and currency, the brands in the order given."""
+        chosen = replace(self._chosen, brands=brands)
+        gathered = self._gather(chosen.grouped("brand"))
+        self.seen |= gathered.days
+        self._outliers = self.aside.of(chosen.grouped("brand"), self._report_progress)
+        now = figures(gathered)
+        before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
+        prices = PriceChanges(
+            self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._report_progress
+        )
+        of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
+        for key, figure in figures(self._gather(chosen.grouped("brand", "category"))).items():
+            of_brand.setdefault(key[:3], []).append((key.second_group, figure))
+        wanted = sorted({category for listed in of_brand.values() for category, _ in listed if category})
+        of_category = figures(self._gather(self._in(wanted).grouped("category"))) if wanted else {}
+        main = {key: _main(listed) for key, listed in of_brand.items()}
+        rivals = self._rivals(sorted({category for category in main.values() if category}))
+        peers = {key: self._peers(rivals, key, main[key[:3]]) for key in now}
+        listed_brands = sorted({*brands, *(one.first_group for listed in peers.values() for one in listed)})
+        names = brand_names(self._connection, listed_brands)
+        rows = []
+        for key, figure in now.items():
+            row = self._row(key, figure, {**now, **before}, names)
+            row |= prices.columns(key, row["median_change"])
+            self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
+            row["peers"] = [_peer(names[one.first_group], rivals[main[key[:3]]][one]) for one in peers[key]]
+            rows.append(row)
+        positions = {names[brand][0]: position for position, brand in enumerate(brands)}
+        return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
+
+    def _gather(self, chosen: Filter, days: Range | None = None) -> Any:
+        return gather(self._connection, self._tree, chosen, days or self._days, self._report_progress)
+
+    def _in(self, categories: list[int]) -> Filter:
+        return replace(self._chosen, brands=None, categories=tuple(categories), tops=tuple(categories))
+
+    def _rivals(self, categories: list[int]) -> dict[int, dict[Key, Figure]]:
+        return {number: figures(self._gather(self._in([number]).grouped("brand"))) for number in categories}
+
+    def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
+        known = rivals.get(category, {})
+        others = [one for one in known if one[:2] == key[:2] and one.first_group not in (0, key.first_group)]
+        return sorted(others, key=lambda one: (-known[one].n, one.first_group))[:PEERS]
+
+    def _row(self, key: Key, now: Figure, known: dict[Key, Figure], names: Any) -> dict[str, Any]:
+        earlier = key._replace(period=period_before(self._days, key.period))
+        was = known.get(earlier)
+        standing = self._ranks[key[:2]].of(key.first_group)
+        stood = self._ranks[earlier[:2]].of(key.first_group) if earlier[:2] in self._ranks else None
+        assert standing is not None
+        slug, name = names[key.first_group]
+        return {
+            "period": day_of(key.period),
+            "brand": slug,
+            "name": name,
+            "currency": key.currency,
+            "rank": standing.rank,
+            "rank_before": stood.rank if stood else None,
+            "ranked": standing.of,
+            "percentile": standing.percentile,
+            "items": now.items,
+            "observations": now.n,
+            "set_aside": self._outliers.get(key, 0),
+            "median": now.median,
+            "median_change": change(now.median, was.median if was else None),
+            "kind": self._chosen.kind,
+            **now.discounts,
+        }
+
+    def _add_categories(
+        self, row: dict[str, Any], now: Figure, key: Key, parts: list[tuple[int, Figure]], known: dict[Key, Figure]
+    ) -> None:
+        row["categories"], weighted, n = [], 0.0, 0
+        for category, part in sorted(parts, key=lambda one: (-one[1].n, one[0])):
+            whole = known.get(Key(key.currency, key.period, category, 0))
+            against = float(part.median / whole.median) if whole and whole.median else None
+            if against is not None:
+                weighted, n = weighted + against * part.n, n + part.n
+            code = self._tree.by_id[category].code if category else None
+            row["categories"].append(
+                {
+                    "category": code,
+                    "items": part.items,
+                    "observations": part.n,
+                    "share": round(part.n / now.n, 6),
+                    "median": part.median,
+                    "category_median": whole.median if whole else None,
+                    "against_category": round(against, 6) if against is not None else None,
+                }
+            )
+        row["against_categories"] = round(weighted / n, 6) if n else None
+
+
+def _main(parts: list[tuple[int, Figure]]) -> int:
+    return min(((-part.n, category) for category, part in parts if category), default=(0, 0))[1]
+
+
+def _peer(name: tuple[str, str], figure: Figure) -> dict[str, Any]:
+    return {"brand": name[0], "name": name[1], "observations": figure.n, "median": figure.median}

@@ -1,0 +1,220 @@
+"""Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from statistics import median
+from typing import Any
+
+from shared.clock import utc_now
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
+from workers.analytics.reports.periods import GRANULARITIES, Range
+from workers.analytics.rollups.codec import unpack
+
+SQL = beside(__file__, "reports.sql")
+DEFAULT_DAYS = 90
+ENOUGH_SHARE = 0.2
+"""Of the median day's observations: with fewer, a day does not end the default window."""
+DIMENSIONS = ("brand", "category", "channel")
+KINDS = {"listing": ("l",), "sale": ("s",), "both": ("l", "s")}
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category, and the ids of it and of all below it."""
+
+    id: int
+    code: str
+    path: tuple[str, ...]
+    below: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All categories, by code and by id."""
+
+    by_code: dict[str, Category]
+    by_id: dict[int, Category]
+
+    @classmethod
+    def read(cls, connection: Connection) -> "Tree":
+        """Read them."""
+        rows = connection.execute(SQL.categories).fetchall()
+        below: dict[str, list[int]] = {code: [] for _, code, _ in rows}
+        for number, code, _ in rows:
+            parts = code.split(".")
+            for n in range(1, len(parts) + 1):
+                below.setdefault(".".join(parts[:n]), []).append(number)
+        listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
+        return cls({one.code: one for one in listed}, {one.id: one for one in listed})
+
+    def find(self, code: str) -> Category:
+        """Return a category; raise CategoryNotFound."""
+        if code not in self.by_code:
+            raise CategoryNotFound(code)
+        return self.by_code[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which observations. None: all. `tops` are the categories that were named and do not lie below another of them.
+
+    `kinds` are `l` (listings), `s` (sales); empty as long as it is not settled which of them the answer is of.
+    `outliers` says whether those that statistics set aside belong to them.
+    """
+
+    brands: tuple[int, ...] | None = None
+    categories: tuple[int, ...] | None = None
+    tops: tuple[int, ...] = ()
+    channels: tuple[int, ...] | None = None
+    currency: str | None = None
+    group_by: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    outliers: bool = False
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Return the kinds of the rollups that hold them; outliers are in rollups of their own."""
+        kinds = self.kinds or KINDS["both"]
+        return (*kinds, *(kind.upper() for kind in kinds)) if self.outliers else kinds
+
+    @property
+    def set_aside(self) -> tuple[str, ...]:
+        """Return the kinds of the rollups that hold the outliers alone."""
+        return tuple(kind.upper() for kind in self.kinds)
+
+    @property
+    def kind(self) -> str:
+        """Return how a caller names the kinds; they must be settled."""
+        return next(name for name, kinds in KINDS.items() if kinds == self.kinds)
+
+    @property
+    def scope(self) -> tuple[str, tuple[int, ...]]:
+        """Return the rollups that together hold just these brands, or these categories, or everything."""
+        if self.brands is not None:
+            return "b", self.brands
+        return ("t", self.tops) if self.categories is not None else ("a", (0,))
+
+    def grouped(self, *names: str) -> "Filter":
+        """Return the same observations in other groups."""
+        return replace(self, group_by=names)
+
+
+def brand_ids(connection: Connection, slugs: list[str]) -> tuple[int, ...]:
+    """Return the ids of brands; raise BrandNotFound for the first that is unknown."""
+    brands = {slug: number for number, slug, _ in connection.execute(SQL.brands, (slugs,))}
+    for slug in slugs:
+        if slug not in brands:
+            raise BrandNotFound(slug)
+    return tuple(sorted(brands.values()))
+
+
+def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) -> Filter:
+    """Resolve the parameters brand, category, channel, currency, kind and group_by."""
+    brands, codes = parameters.get("brand") or [], parameters.get("category") or []
+    chosen = [tree.find(code) for code in dict.fromkeys(codes)]
+    categories = sorted({number for one in chosen for number in one.below})
+    tops = [one.id for one in chosen if not any(one.id in other.below for other in chosen if other is not one)]
+    return Filter(
+        brands=brand_ids(connection, brands) if brands else None,
+        categories=tuple(categories) if codes else None,
+        tops=tuple(sorted(tops)),
+        channels=_channels(connection, parameters.get("channel") or []),
+        currency=parameters.get("currency"),
+        group_by=_group_by(parameters.get("group_by") or []),
+        kinds=_kinds(parameters.get("kind")),
+        outliers=parameters.get("outliers") == "include",
+    )
+
+
+def range_of(
+    connection: Connection, chosen: Filter, parameters: dict[str, Any], granularities: tuple[str, ...] = GRANULARITIES
+) -> Range:
+    """Return the days asked for; by default 90, up to the last day with enough data of what is asked for."""
+    granularity = parameters.get("granularity")
+    if granularity is not None and granularity not in granularities:
+        raise InvalidParameter("granularity", f"must be one of {', '.join(granularities)}", granularity)
+    first, last, ended_by = _day(parameters, "from"), _day(parameters, "to"), "request"
+    if last is None:
+        last, ended_by = _window_end(connection, chosen)
+        if first is not None and first > last:
+            return Range(first, first, granularity, awaits_data=True)
+    if first is None:
+        first = last - timedelta(days=DEFAULT_DAYS - 1)
+    if first > last:
+        raise InvalidParameter("from", f"must not be after `to`, which is {last.isoformat()}", first.isoformat())
+    return Range(first, last, granularity, ended_by)
+
+
+def with_defaults(parameters: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Return parameters with a report's own defaults in the place of those that are not given."""
+    return defaults | {name: value for name, value in parameters.items() if value is not None}
+
+
+def whole_months(parameters: dict[str, Any]) -> Range | None:
+    """Return the days asked for if they are given and are whole calendar months, month by month."""
+    if parameters.get("granularity") not in (None, "month"):
+        return None
+    first, last = _day(parameters, "from"), _day(parameters, "to")
+    if first is None or last is None or first > last or first.day > 1 or (last + timedelta(days=1)).day > 1:
+        return None
+    return Range(first, last, "month")
+
+
+def _window_end(connection: Connection, chosen: Filter) -> tuple[date, str]:
+    """Return the last day of the default window: of what is asked for, else of the whole index, else today."""
+    everything = Filter(currency=chosen.currency, kinds=chosen.kinds)
+    for ended_by, one in (("data", chosen), ("index", everything)):
+        counts = _observations_by_day(connection, one)
+        if counts:
+            return last_day_with_enough(counts), ended_by
+    return utc_now().date(), "today"
+
+
+def _observations_by_day(connection: Connection, chosen: Filter) -> dict[date, int]:
+    scope, ids = chosen.scope
+    values = (scope, list(ids), chosen.currency, list(chosen.strata))
+    counts: dict[date, int] = {}
+    for month, packed in connection.cursor(binary=True).execute(SQL.days, values):
+        by_day = unpack(packed)[0]
+        for position in by_day.nonzero()[0].tolist():
+            day = month + timedelta(days=position)
+            counts[day] = counts.get(day, 0) + int(by_day[position])
+    return counts
+
+
+def last_day_with_enough(counts: Mapping[date, int]) -> date:
+    """Return the last day with at least a fifth of the median day's observations: a few stray rows end no window."""
+    enough = ENOUGH_SHARE * median(counts.values())
+    return max(day for day, n in counts.items() if n >= enough)
+
+
+def _day(parameters: dict[str, Any], name: str) -> date | None:
+    text = parameters.get(name)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise InvalidParameter(name, "must be a date as YYYY-MM-DD") from None
+
+
+def _channels(connection: Connection, codes: list[str]) -> tuple[int, ...] | None:
+    if not codes:
+        return None
+    known = {code: number for number, code in connection.execute(SQL.channels)}
+    if set(codes) - known.keys():
+        raise InvalidParameter("channel", f"must be one of {', '.join(sorted(known)[:50]) or 'none: no data yet'}")
+    return tuple(sorted({known[code] for code in codes}))
+
+
+def _kinds(name: str | None) -> tuple[str, ...]:
+    if name is not None and name not in KINDS:
+        raise InvalidParameter("kind", f"must be one of {', '.join(KINDS)}")
+    return KINDS[name] if name else ()
+
+
+def _group_by(names: list[str]) -> tuple[str, ...]:
+    if len(set(names)) != len(names) or len(names) > 2 or set(names) - set(DIMENSIONS):
+        raise InvalidParameter("group_by", f"must be at most two of {', '.join(DIMENSIONS)}, each once")
+    return tuple(names)

@@ -1,0 +1,193 @@
+"""The price index of brands or categories: how prices of the same items changed, free of the mix."""
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shared.analytics.results import SIX_DECIMALS
+from shared.db.connect import Connection
+from shared.errors import InvalidParameter
+from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
+from shared.price_index.panel import IndexNotDefined, PriceTable
+from shared.price_index.question import Question, method_named, needs_quantities, splice_named
+from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
+from workers.analytics.reports.aggregator import GroupedSeries
+from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of, with_defaults
+from workers.analytics.reports.item_prices import price_tables
+from workers.analytics.reports.periods import LONGER, day_of
+from workers.analytics.reports.price_change import REPLICATES, disagrees, seed_of
+from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
+from workers.analytics.reports.rendering import MONEY, coverage
+from workers.analytics.reports.result import Answer
+from workers.analytics.reports.set_aside import METHOD as OUTLIERS
+from workers.analytics.reports.set_aside import SetAside
+
+FIRST = 100.0
+COMPARISONS_MAX = 4_000_000_000
+"""With more, an index takes minutes: longer than a job of its kind may."""
+LOGARITHMS_MAX = 100_000_000
+"""With more, an interval takes over 800 MB of a worker's memory: over a thousand periods that are all compared."""
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("currency", pa.string()),
+        ("kind", pa.string()),
+        *((name, pa.float64()) for name in ("index", "low", "high")),
+        ("items", pa.int64()),
+        ("set_aside", pa.int64()),
+        ("matched_items", pa.int64()),
+        ("share_matched", pa.float64()),
+        ("new_items", pa.int64()),
+        ("vanished_items", pa.int64()),
+        ("compared_with", pa.date32()),
+        ("median", MONEY),
+        ("median_index", pa.float64()),
+        ("median_disagrees", pa.bool_()),
+    ]
+)
+UNITS = {
+    **dict.fromkeys(("index", "low", "high", "median_index"), "first period = 100"),
+    **dict.fromkeys(("items", "matched_items", "new_items", "vanished_items"), "items"),
+    "share_matched": "share of items",
+    "median": "currency",
+    "set_aside": "observations",
+}
+ROUNDING = dict.fromkeys(("index", "low", "high", "share_matched", "median_index"), SIX_DECIMALS)
+_METHOD = (
+    "an item's price in a period is the unit value of its sales, or the geometric mean of its listings; "
+    f"{{name}} over items that both periods have{{window}}; low and high: 95 % of {REPLICATES} bootstrap samples of "
+    "items; the median is of every observed price; it disagrees where median_index is outside low and high; "
+    f"{OUTLIERS}"
+)
+
+
+class _Beside(NamedTuple):
+    """The figures beside an index, by currency and first day of a period."""
+
+    medians: dict[tuple[str, date], Decimal | None]
+    set_aside: dict[tuple[str, date], int]
+
+
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute a price index.
+
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
+    question = _question(parameters)
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        chosen = filter_of(connection, tree, parameters)
+        if chosen.brands is None and chosen.categories is None:
+            raise InvalidParameter("brand", "is required, or `category`: an index is of one of them at least")
+        if needs_quantities(question):
+            chosen = _sold(chosen, question)
+        days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
+        chosen = settled(connection, tree, chosen, days)
+        tables = price_tables(connection, tree, chosen, days, report_progress)
+        if not tables and needs_quantities(question) and not days.awaits_data:
+            raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
+        gathered = gather(connection, tree, chosen, days, report_progress)
+        aside = SetAside(connection, tree, chosen, days)
+        counts = aside.of(chosen, report_progress)
+        seed = seed_of(connection, parameters)
+    report_progress("computing", 0, len(tables))
+    others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
+    rows = []
+    for done, ((currency, _), table) in enumerate(tables.items()):
+        index = _computed(table, question, seed)
+        rows += _rows(index, chosen.kind, currency, others)
+        report_progress("computing", done + 1, len(tables))
+    rows.sort(key=lambda row: (row["currency"], row["period"]))
+    return Answer(
+        pa.Table.from_pylist(rows, SCHEMA),
+        days.first,
+        days.last,
+        coverage(days, gathered.days),
+        UNITS,
+        _METHOD.format(name=question.method.name, window=_window_told(question)),
+        ROUNDING,
+        kind=chosen.kind,
+        outliers=aside.summary(),
+        ended_by=days.ended_by,
+    )
+
+
+def _question(parameters: dict[str, Any]) -> Question:
+    try:
+        return Question(
+            method=method_named(parameters.get("method") or DEFAULT_METHOD),
+            window=parameters.get("window"),
+            splice=splice_named(parameters.get("splice") or DEFAULT_SPLICE),
+        )
+    except IndexNotDefined as error:
+        raise InvalidParameter("method", str(error)) from None
+
+
+def _sold(chosen: Filter, question: Question) -> Filter:
+    """Return the filter with the kind that has quantities; raise InvalidParameter where another one is asked for."""
+    if chosen.kinds and chosen.kinds != KINDS["sale"]:
+        raise InvalidParameter("method", f"{question.method.name} needs units, which only sales have: not listings")
+    return replace(chosen, kinds=KINDS["sale"])
+
+
+def _computed(table: PriceTable, question: Question, seed: int) -> list[IndexRow]:
+    many = comparisons(table.panel, question, REPLICATES) > COMPARISONS_MAX
+    if many or logarithms(table.panel, question, REPLICATES) > LOGARITHMS_MAX:
+        raise InvalidParameter("granularity", "these are too many periods for so many items; take longer or fewer ones")
+    try:
+        return index_rows(table.periods, table.panel, question, FIRST, Resampling(REPLICATES, seed))
+    except IndexNotDefined as error:
+        raise InvalidParameter("splice", str(error)) from None
+
+
+def _medians(gathered: GroupedSeries) -> dict[tuple[str, date], Decimal | None]:
+    positions = {segment: position for position, segment in enumerate(gathered.spread.segment.tolist())}
+    return {
+        (key.currency, day_of(key.period)): gathered.spread.percentile(positions[segment], 50, key.currency)
+        for segment, key in enumerate(gathered.keys)
+    }
+
+
+def _rows(index: list[IndexRow], kind: str, currency: str, beside: _Beside) -> list[dict[str, Any]]:
+    first = beside.medians[currency, date.fromisoformat(index[0].period)]
+    rows = []
+    for row in index:
+        period = date.fromisoformat(row.period)
+        median = beside.medians[currency, period]
+        relative = FIRST * float(median) / float(first) if first and median is not None else None
+        rows.append(
+            {
+                "period": period,
+                "currency": currency,
+                "kind": kind,
+                "index": _rounded(row.index),
+                "low": _rounded(row.low),
+                "high": _rounded(row.high),
+                "items": row.items,
+                "set_aside": beside.set_aside.get((currency, period), 0),
+                "matched_items": row.matched_items,
+                "share_matched": _rounded(row.share_matched),
+                "new_items": row.new,
+                "vanished_items": row.vanished,
+                "compared_with": date.fromisoformat(row.compared_with) if row.compared_with else None,
+                "median": median,
+                "median_index": _rounded(relative),
+                "median_disagrees": disagrees(relative, row.low, row.high),
+            }
+        )
+    return rows
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _window_told(question: Question) -> str:
+    if not question.over_window:
+        return ", chained" if question.window is None else ", chained (`window` is not used: it compares two periods)"
+    if question.window is None:
+        return ""
+    return f", in windows of {question.window} periods that have data, linked by the {question.splice} splice"

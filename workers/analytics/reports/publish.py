@@ -1,0 +1,270 @@
+"""A read replica for reports: read only when it holds the ordered data_version; otherwise the primary is read."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from io import BytesIO
+from typing import Any, BinaryIO, TypeVar, cast
+
+import msgspec
+import psycopg
+from psycopg.types.json import Jsonb
+
+from shared.analytics import results as layout
+from shared.analytics.results import MEDIA_TYPES, Manifest, write
+from shared.db.connect import Connection, connect
+from shared.db.queries import beside
+from shared.errors import CellsOutdated
+from shared.jobs.contract import (
+    BRAND_INSIGHTS,
+    CATEGORY_INSIGHTS,
+    COHORTS,
+    KINDS,
+    PRICE_INDEX,
+    REDUCTIONS,
+    SUSTAINABILITY_ROLLUP,
+    fingerprint,
+)
+from shared.objects.directory import ResultStore
+from shared.telemetry import metrics
+from shared.telemetry.log import Log
+from workers.analytics.reports import (
+    brand_insights,
+    category_insights,
+    cohorts,
+    price_index,
+    reductions,
+    sustainability_rollup,
+)
+from workers.analytics.reports.conversion import convert
+from workers.analytics.reports.query import ReportProgress
+from workers.analytics.reports.result import Answer
+from workers.analytics.rollups.layout import LAYOUT
+from workers.jobs.context import Job
+from workers.jobs.job_handler import JobContext, Outcome
+from workers.jobs.leases import SQL as LEASE
+from workers.jobs.leases import Lease, cancel_statement
+
+SQL = beside(__file__, "publish.sql")
+_LOOK_SECONDS = 0.05
+_REST_SECONDS = 10.0
+_TRIES = 2
+Result = TypeVar("Result")
+
+
+class Replica:
+    """A streaming replica as one worker process knows it; without an address it is never read.
+
+    After a failure it is not read for some seconds.
+    """
+
+    def __init__(self, url: str, wait_seconds: float, log: Log) -> None:
+        self._url = url
+        self._wait_seconds = wait_seconds
+        self._log = log
+        self._rests_until = 0.0
+
+    def read(self, lease: Lease, version: int, work: Callable[[Connection], Result]) -> Result | None:
+        """Read on the replica, in a state of it that holds this data_version; None where the primary must be read.
+
+        Raises LeaseLost or JobTimeout if the attempt must stop, and whatever the reading itself raises.
+        """
+        if not self._url:
+            return None
+        if time.monotonic() < self._rests_until:
+            metrics.replica_reads.labels("rested").inc()
+            return None
+        why, failure = "conflict", None
+        for _ in range(_TRIES):
+            try:
+                answer = self._read(lease, version, work)
+            except psycopg.Error as error:
+                lease.check()  # a cancelled statement surfaces here as an error
+                failure = type(error).__name__
+                if _gave_way(error):
+                    continue
+                why = "away"
+                break
+            if answer is not None:
+                metrics.replica_reads.labels("replica").inc()
+                return answer
+            why = "behind"
+            break
+        self._pass_over(lease, why, failure)
+        return None
+
+    def _read(self, lease: Lease, version: int, work: Callable[[Connection], Result]) -> Result | None:
+        with (
+            connect(self._url, application="replica", autocommit=True) as connection,
+            lease.stopped_by(lambda: cancel_statement(connection)),
+        ):
+            return work(connection) if self._has_come(lease, connection, version) else None
+
+    def _has_come(self, lease: Lease, connection: Connection, version: int) -> bool:
+        """Wait until the replica has replayed the load that made this data_version.
+
+        Replay never goes back, so once the version is visible the check cannot become stale.
+        """
+        ends = time.monotonic() + self._wait_seconds
+        while True:
+            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
+            assert row is not None
+            held, readable = row
+            if readable and held >= version:
+                return True
+            if time.monotonic() >= ends:
+                return False
+            lease.check()
+            time.sleep(_LOOK_SECONDS)
+
+    def _pass_over(self, lease: Lease, why: str, error: str | None) -> None:
+        # One job has waited for a replica that lags or is unavailable; the next job need not wait too.
+        self._rests_until = time.monotonic() + (0.0 if why == "conflict" else _REST_SECONDS)
+        metrics.replica_reads.labels(why).inc()
+        self._log.warning("replica-passed-over", job=lease.job_id, why=why, error=error)
+
+
+def _gave_way(error: psycopg.Error) -> bool:
+    """Return whether a query was cancelled for the replica's replay (class 40), or by its operator (57014)."""
+    return (error.sqlstate or "").startswith("40") or isinstance(error, psycopg.errors.QueryCanceled)
+
+
+# Which function computes which report.
+
+
+Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
+COMPUTATIONS: dict[str, Make] = {
+    COHORTS.name: cohorts.make,
+    CATEGORY_INSIGHTS.name: category_insights.make,
+    BRAND_INSIGHTS.name: brand_insights.make,
+    PRICE_INDEX.name: price_index.make,
+    REDUCTIONS.name: reductions.make,
+    SUSTAINABILITY_ROLLUP.name: sustainability_rollup.make,
+}
+
+
+# A report from its computation to its published result: one snapshot, bytes under the attempt, one fenced UPDATE.
+
+
+ARTICLES = "an article that several sources have is one item"
+"""The assumptions of every report."""
+
+
+class ReportHandler:
+    """One kind of report: computed from one snapshot of the replica or the primary, and stored as one file."""
+
+    def __init__(self, compute: Make, replica: Replica) -> None:
+        self._compute = compute
+        self._replica = replica
+
+    def run(self, context: JobContext) -> Outcome:
+        """Compute the report and write it under its attempt; it is not visible before `publish`."""
+        job = context.job
+
+        def read(source: Connection) -> tuple[int, Answer]:
+            return self._read(source, context)
+
+        from_replica = self._replica.read(context.lease, job.data_version, read)
+        context.lease.check()
+        data_version, answer = from_replica or read(context.connection)
+        context.progress("writing", 0, answer.rows.num_rows)
+        manifest = _write(context.services.objects, job, data_version, answer)
+        return Outcome(
+            msgspec.to_builtins(manifest),
+            bytes=manifest.bytes,
+            rows=manifest.rows,
+            data_version=data_version,
+            fingerprint=fingerprint(job.parameters, manifest.format, data_version),
+        )
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish the written file; False if the job is no longer ours, and then the file is never visible."""
+        job = context.job
+        values = (
+            job.id,
+            job.attempt,
+            Jsonb(outcome.result),
+            KINDS[job.kind].kept_hours,
+            outcome.data_version,
+            outcome.fingerprint,
+            outcome.rows,
+        )
+        return context.connection.execute(LEASE.publish, values).fetchone() is not None
+
+    def _read(self, connection: Connection, context: JobContext) -> tuple[int, Answer]:
+        connection.autocommit = False
+        connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
+        try:
+            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
+            assert row is not None
+            version, readable = row
+            if not readable:
+                raise CellsOutdated
+            parameters = context.job.parameters
+            return version, convert(connection, self._compute(connection, parameters, context.progress), parameters)
+        finally:
+            if not connection.closed:
+                connection.rollback()
+                connection.isolation_level, connection.read_only = None, None
+                connection.autocommit = True
+
+
+def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
+    kind, format = KINDS[job.kind], job.format
+    key = layout.key_of(job.id, job.attempt, kind.name, format)
+    with store.writing(key) as file:
+        meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, kind.units), format, file)
+        size, sha256 = _read_back(file)
+    return Manifest(
+        key=key,
+        format=format,
+        media_type=MEDIA_TYPES[format],
+        rows=answer.rows.num_rows,
+        bytes=size,
+        sha256=sha256,
+        result_sha256=meta["result_sha256"],
+        data_version=data_version,
+        meta=msgspec.json.encode(meta).decode(),
+        tail_bytes=len(layout.tail(meta)) if format == "json" else 0,
+        paged=answer.page is not None,
+        after=answer.page.after if answer.page else None,
+    )
+
+
+def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> dict[str, Any]:
+    coverage = answer.coverage
+    return {
+        "data_version": data_version,
+        "result_sha256": result_sha256,
+        "cached": False,
+        "cost_units": units,
+        "rows": answer.rows.num_rows,
+        "from": answer.first,
+        "to": answer.last,
+        "window_ended_by": answer.ended_by,
+        "coverage": {
+            "days": coverage.days,
+            "observed_days": coverage.observed_days,
+            "missing_days": coverage.missing_days,
+            "first": coverage.first,
+            "last": coverage.last,
+        },
+        "units": answer.units,
+        "method": f"{answer.method}; {ARTICLES}",
+        "rounding": answer.rounding,
+        **({"kind": answer.kind} if answer.kind else {}),
+        **({"basis": answer.basis} if answer.basis else {}),
+        **({"outliers": asdict(answer.outliers)} if answer.outliers else {}),
+        **({"conversion": answer.conversion} if answer.conversion else {}),
+        **({"displacement": answer.displacement._asdict()} if answer.displacement else {}),
+        **({"total": answer.page.total} if answer.page else {}),
+    }
+
+
+def _read_back(file: BinaryIO) -> tuple[int, str]:
+    """Return the size and the SHA-256 of what the file now holds, not of what was meant to be in it."""
+    file.flush()
+    size = file.seek(0, 2)
+    file.seek(0)
+    return size, hashlib.file_digest(cast(BytesIO, file), "sha256").hexdigest()

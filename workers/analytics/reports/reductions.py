@@ -1,0 +1,189 @@
+"""Announced reductions: how many of those that began in a period hold against the prior price of their channel."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shared.analytics.results import SIX_DECIMALS
+from shared.db.connect import Connection
+from shared.prior_price.model import WINDOW_DAYS, Moment, Reason, Reference
+from shared.prior_price.reduction import reference
+from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.periods import Range, day_of, number
+from workers.analytics.reports.query import ReportProgress, rollups_with_entries, snapshot, wanted_entries
+from workers.analytics.reports.rendering import channel_codes, coverage
+from workers.analytics.reports.result import Answer
+from workers.analytics.reports.set_aside import METHOD as OUTLIERS
+from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.rollups.codec import Array, starts_of
+from workers.analytics.rollups.figures import joined
+
+VERDICTS = ("holding", "overstated", "not_below", "undecided")
+SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("channel", pa.string()),
+        ("currency", pa.string()),
+        ("items", pa.int64()),
+        ("announced", pa.int64()),
+        *((verdict, pa.int64()) for verdict in VERDICTS),
+        ("share_holding", pa.float64()),
+    ]
+)
+UNITS = {
+    "items": "items",
+    **dict.fromkeys(("announced", *VERDICTS), "reductions"),
+    "share_holding": "share of the reductions that can be judged",
+}
+ROUNDING = {"share_holding": SIX_DECIMALS}
+METHOD = (
+    "a reduction is announced on the day on which a listing falls below its list price, or falls further; it is "
+    "compared with the lowest price of the 30 days before (Directive 98/6/EC Art. 6a): holding: the list price is not "
+    "above it; overstated: the price is below it and the list price above; not_below: the price is not below it; "
+    f"undecided: a day was not observed, or an earlier step is within the 30 days; {OUTLIERS}"
+)
+
+
+class _Prices(NamedTuple):
+    """The lowest listing of each currency, item, channel and day, in that order; `day` counts from 1970."""
+
+    currency: Array
+    item: Array
+    channel: Array
+    day: Array
+    price: Array
+    list_price: Array
+
+
+class _Announced(NamedTuple):
+    """One announced reduction."""
+
+    period: int
+    channel: int
+    currency: str
+    item: int
+    verdict: str
+
+
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Judge announced reductions.
+
+    Raises CategoryNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        chosen = replace(filter_of(connection, tree, parameters), kinds=KINDS["listing"])
+        days = range_of(connection, chosen, parameters)
+        prices = _read(connection, tree, chosen, days, report_progress)
+        aside = SetAside(connection, tree, chosen, days)
+        aside.of(chosen, report_progress)
+        codes = channel_codes(connection)
+    rows = _rows(_announced(prices, days), codes)
+    return Answer(
+        pa.Table.from_pylist(rows, SCHEMA),
+        days.first,
+        days.last,
+        coverage(days, {int(day) for day in np.unique(prices.day) if number(days.first) <= day}),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        kind="listing",
+        outliers=aside.summary(),
+        ended_by=days.ended_by,
+    )
+
+
+def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress) -> _Prices:
+    """Read the listings of the range, and of the days before it that its first reductions are judged by."""
+    wider = Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity)
+    scope, ids, others = rollups_with_entries(chosen, tree)
+    months = list(wider.months())
+    parts: list[tuple[Array, ...]] = []
+    cursor = connection.cursor(binary=True)
+    for done, month in enumerate(months):
+        report_progress("reading", done, len(months))
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
+        for _, currency, packed, item_ids, _ in cursor.execute(SQL.entries, values):
+            price, position, _, day, channel, _, list_price = wanted_entries(packed, others, chosen, wider, month)
+            item = np.frombuffer(item_ids, "<i8")[position]
+            since_1970 = number(month) - 1 + day.astype("i8")
+            channel, price, list_price = (column.astype("i8") for column in (channel, price, list_price))
+            parts.append((np.full(len(price), currency, "U3"), item, channel, since_1970, price, list_price))
+    report_progress("reading", len(months), len(months))
+    empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
+    prices = _Prices(*joined([empty, *parts]))
+    order = np.lexsort((-prices.price, prices.day, prices.channel, prices.item, prices.currency))
+    prices = _Prices(*(column.take(order) for column in prices))
+    first_of_day = starts_of(prices.currency, prices.item, prices.channel, prices.day)
+    last_of_day = np.append(first_of_day, len(order))[1:] - 1  # the lowest
+    return _Prices(*(column.take(last_of_day) for column in prices))
+
+
+def _announced(prices: _Prices, days: Range) -> Iterator[_Announced]:
+    """Yield the announced reductions that began in the range."""
+    if not len(prices.item):
+        return
+    series = starts_of(prices.currency, prices.item, prices.channel)
+    begins = _begins(prices, series)
+    begins = begins[(prices.day[begins] >= number(days.first)) & (prices.day[begins] <= number(days.last))]
+    periods = days.periods_of(prices.day[begins])
+    first = series[np.searchsorted(series, begins, side="right") - 1]
+    for row, start, period in zip(begins.tolist(), first.tolist(), periods.tolist(), strict=True):
+        prior = reference([_moment(prices, position) for position in range(start, row + 1)])
+        yield _Announced(
+            period,
+            int(prices.channel[row]),
+            str(prices.currency[row]),
+            int(prices.item[row]),
+            verdict(prior, Decimal(int(prices.list_price[row]))),
+        )
+
+
+def _begins(prices: _Prices, series: Array) -> Array:
+    """Return the rows on which a listing is below its list price and was not before, or was dearer."""
+    announced = prices.list_price > prices.price
+    begins = announced.copy()
+    begins[1:] &= ~announced[:-1] | (prices.price[1:] < prices.price[:-1])
+    begins[series] = announced[series]
+    rows: Array = np.flatnonzero(begins)
+    return rows
+
+
+def _moment(prices: _Prices, position: int) -> Moment:
+    listed = int(prices.list_price[position])
+    price = Decimal(int(prices.price[position]))
+    return Moment(day_of(prices.day[position]), price=price, list_price=Decimal(listed) if listed else None)
+
+
+def verdict(prior: Reference, list_price: Decimal) -> str:
+    """Return which of VERDICTS a reduction from a list price deserves."""
+    if prior.applicable and prior.prior_price is not None:
+        return "holding" if list_price <= prior.prior_price else "overstated"
+    return "not_below" if prior.reason == Reason.NOT_BELOW else "undecided"
+
+
+def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
+    groups: dict[tuple[date, str, str], list[_Announced]] = defaultdict(list)
+    for one in announced:
+        groups[day_of(one.period), codes[one.channel], one.currency].append(one)
+    return [
+        {"period": period, "channel": channel, "currency": currency, **_figures(groups[period, channel, currency])}
+        for period, channel, currency in sorted(groups)
+    ]
+
+
+def _figures(group: list[_Announced]) -> dict[str, Any]:
+    counts = {name: sum(one.verdict == name for one in group) for name in VERDICTS}
+    judged = len(group) - counts["undecided"]
+    return {
+        "items": len({one.item for one in group}),
+        "announced": len(group),
+        **counts,
+        "share_holding": round(counts["holding"] / judged, 6) if judged else None,
+    }

@@ -1,0 +1,516 @@
+"""Which items stand behind the rows of a rollup, and with how many units: as sold, or each item once."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shared.analytics.footprint import BASES, CODES, INDICATORS, weight_of
+from shared.analytics.results import NINE_DIGITS, SIX_DECIMALS
+from shared.db.connect import Connection
+from shared.errors import InvalidParameter, JobRefused
+from shared.uncertainty.displacement import requested_displacement
+from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
+from shared.uncertainty.sums import Group, interval_of_many
+from workers.analytics.reports.aggregator import Key
+from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.periods import Range, day_of, number
+from workers.analytics.reports.query import ReportProgress, has_sales, rollups_with_entries, snapshot, wanted_entries
+from workers.analytics.reports.rendering import Names, coverage
+from workers.analytics.reports.result import Answer
+from workers.analytics.rollups.codec import Array, counted, ranges
+from workers.analytics.rollups.figures import joined
+
+_PAIRS_MAX = 5_000_000
+"""Pairs of period and unpriced item: some 200 MB. More than any question that can be read needs."""
+
+
+class Quantities:
+    """Units by segment and item, month after month; segments are periods and groups. `once`: each item is one unit."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        tree: Tree,
+        chosen: Filter,
+        days: Range,
+        *,
+        once: bool,
+        pairs_max: int = _PAIRS_MAX,
+    ) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._chosen = chosen
+        self._days = days
+        self._once = once
+        self._pairs_max = pairs_max
+        self._numbers: dict[Key, int] = {}
+        self._parts: list[tuple[Array, Array, Array]] = []
+        self.seen: set[int] = set()
+
+    @property
+    def keys(self) -> list[Key]:
+        """The segments, in the order of their numbers."""
+        return list(self._numbers)
+
+    def add(self, month: date) -> None:
+        """Add a month's entries."""
+        pieces = []
+        for days, item, units, first, second in self._entries(month):
+            self.seen.update(np.unique(days).tolist())
+            pieces.append((self._days.periods_of(days), first, second, item, units))
+        if pieces:
+            self._add(*joined(pieces))
+
+    def add_unpriced(self) -> None:
+        """Add items with figures of their own and no price to each period from the day they were first seen on.
+
+        They are in no channel and no currency, so a question that names one or groups by channel is not about them.
+        Raises JobRefused where there are too many of them in too many periods.
+        """
+        if self._chosen.channels is not None or self._chosen.currency is not None or "channel" in self._chosen.group_by:
+            return
+        chosen = self._chosen
+        values = (
+            list(chosen.brands) if chosen.brands is not None else None,
+            list(chosen.categories) if chosen.categories is not None else None,
+            self._days.last,
+        )
+        rows = self._connection.execute(SQL.unpriced_items, values).fetchall()
+        if not rows:
+            return
+        item, brand, category = (np.array([row[position] for row in rows], "i8") for position in range(3))
+        first_seen = np.array([max(number(row[3]), number(self._days.first)) for row in rows], "i8")
+        periods = np.unique(self._days.periods_of(np.arange(number(self._days.first), number(self._days.last) + 1)))
+        begins = np.searchsorted(periods, self._days.periods_of(first_seen))
+        counts = len(periods) - begins
+        if counts.sum() > self._pairs_max:
+            raise JobRefused("query-too-large", "There are too many periods: ask for longer ones or a shorter range.")
+        of = {"brand": brand, "category": category}
+        zeros = np.zeros(len(item), "i8")
+        first, second = ([of[name] for name in chosen.group_by] + [zeros, zeros])[:2]
+        position = np.repeat(np.arange(len(item)), counts)
+        self._add(
+            periods[ranges(begins, counts)],
+            first[position],
+            second[position],
+            item[position],
+            np.ones(len(position), "i8"),
+        )
+
+    def totals(self) -> tuple[Array, Array, Array]:
+        """Return the distinct pairs of segment and item, and the units of each."""
+        if not self._parts:
+            return (np.empty(0, "i8"),) * 3
+        segment, item, units = counted(*joined(self._parts))
+        return segment, item, np.ones(len(units), "i8") if self._once else units
+
+    def _add(self, period: Array, first: Array, second: Array, item: Array, units: Array) -> None:
+        if not len(period):  # a rollup was read and nothing of it is of the days, brands and categories asked for
+            return
+        distinct, segment = np.unique(np.stack([period, first, second]), axis=1, return_inverse=True)
+        keys = (Key("", *map(int, column)) for column in distinct.T)
+        numbers = np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys])
+        self._parts.append(counted(numbers[segment.reshape(-1)], item, units))
+
+    def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+        scope, ids, others = rollups_with_entries(self._chosen, self._tree)
+        values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
+        for group_id, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
+            columns = wanted_entries(packed, others, self._chosen, self._days, month)
+            _, position, other, day, channel, units, _ = columns
+            item = np.frombuffer(item_ids, "<i8")[position]
+            own = ("brand", "category") if scope == "b" else ("category", "brand")
+            of = {own[0]: np.full(len(day), group_id), own[1]: other.astype("i8"), "channel": channel.astype("i8")}
+            zeros = np.zeros(len(day), "i8")
+            first, second = ([of[name] for name in self._chosen.group_by] + [zeros, zeros])[:2]
+            yield number(month) - 1 + day.astype("i8"), item, units.astype("i8"), first, second
+
+
+# The footprint of a unit of an item: its own figure, else its product type's by weight, else its category's.
+
+
+EVIDENCE = ("none", "category_average", "modelled", "measured")
+"""The bases of an item's figures, the best first; `Footprints.evidence` counts into it."""
+OWN = -1
+"""The factor number of a figure that is the item's own."""
+
+
+class Footprints(NamedTuple):
+    """Items in the order of their ids; a column for each indicator, NaN where nothing is known.
+
+    `medians` and `sigmas` are of the figures' distributions; `factors` number the factor that a figure rests on, or are
+    OWN; `common` holds the sigma of the error that all figures of a factor share.
+    """
+
+    item: Array
+    figures: Array
+    evidence: Array
+    medians: Array
+    sigmas: Array
+    factors: Array
+    common: Array
+
+    def positions(self, item: Array) -> Array:
+        """Return where items are; those of which nothing is known are at the end, in a row of NaN."""
+        position = np.searchsorted(self.item, item)
+        position[position == len(self.item)] = 0
+        known = self.item[position] == item if len(self.item) else np.zeros(len(item), bool)
+        return np.where(known, position, len(self.item))
+
+
+class _Factor(NamedTuple):
+    number: int
+    per_kg: float
+    samples: int
+    stated: Stated
+
+
+class _Cell(NamedTuple):
+    """A figure of an item for one indicator."""
+
+    figure: float = np.nan
+    median: float = np.nan
+    sigma: float = 0.0
+    factor: int = OWN
+
+
+_Factors = dict[str, _Factor]
+_Cells = dict[int, list[_Cell]]
+_UNKNOWN = _Cell()
+
+
+def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
+    """Read the figures of every item that has any."""
+    brands = list(chosen.brands) if chosen.brands is not None else None
+    categories = list(chosen.categories) if chosen.categories is not None else None
+    factors = _factors(connection.execute(SQL.factors).fetchall())
+    cells = _by_weight(connection, tree, factors, (brands, categories))
+    average = EVIDENCE.index("category_average")
+    evidence = {item: average for item, known in cells.items() if any(one.factor != OWN for one in known)}
+    for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
+        stated = of_item(per_unit, basis, Spread(*spread))
+        own = _Cell(per_unit, stated.median, stated.sigma)
+        cells.setdefault(item, [_UNKNOWN] * len(CODES))[CODES.index(indicator)] = own
+        evidence[item] = max(evidence.get(item, 0), EVIDENCE.index(basis))
+    ids = np.array(sorted(cells), "i8")
+    table = [cells[item] for item in ids.tolist()] + [[_UNKNOWN] * len(CODES)]
+    columns = [np.array([[cell[n] for cell in row] for row in table]) for n in range(len(_UNKNOWN))]
+    figures, medians, sigmas, numbers = columns
+    known = np.array([evidence.get(item, 0) for item in ids.tolist()] + [0])
+    common = np.array([factor.stated.common_sigma for *_, factor in factors], "f8")
+    return Footprints(ids, figures, known, medians, sigmas, numbers, common)
+
+
+def _factors(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str, str, _Factor]]:
+    # One food group may stand for several categories: its samples count once.
+    spreads = {(scope, name, *moments) for scope, _, name, _, *moments in rows}
+    pooled: dict[tuple[str, str], Pooled] = defaultdict(Pooled)
+    for scope, name, samples, _, log_deviation in spreads:
+        pooled[scope, name] = Pooled.of_all((pooled[scope, name], Pooled.of(samples, log_deviation)))
+    factors = []
+    for place, (scope, code, name, per_kg, samples, log_mean, log_deviation) in enumerate(rows):
+        stated = of_factor(per_kg, samples, log_mean, log_deviation, pooled[scope, name])
+        factors.append((scope, code, name, _Factor(place, per_kg, samples, stated)))
+    return factors
+
+
+def _by_weight(
+    connection: Connection,
+    tree: Tree,
+    factors: list[tuple[str, str, str, _Factor]],
+    chosen: tuple[list[int] | None, list[int] | None],
+) -> _Cells:
+    of_type: dict[str, _Factors] = {}
+    of_category: dict[str, _Factors] = {}
+    for scope, code, indicator, factor in factors:
+        (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
+    nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
+    reached = [number for number, factors in nearest.items() if factors]
+    cells: _Cells = {}
+    values = (*chosen, list(of_type), reached)
+    for item, product_type, category, weight in connection.execute(SQL.weighed_items, values):
+        kilograms = weight_of(weight)
+        if kilograms is not None:
+            figures = {**nearest.get(category, {}), **of_type.get(product_type, {})}
+            cells[item] = [_cell(figures.get(name), float(kilograms)) for name in CODES]
+    return cells
+
+
+def _cell(factor: _Factor | None, kilograms: float) -> _Cell:
+    if factor is None:
+        return _UNKNOWN
+    stated = factor.stated
+    return _Cell(factor.per_kg * kilograms, stated.median * kilograms, stated.sigma, factor.number)
+
+
+def _nearest(code: str, factors: Mapping[str, _Factors]) -> _Factors:
+    """Return for each indicator the factor of the nearest category with enough samples, else of the nearest."""
+    nearest: _Factors = {}
+    parts = code.split(".")
+    for depth in range(len(parts), 0, -1):
+        for indicator, factor in factors.get(".".join(parts[:depth]), {}).items():
+            nearer = nearest.get(indicator)
+            if nearer is None or (not enough(nearer.samples) and enough(factor.samples)):
+                nearest[indicator] = factor
+    return nearest
+
+
+# The width of a rollup's sums, and which items contribute most to them.
+
+
+CONTRIBUTORS = 3
+"""So many items are named for each indicator of a row."""
+
+
+class Bounds(NamedTuple):
+    """Low, median and high of each segment's sum; None where no item has a figure."""
+
+    low: list[float | None]
+    central: list[float | None]
+    high: list[float | None]
+
+
+class Contributor(NamedTuple):
+    """An item among those that a sum owes most to, by its share of the sum."""
+
+    segment: int
+    indicator: str
+    item: int
+    share: float
+
+
+class Amounts(NamedTuple):
+    """The entries that a rollup adds up: segment, item, the item's position in the footprints, and units of each."""
+
+    segment: Array
+    item: Array
+    position: Array
+    units: Array
+
+
+def bounds_of_sums(amounts: Amounts, footprints: Footprints, indicator: int, segments: int) -> Bounds:
+    """Return the middle 95 % of each segment's sum of an indicator.
+
+    Units of one item share its error wholly, items of one factor that factor's; all else is independent.
+    """
+    columns: list[list[float | None]] = [[None] * segments for _ in Bounds._fields]
+    medians = footprints.medians[amounts.position, indicator] * amounts.units
+    sigmas = footprints.sigmas[amounts.position, indicator]
+    numbers = footprints.factors[amounts.position, indicator].astype("i8")
+    for segment, entries in _by_segment(amounts.segment, ~np.isnan(medians)):
+        own = numbers[entries] == OWN
+        shared = _by_factor(medians[entries][~own], sigmas[entries][~own], numbers[entries][~own], footprints.common)
+        interval = interval_of_many(medians[entries][own], sigmas[entries][own], shared)
+        for column, bound in zip(columns, interval, strict=True):
+            column[segment] = float(f"{bound:.9g}")
+    return Bounds(*columns)
+
+
+def each_contributor(amounts: Amounts, footprints: Footprints) -> Iterator[Contributor]:
+    """Yield the items with the largest shares of each segment's sums, the largest first."""
+    for n, name in enumerate(CODES):
+        values = footprints.figures[amounts.position, n] * amounts.units
+        for segment, entries in _by_segment(amounts.segment, values > 0):
+            total = float(values[entries].sum())
+            # Equal shares in the order of ids, so that the same question has the same answer.
+            largest = entries[np.lexsort((amounts.item[entries], -values[entries]))[:CONTRIBUTORS]]
+            for entry in largest.tolist():
+                yield Contributor(segment, name, int(amounts.item[entry]), round(float(values[entry]) / total, 6))
+
+
+def _by_segment(segment: Array, known: Array) -> Iterator[tuple[int, Any]]:
+    """Yield each segment with the places of its entries that are known."""
+    entries = np.flatnonzero(known)
+    entries = entries[np.argsort(segment[entries], kind="stable")]
+    numbers, starts = np.unique(segment[entries], return_index=True)
+    if len(entries):
+        yield from zip(numbers.tolist(), np.split(entries, starts[1:]), strict=True)
+
+
+def _by_factor(medians: Array, sigmas: Array, numbers: Array, common: Array) -> list[Group]:
+    groups = []
+    for factor in np.unique(numbers).tolist():
+        mine = numbers == factor
+        groups.append(Group(medians[mine], sigmas[mine], float(common[factor])))
+    return groups
+
+
+# Sustainability rollup: the footprint of the units sold, or of the articles in the assortment.
+
+
+_EVIDENCE = {f"{name}_items": name for name in ("measured", "modelled", "category_average")}
+_BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
+UNITS = {
+    "units": "units",
+    "items": "items",
+    **{one.code: one.unit for one in INDICATORS},
+    **{f"{one.code}_{bound}": one.unit for one in INDICATORS for bound in Bounds._fields},
+    "items_covered": "share of items",
+    "items_measured": "share of items",
+    **dict.fromkeys(_EVIDENCE, "items"),
+    "avoided": "unit of the indicator",
+}
+METHOD = (
+    "basis sales: units sold times the figure per unit; basis assortment: the figure per unit of each distinct item, "
+    "observed or with figures of its own and no price; a figure is the item's own, else its product type's per "
+    "kilogram times its weight, else that of the nearest category; items without any figure count in units and items, "
+    "not in the sums, and a sum is null where no item of the group has a figure; an item is counted under the best "
+    "that its figures rest on; low to high are the middle 95 % of a sum and central its median, above the sum of "
+    "medians: figures are log-normal, those of one factor share its error, all others err independently; contributors "
+    "have the largest shares of a sum; widths that no source states are those within categories, or assumed: measured "
+    "×/÷ 1.10, modelled ×/÷ 2.54; avoided is the displacement rate times the bounds of what all units sold cause, also "
+    "those sold new"
+)
+ROUNDING = {
+    **dict.fromkeys((*CODES, *_BOUNDS), NINE_DIGITS),
+    **{f"avoided.{bound}": NINE_DIGITS for bound in Bounds._fields},
+    **dict.fromkeys(("items_covered", "items_measured", "contributors.share"), SIX_DECIMALS),
+}
+_FIGURES = [
+    ("basis", pa.string()),
+    ("items", pa.int64()),
+    ("units", pa.int64()),
+    *((name, pa.float64()) for name in CODES),
+    *((name, pa.float64()) for name in _BOUNDS),
+    (
+        "contributors",
+        pa.list_(pa.struct([("indicator", pa.string()), ("iid", pa.string()), ("share", pa.float64())])),
+    ),
+    ("items_covered", pa.float64()),
+    ("items_measured", pa.float64()),
+    *((name, pa.int64()) for name in _EVIDENCE),
+    (
+        "avoided",
+        pa.list_(pa.struct([("indicator", pa.string()), *((bound, pa.float64()) for bound in Bounds._fields)])),
+    ),
+]
+
+
+def make(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute a rollup.
+
+    Raises BrandNotFound, CategoryNotFound, InvalidParameter, JobRefused, and what `report_progress` raises to stop it.
+    """
+    displacement = requested_displacement(parameters.get("displacement"), parameters.get("displacement_rate"))
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        # A unit was sold and an item exists, whatever price was noted.
+        chosen = replace(filter_of(connection, tree, parameters), outliers=True)
+        days = range_of(connection, chosen, parameters)
+        basis = _basis(connection, tree, chosen, days, parameters.get("basis"))
+        report_progress("figures", 0, None)
+        footprints = read(connection, tree, chosen)
+        counted = replace(chosen, kinds=KINDS["sale" if basis == "sales" else "both"])
+        quantities = Quantities(connection, tree, counted, days, once=basis == "assortment")
+        months = list(days.months())
+        for done, month in enumerate(months):
+            report_progress("reading", done, len(months))
+            quantities.add(month)
+        if basis == "assortment":
+            quantities.add_unpriced()
+        report_progress("reading", len(months), len(months))
+        keys = quantities.keys
+        report_progress("intervals", 0, None)
+        sums = _sums(connection, quantities, footprints, basis)
+        names = Names.read(connection, tree, chosen, keys)
+    rate = displacement.rate if displacement and basis == "sales" else None
+    return Answer(
+        _table(keys, [{**row, "avoided": _avoided(row, rate)} for row in sums], chosen, names),
+        days.first,
+        days.last,
+        coverage(days, quantities.seen),
+        UNITS,
+        METHOD,
+        ROUNDING,
+        basis=basis,
+        displacement=displacement,
+        ended_by=days.ended_by,
+    )
+
+
+def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, basis: str | None) -> str:
+    if basis is not None:
+        if basis not in BASES:
+            raise InvalidParameter("basis", f"must be one of {', '.join(BASES)}")
+        return basis
+    return "sales" if has_sales(connection, tree, chosen, days) else "assortment"
+
+
+def _sums(connection: Connection, quantities: Quantities, footprints: Footprints, basis: str) -> list[dict[str, Any]]:
+    """Return each segment's figures."""
+    segment, item, units = quantities.totals()
+    count = len(quantities.keys)
+    position = footprints.positions(item)
+    figures, evidence = footprints.figures[position], footprints.evidence[position]
+    amounts = Amounts(segment, item, position, units)
+    items = np.bincount(segment, minlength=count)
+    by_evidence = {name: np.bincount(segment[evidence == EVIDENCE.index(name)], minlength=count) for name in EVIDENCE}
+    sold = np.bincount(segment, weights=units, minlength=count).astype("i8").tolist()
+    columns: dict[str, list[Any]] = {
+        "basis": [basis] * count,
+        "items": items.tolist(),
+        "units": sold if basis == "sales" else [None] * count,
+    }
+    for n, name in enumerate(CODES):
+        columns[name] = _total(segment, figures[:, n], units, count)
+        bounds = bounds_of_sums(amounts, footprints, n, count)
+        columns |= {f"{name}_{bound}": values for bound, values in bounds._asdict().items()}
+    columns["contributors"] = _contributors(connection, amounts, footprints, count)
+    columns["items_covered"] = _shares(items - by_evidence["none"], items)
+    columns["items_measured"] = _shares(by_evidence["measured"], items)
+    columns |= {name: by_evidence[evidence].tolist() for name, evidence in _EVIDENCE.items()}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _contributors(
+    connection: Connection, amounts: Amounts, footprints: Footprints, count: int
+) -> list[list[dict[str, Any]]]:
+    """Return for each segment the items that its sums owe most to, by indicator."""
+    contributors = list(each_contributor(amounts, footprints))
+    named = connection.execute(SQL.iids, (sorted({one.item for one in contributors}),)).fetchall()
+    iids: dict[int, str] = dict(named)
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(count)]
+    for one in contributors:
+        rows[one.segment].append({"indicator": one.indicator, "iid": iids[one.item], "share": one.share})
+    return rows
+
+
+def _avoided(row: dict[str, Any], rate: float | None) -> list[dict[str, Any]] | None:
+    """Return what the units of a row avoid, an entry for each indicator with a figure; None without a rate."""
+    if rate is None:
+        return None
+    known = (name for name in CODES if row[f"{name}_central"] is not None)
+    return [{"indicator": name, **_scaled(row, name, rate)} for name in known]
+
+
+def _scaled(row: dict[str, Any], name: str, rate: float) -> dict[str, float]:
+    return {bound: float(f"{rate * row[f'{name}_{bound}']:.9g}") for bound in Bounds._fields}
+
+
+def _total(segment: Array, figures: Array, units: Array, count: int) -> list[float | None]:
+    known = ~np.isnan(figures)
+    total = np.bincount(segment[known], weights=(figures * units)[known], minlength=count)
+    there = np.bincount(segment[known], minlength=count) > 0
+    return [
+        float(f"{value:.9g}") if is_there else None
+        for value, is_there in zip(total.tolist(), there.tolist(), strict=True)
+    ]
+
+
+def _shares(part: Array, items: Array) -> list[float]:
+    return [round(float(n / whole), 6) for n, whole in zip(part, items, strict=True)]
+
+
+def _table(keys: list[Key], sums: list[dict[str, Any]], chosen: Filter, names: Names) -> pa.Table:
+    schema = pa.schema([("period", pa.date32()), *((name, pa.string()) for name in chosen.group_by), *_FIGURES])
+    rows = [
+        {"period": day_of(key.period), **names.of(chosen.group_by, key), **row}
+        for key, row in zip(keys, sums, strict=True)
+    ]
+    rows.sort(key=lambda row: (row["period"], *((row[name] is None, row[name]) for name in chosen.group_by)))
+    return pa.Table.from_pylist(rows, schema)

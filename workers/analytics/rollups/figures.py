@@ -1,0 +1,352 @@
+"""Columns of integers: joined, replaced, added up; by tables where they are small, else by sorting. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Context, Decimal
+from functools import cache
+from itertools import chain, pairwise
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from shared.money import minor_digits
+from workers.analytics.rollups.codec import Array, in_order, numbered, order_by, pack_each, starts_of, unpack
+
+NARROW = 1 << 31
+"""Below it integers are kept in 32 bits: half the memory to go through."""
+_BINS_MAX = 1 << 20
+
+
+def replaced(codes: Array, bins: int, number: Callable[[int], int]) -> Array:
+    """Return the number of each code, all of them below `bins`; `number` gives it, once for each, in order."""
+    if bins > _BINS_MAX:
+        distinct, positions = np.unique(codes, return_inverse=True)
+        return np.array([number(code) for code in distinct.tolist()], "i4").take(positions)
+    occurs = np.zeros(bins, bool)
+    occurs[codes] = True
+    distinct = np.flatnonzero(occurs)
+    numbers = np.empty(bins, "i4")
+    numbers[distinct] = [number(code) for code in distinct.tolist()]
+    return numbers.take(codes)
+
+
+def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return the distinct pairs, and the sum of `n` over each."""
+    if not len(first):
+        return first, second, first
+    low, least = int(second.min()), int(first.min())
+    width = int(second.max()) - low + 1
+    bins = (int(first.max()) - least + 1) * width
+    kind = "i4" if bins < NARROW else "i8"
+    key = (first - least).astype(kind)
+    key *= width
+    key += second.astype(kind, copy=False)
+    key -= low
+    if bins <= _BINS_MAX:
+        sums = np.bincount(key, weights=n, minlength=bins)
+        distinct = np.flatnonzero(sums)
+        return distinct // width + least, distinct % width + low, sums[distinct].astype("i8")
+    distinct, positions = np.unique(key, return_inverse=True)
+    return distinct // width + least, distinct % width + low, np.bincount(positions, weights=n).astype("i8")
+
+
+def join(parts: list[Array]) -> Array:
+    """Return several arrays as one."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def joined(parts: Sequence[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """Return the columns of several parts, each as one; there must be a part."""
+    return tuple(join(list(column)) for column in zip(*parts, strict=True))
+
+
+# The statistics of counted prices, exact: integers of the minor unit until the last division. Pure.
+
+
+PERCENTS = (10, 25, 50, 75, 90)
+SCALE = 6
+"""Digits after the point of every amount: enough for a quarter of the smallest unit of any currency."""
+_PERCENTS = np.array(PERCENTS)
+_EXACT = Context(prec=60)
+_NARROW = 1 << 32
+_SUM_MAX = 1 << 63
+METHOD = (
+    "percentiles are exact (percentile_cont over every observed price), never rounded; "
+    "mean and sample standard deviation are rounded half-even to the sixth decimal"
+)
+
+
+class Spread(NamedTuple):
+    """Figures of each segment, in minor units: `hundredths` of a minor unit, a column each of PERCENTS."""
+
+    segment: Array
+    n: Array
+    least: Array
+    most: Array
+    hundredths: Array
+    total: list[int]
+    squares: list[int]
+
+    def mean(self, position: int, currency: str) -> int:
+        """Return the arithmetic mean in millionths of the currency, rounded half-even."""
+        return _half_even(self.total[position] * _millionths(currency), int(self.n[position]))
+
+    def deviation(self, position: int, currency: str) -> int | None:
+        """Return the sample standard deviation in millionths, rounded half-even; None for a single price."""
+        n, total, squares = int(self.n[position]), self.total[position], self.squares[position]
+        if n < 2:
+            return None
+        variance, divisor = (n * squares - total * total) * _millionths(currency) ** 2, n * (n - 1)
+        root = isqrt(variance // divisor)
+        beyond_half = 4 * variance - (2 * root + 1) ** 2 * divisor
+        return root + (beyond_half > 0 or (beyond_half == 0 and root % 2))
+
+    @classmethod
+    def joined(cls, parts: "list[Spread]") -> "Spread":
+        """Return several, which share no segment, as one."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return spread(*(np.empty(0, "i8"),) * 2)
+        segment, n, least, most, hundredths = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:5])
+        total, squares = (
+            list(chain.from_iterable(getattr(one, name) for one in parts)) for name in ("total", "squares")
+        )
+        return cls(segment, n, least, most, hundredths, total, squares)
+
+    def percentile(self, position: int, percent: int, currency: str) -> Decimal:
+        """Return a percentile of PERCENTS, exactly."""
+        return amount(int(self.hundredths[position, PERCENTS.index(percent)]), currency)
+
+
+def amount(hundredths: int, currency: str) -> Decimal:
+    """Turn hundredths of a minor unit into an amount; exact, as no currency has more than four minor digits."""
+    return Decimal(hundredths).scaleb(-minor_digits(currency) - 2, _EXACT)
+
+
+@cache
+def millionths_of_hundredth(currency: str) -> int:
+    """Return how many millionths of the currency a hundredth of a minor unit is: a whole number, as in `amount`."""
+    return _millionths(currency) // 100
+
+
+@cache
+def _millionths(currency: str) -> int:
+    """Return how many there are in a minor unit."""
+    return int(10 ** (SCALE - minor_digits(currency)))
+
+
+def _half_even(dividend: int, divisor: int) -> int:
+    quotient, rest = divmod(dividend, divisor)
+    return quotient + (2 * rest > divisor or (2 * rest == divisor and quotient % 2))
+
+
+def spread(segment: Array, price: Array, times: Array | None = None) -> Spread:
+    """Make the statistics of segments from prices, sorted by segment and price; `times`: how often each.
+
+    Without `times` each comes once.
+    """
+    starts = starts_of(segment)
+    ends = np.empty_like(starts)
+    ends[:-1], ends[-1:] = starts[1:] - 1, len(segment) - 1
+    upto = None if times is None else times.cumsum()
+    base = starts if times is None or upto is None else upto.take(starts) - times.take(starts)
+    n = (ends + 1 if upto is None else upto.take(ends)) - base
+    before = base[:, None]
+    low, rest = np.divmod(_PERCENTS * (n[:, None] - 1), 100)
+    ranks = (before + low, before + np.minimum(low + 1, n[:, None] - 1))
+    places = ranks if upto is None else (upto.searchsorted(rank, side="right") for rank in ranks)
+    lower, upper = (price.take(place).astype("i8", copy=False) for place in places)
+    hundredths = lower * 100 + (upper - lower) * rest
+    total, squares = _powers(price, times, starts)
+    least, most = (price.take(place).astype("i8", copy=False) for place in (starts, ends))
+    return Spread(segment.take(starts).astype("i8", copy=False), n, least, most, hundredths, total, squares)
+
+
+class Discounts(NamedTuple):
+    """By segment: observations with a list price, how many of them were below it, and by how much (NaN: none)."""
+
+    listed: Array
+    promoted: Array
+    mean: Array
+    median: Array
+
+    @classmethod
+    def none(cls, count: int) -> "Discounts":
+        """Return those of `count` segments without any list price."""
+        return cls(*np.zeros((2, count), "i8"), *np.full((2, count), np.nan))
+
+    def rows(self, segments: Array) -> list[dict[str, int | float | None]]:
+        """Return figures of segments as the columns of an answer; the depth is 1 - price / list price."""
+        columns = (column.take(segments).tolist() for column in self)
+        return [
+            {
+                "list_price_n": listed,
+                "promotion_share": round(promoted / listed, 6) if listed else None,
+                "discount_mean": round(mean, 6) if promoted else None,
+                "discount_median": round(median, 6) if promoted else None,
+            }
+            for listed, promoted, mean, median in zip(*columns, strict=True)
+        ]
+
+
+def discounts(count: int, segment: Array, price: Array, list_price: Array, times: Array) -> Discounts:
+    """Make the discounts of `count` segments from pairs of price and list price, and how often each comes."""
+    if not len(segment):
+        return Discounts.none(count)
+    listed = np.bincount(segment, weights=times, minlength=count).astype("i8")
+    below = np.flatnonzero(list_price > price)
+    segment, times = segment.take(below), times.take(below)
+    depth = (list_price.take(below) - price.take(below)) / list_price.take(below)
+    # By depth, then by segment: a stable sort of small whole numbers is one pass, and several times as fast as lexsort.
+    order = np.argsort(depth)
+    order = order.take(np.argsort(segment.take(order).astype(np.min_scalar_type(count)), kind="stable"))
+    segment, times, depth = segment.take(order), times.take(order), depth.take(order)
+    promoted = np.bincount(segment, weights=times, minlength=count).astype("i8")
+    mean, median = np.full(count, np.nan), np.full(count, np.nan)
+    there = np.flatnonzero(promoted)
+    if len(there):
+        mean[there] = np.bincount(segment, weights=depth * times, minlength=count)[there] / promoted[there]
+        upto, before = np.cumsum(times), (np.cumsum(promoted) - promoted)[there]
+        low, high = (
+            depth.take(np.searchsorted(upto, before + rank, side="right"))
+            for rank in ((promoted[there] - 1) // 2, promoted[there] // 2)
+        )
+        median[there] = (low + high) / 2
+    return Discounts(listed, promoted, mean, median)
+
+
+def _powers(price: Array, times: Array | None, starts: Array) -> tuple[list[int], list[int]]:
+    """Return the sum and the sum of squares of each segment's prices."""
+    if not len(starts):
+        return [], []
+    price = price.astype("i8", copy=False)
+    most, count = int(price.max()), len(price) if times is None else int(times.sum())
+    if most**2 * count < _SUM_MAX:
+        summed = price if times is None else price * times
+        return np.add.reduceat(summed, starts).tolist(), np.add.reduceat(summed * price, starts).tolist()
+    t = np.ones(len(price), "i8") if times is None else times
+    if most >= _NARROW:  # beyond 42 million dollars: rare enough for Python's own integers
+        p, t = price.astype(object), t.astype(object)
+        return list(np.add.reduceat(p * t, starts)), list(np.add.reduceat(p * p * t, starts))
+    # In halves of 16 bits no sum leaves 63 bits, however many observations there are.
+    high, low = price >> 16, price & 0xFFFF
+    sums = [np.add.reduceat(part * t, starts).tolist() for part in (high, low, high * high, high * low, low * low)]
+    total = [(h << 16) + lo for h, lo in zip(sums[0], sums[1], strict=True)]
+    squares = [(hh << 32) + (hl << 17) + ll for hh, hl, ll in zip(*sums[2:], strict=True)]
+    return total, squares
+
+
+# The finished figures of a large rollup's groups: what a report by channel or by category shows of a month. Pure.
+# Such a report would sort all entries of the month to show a few rows. Groups of several rollups, and days that are
+# not the whole month, need the entries: percentiles do not add up.
+
+
+# Each costs a load half a millisecond, however few entries there are. Of fewer, or of fewer a group, they spare little.
+ENTRIES_MIN = 4_096
+ENTRIES_A_GROUP_MIN = 32
+_DAYS = 32
+_LENGTH_BYTES = 4
+_INTEGER_MAX = 1 << 63
+
+
+class GroupFigures(NamedTuple):
+    """Figures of each group; `place` is a place among the groups. Days are those of the month.
+
+    The last three columns are the distinct pairs of group and channel, and how many observations each has.
+    """
+
+    group: Array
+    items: Array
+    first_day: Array
+    last_day: Array
+    spread: Spread
+    discounts: Discounts
+    place: Array
+    channel: Array
+    n: Array
+
+
+def of_entries(group: Array, item: Array, day: Array, channel: Array, price: Array, list_price: Array) -> GroupFigures:
+    """Return the figures of entries, which come in the order of their items; `group` is what they are grouped by."""
+    ids, place = numbered(group)
+    order = order_by(place)
+    ordered = place.take(order)
+    firsts = starts_of(ordered, item.take(order))
+    seen = np.bincount(place * _DAYS + day, minlength=len(ids) * _DAYS).reshape(-1, _DAYS) > 0
+    listed = np.flatnonzero(list_price)
+    prices, list_prices = (column.take(listed).astype("i8") for column in (price, list_price))
+    return GroupFigures(
+        ids,
+        np.bincount(ordered.take(firsts)),
+        seen.argmax(axis=1),
+        _DAYS - 1 - seen[:, ::-1].argmax(axis=1),
+        spread(*in_order(place, price)),
+        discounts(len(ids), place.take(listed), prices, list_prices, np.ones(len(listed), "i8")),
+        *summed_pairs(place, channel),
+    )
+
+
+def pack_figures(each: Sequence[GroupFigures]) -> Iterator[bytes]:
+    """Pack the figures of several rollups, of which no sum may leave 63 bits: together, as each has few rows."""
+    if not each:
+        return
+    rows = _packed_together([_columns(figures) for figures in each])
+    pairs = _packed_together([figures[-3:] for figures in each])
+    for row, pair in zip(rows, pairs, strict=True):
+        yield len(row).to_bytes(_LENGTH_BYTES, "little") + row + pair
+
+
+def _columns(figures: GroupFigures) -> tuple[Array, ...]:
+    prices, cuts = figures.spread, figures.discounts
+    sums = (np.array(sums, "i8") for sums in (prices.total, prices.squares))
+    shares = (np.nan_to_num(share).view("i8") for share in (cuts.mean, cuts.median))
+    return (
+        *figures[:4],
+        *(prices.n, prices.least, prices.most, *prices.hundredths.T),
+        *(*sums, cuts.listed, cuts.promoted, *shares),
+    )
+
+
+def _packed_together(each: list[tuple[Array, ...]]) -> Iterator[bytes]:
+    bounds = np.cumsum([0, *(len(columns[0]) for columns in each)])
+    return pack_each(tuple(np.concatenate(column) for column in zip(*each, strict=True)), bounds)
+
+
+def unpack_figures(packed: bytes) -> GroupFigures:
+    """Read figures back."""
+    end = _LENGTH_BYTES + int.from_bytes(packed[:_LENGTH_BYTES], "little")
+    columns = [column.astype("i8") for column in unpack(packed[_LENGTH_BYTES:end])]
+    group, items, first_day, last_day, n, least, most, *hundredths, total, squares = columns[:-4]
+    listed, promoted, *shares = columns[-4:]
+    places = np.arange(len(group))
+    mean, median = (np.where(promoted > 0, share.view("f8"), np.nan) for share in shares)
+    prices = Spread(places, n, least, most, np.stack(hundredths, axis=1), total.tolist(), squares.tolist())
+    of_channels = (column.astype("i8") for column in unpack(packed[end:]))
+    return GroupFigures(
+        group, items, first_day, last_day, prices, Discounts(listed, promoted, mean, median), *of_channels
+    )
+
+
+def each_packed(group: Array, columns: tuple[Array, Array, Array, Array, Array], bounds: Array) -> list[bytes | None]:
+    """Pack the figures of each rollup that is large enough: rollup n is rows `bounds[n]` to `bounds[n + 1]`.
+
+    `columns` are item, day, channel, price and list price.
+    """
+    made = [
+        _of_large(group[start:stop], *(column[start:stop] for column in columns))
+        for start, stop in pairwise(bounds.tolist())
+    ]
+    packed = pack_figures([figures for figures in made if figures is not None])
+    return [None if figures is None else next(packed) for figures in made]
+
+
+def _of_large(group: Array, *columns: Array) -> GroupFigures | None:
+    """Return the figures of a large rollup; None where a sum leaves 63 bits."""
+    if len(group) < ENTRIES_MIN:
+        return None
+    groups = np.count_nonzero(np.bincount(group))
+    if groups * ENTRIES_A_GROUP_MIN > len(group):
+        return None
+    figures = of_entries(group, *columns)
+    return figures if max(figures.spread.squares) < _INTEGER_MAX else None

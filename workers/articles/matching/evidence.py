@@ -1,0 +1,75 @@
+"""The view of a pair for a person: the words, codes, amounts and prices that agree or differ."""
+
+import math
+
+from workers.articles.matching.identifiers import part_numbers_differ
+from workers.articles.matching.model import Model
+from workers.articles.matching.profiles import Profile, price_ratio
+from workers.articles.matching.quantities import contradictions
+from workers.articles.matching.records import Evidence
+from workers.articles.matching.vocabulary import Vocabulary
+
+_MOST_WORDS = 5
+# Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
+_NEAR, _FAR = math.log(1.25), math.log(1.5)
+_MPN, _PRICE = "mpn", "price"
+# A refurbished or compatible article is another one than the new, though its name has the same part number.
+_CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible"))
+
+
+def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
+    """Return the rarest shared words, equal codes, brand and price, and what the two state differently."""
+    shared = sorted(left.named & right.named, key=lambda word: (-vocabulary.rarity(word), word))
+    rows = [Evidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
+    rows += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
+    if left.brand and right.brand and left.brand & right.brand:
+        rows.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
+    if abs(price_ratio(left, right)) <= _NEAR:
+        rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
+    for field in opposed(left, right):
+        said = {_MPN: (left.record.mpn, right.record.mpn), _PRICE: (_price(left), _price(right))}
+        names = left.record.name, right.record.name
+        rows.append(Evidence(field, *said.get(field, names), agrees=False))
+    return tuple(rows)
+
+
+def opposed(left: Profile, right: Profile) -> list[str]:
+    """Name what two records state differently, which is for a person however alike they are otherwise."""
+    opposed_fields = contradictions(left.amounts, right.amounts)
+    if part_numbers_differ(left.mpn, right.mpn):
+        opposed_fields.append(_MPN)
+    if abs(price_ratio(left, right)) > _FAR:
+        opposed_fields.append(_PRICE)
+    if left.named & _CONDITIONS != right.named & _CONDITIONS:
+        opposed_fields.append("condition")
+    return opposed_fields
+
+
+def link_bound(left: Profile, right: Profile, model: Model) -> float:
+    """Return from which probability on a pair is linked without a person; infinity where a person must decide."""
+    if not certain(left, right):
+        return math.inf
+    return model.link_coded if same_code(left, right) else model.link
+
+
+def same_code(left: Profile, right: Profile) -> bool:
+    """Say whether both records have one model number in their name or part number."""
+    return not set(left.codes).isdisjoint(right.codes)
+
+
+def certain(left: Profile, right: Profile) -> bool:
+    """Say whether a pair that the model is sure of may be linked without a person.
+
+    Nothing opposes it, neither name has a number that the other record lacks, and something besides the likeness of
+    two names confirms it: prices of both, part numbers of both, or that neither name has a word that the other record
+    lacks.
+    """
+    if opposed(left, right) or not (left.numbers <= right.all_numbers and right.numbers <= left.all_numbers):
+        return False
+    if (left.mpn and right.mpn) or not math.isnan(price_ratio(left, right)):
+        return True
+    return left.named <= right.said and right.named <= left.said
+
+
+def _price(one: Profile) -> str:
+    return f"{one.price:.2f}"

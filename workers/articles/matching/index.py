@@ -1,0 +1,286 @@
+"""The records that new ones are compared with, in segments that are written once, and the search for candidates."""
+
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from scipy import sparse
+
+from workers.articles.matching.records import Record
+from workers.articles.matching.segment import Array, Segment
+from workers.articles.matching.text import normalize, words
+from workers.articles.matching.vocabulary import BUCKETS, Vocabulary
+
+# So many records of each other source are candidates of a record.
+MOST = 8
+# Less alike than this in rare words, and so much less than the best, is no candidate.
+_LEAST, LEAST_OF_BEST = 0.1, 0.25
+_CHUNK = 1000
+# More small segments than this become one.
+_SEGMENTS = 8
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    segments: list[str]
+    removed: list[int]
+    vocabulary_records: int
+    own_vocabulary: bool
+    vocabulary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Candidates: parallel arrays of row, candidate's row and likeness in rare words, best first within a row."""
+
+    row: Array
+    other: Array
+    score: Array
+
+
+class MatchIndex:
+    """Records by row, key and identifier, and the nearest of a row. A cache: the records make it again at any time.
+
+    Scores depend on the records and the vocabulary alone. A vocabulary that is given stays. Without one the index
+    counts its own, and counts it anew whenever it has grown to twice the records that were counted.
+    """
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary = vocabulary or Vocabulary()
+        self._own_vocabulary, self._vocabulary_name = vocabulary is None, ""
+        self._segments: list[Segment] = []
+        self._names: list[str] = []
+        self._removed: set[int] = set()
+        self._sources: list[str] = []
+        self._row_sources: Array | None = None
+
+    @classmethod
+    def build(cls, records: Sequence[Record]) -> "MatchIndex":
+        """Count the vocabulary of records, keep it, and index them."""
+        index = cls(vocabulary_of(records))
+        index.add(records)
+        return index
+
+    @classmethod
+    def open(cls, directory: Path) -> "MatchIndex":
+        """Map an index that `save` wrote; a directory without one gives an empty index."""
+        if not (directory / _MANIFEST).exists():
+            return cls()
+        manifest = msgspec.json.decode((directory / _MANIFEST).read_bytes(), type=_Manifest)
+        frequency = np.load(directory / manifest.vocabulary, mmap_mode="r", allow_pickle=False)
+        index = cls(Vocabulary(frequency, manifest.vocabulary_records))
+        index._own_vocabulary, index._vocabulary_name = manifest.own_vocabulary, manifest.vocabulary
+        for name in manifest.segments:
+            index._append(Segment.open(directory / name), name)
+        index._removed = set(manifest.removed)
+        return index
+
+    def save(self, directory: Path) -> None:
+        """Write what is new; the manifest comes last and in one step, so that a broken run leaves the former index."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for at, segment in enumerate(self._segments):
+            if not self._names[at]:
+                self._names[at] = f"segment-{uuid.uuid4().hex}"
+                segment.save(directory / self._names[at])
+        if not self._vocabulary_name:
+            self._vocabulary_name = f"vocabulary-{uuid.uuid4().hex}.npy"
+            np.save(directory / self._vocabulary_name, self.vocabulary.frequency)
+        manifest = _Manifest(
+            list(self._names),
+            sorted(self._removed),
+            self.vocabulary.records,
+            self._own_vocabulary,
+            self._vocabulary_name,
+        )
+        fresh = directory / f"{_MANIFEST}.new"
+        fresh.write_bytes(msgspec.json.encode(manifest))
+        fresh.replace(directory / _MANIFEST)
+        for folder in directory.glob("segment-*"):
+            if folder.name not in self._names:
+                shutil.rmtree(folder)
+        for file in directory.glob("vocabulary-*.npy"):
+            if file.name != self._vocabulary_name:
+                file.unlink()
+
+    def __len__(self) -> int:
+        return self._rows() - len(self._removed)
+
+    def __contains__(self, key: str) -> bool:
+        return self.row(key) is not None
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Add records; a record whose key is there replaces the former one."""
+        fresh = {record.key: record for record in records}
+        self.remove(fresh)
+        if len(self._segments) > _SEGMENTS:
+            self._join_small()
+        if self._own_vocabulary and len(self) + len(fresh) > 2 * self.vocabulary.records:
+            self._count_anew(list(fresh.values()))
+        elif fresh:
+            self._append(Segment.build(list(fresh.values()), self.vocabulary), "")
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Take records out; a key that is not there is ignored."""
+        rows = (self.row(key) for key in keys) if self._segments else ()
+        self._removed.update(row for row in rows if row is not None)
+
+    def row(self, key: str) -> int | None:
+        """Return the row of a key."""
+        rows = (start + row for start, segment in self._parts() for row in segment.rows_of_key(key))
+        return next((row for row in rows if row not in self._removed), None)
+
+    def record(self, row: int) -> Record:
+        """Return the record of a row."""
+        return msgspec.json.decode(self.text(row), type=Record)
+
+    def text(self, row: int) -> bytes:
+        """Return the record of a row as it is kept, in JSON."""
+        for segment in self._segments:
+            if row < len(segment):
+                return segment.text(row)
+            row -= len(segment)
+        raise IndexError("no such row")
+
+    def by_identifier(self, identifier: str) -> list[Record]:
+        """Return the records that carry an identifier as `identifier_keys` writes it."""
+        return [
+            segment.record(row)
+            for start, segment in self._parts()
+            for row in segment.rows_of_identifier(identifier)
+            if row + start not in self._removed
+        ]
+
+    def rows(self) -> Array:
+        """Return the rows of all records that were not removed."""
+        rows = np.arange(self._rows())
+        return rows[~np.isin(rows, list(self._removed))]
+
+    def sources(self, rows: Array) -> Array:
+        """Return the number of each row's source."""
+        return self._source_numbers()[rows]
+
+    def vectors(self, space: str, rows: Array) -> Any:
+        """Return the vectors of rows in a space, in the order given."""
+        starts = np.array([start for start, _ in self._parts()], np.int64)
+        part = np.searchsorted(starts, rows, "right") - 1
+        order = np.argsort(part, kind="stable")
+        blocks = [
+            self._segments[at].vectors(space, rows[part == at] - starts[at]) for at in np.unique(part)
+        ]  # in the order of `order`
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        if not blocks:
+            return sparse.csr_matrix((0, BUCKETS))
+        return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
+
+    def nearest(self, rows: Array, most: int = MOST, least_of_best: float = LEAST_OF_BEST) -> Nearest:
+        """Return the records of other sources that are most like each row in rare words, `most` of each source.
+
+        Those less like it than a share of the best one are left out.
+        """
+        blocks = [self._nearest(rows[at : at + _CHUNK], most, least_of_best) for at in range(0, len(rows), _CHUNK)]
+        empty = [Nearest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        row, other, score = zip(*((one.row, one.other, one.score) for one in blocks or empty), strict=True)
+        return Nearest(np.concatenate(row), np.concatenate(other), np.concatenate(score))
+
+    def _nearest(self, rows: Array, most: int, least_of_best: float) -> Nearest:
+        """Search for one block of rows."""
+        queries, source = self.vectors("said", rows), self._source_numbers()
+        ats: list[Array] = []
+        others: list[Array] = []
+        scores: list[Array] = []
+        for start, segment in self._parts():
+            similarities = segment.scores(queries)
+            at = np.repeat(np.arange(len(rows)), np.diff(similarities.indptr))
+            keep = similarities.data >= _LEAST
+            at, other, score = at[keep], similarities.indices[keep].astype(np.int64) + start, similarities.data[keep]
+            keep = source[other] != source[rows[at]]
+            ats, others, scores = [*ats, at[keep]], [*others, other[keep]], [*scores, score[keep]]
+        at, other, score = np.concatenate(ats), np.concatenate(others), np.concatenate(scores)
+        if self._removed:
+            keep = ~np.isin(other, list(self._removed))
+            at, other, score = at[keep], other[keep], score[keep]
+        best = np.zeros(len(rows), np.float32)
+        np.maximum.at(best, at, score)
+        keep = score >= least_of_best * best[at]
+        at, other, score = at[keep], other[keep], score[keep]
+        order = np.lexsort((other, -score, source[other], at))
+        at, other, score = at[order], other[order], score[order]
+        keep = position_in_group(at, source[other]) < most
+        return Nearest(rows[at[keep]], other[keep], score[keep])
+
+    def _append(self, segment: Segment, name: str) -> None:
+        self._row_sources = None
+        for source in segment.sources:
+            if source not in self._sources:
+                self._sources.append(source)
+        self._segments.append(segment)
+        self._names.append(name)
+
+    def _join_small(self) -> None:
+        """Make one segment of all but the first, or of all where it is the smaller part; removed rows go from it."""
+        rows, first = self.rows(), len(self._segments[0])
+        small = rows[rows >= first]
+        kept, joined = (1, small) if len(small) <= first else (0, rows)
+        segments = [Segment.build(self._records(joined), self.vocabulary)] if len(joined) else []
+        self._removed = {row for row in self._removed if kept and row < first}
+        del self._segments[kept:], self._names[kept:]
+        for segment in segments:
+            self._append(segment, "")
+
+    def _count_anew(self, fresh: Sequence[Record]) -> None:
+        """Count the vocabulary of all records, with the new ones, and make one segment of them."""
+        rows = self.rows()
+        self.vocabulary, self._vocabulary_name = vocabulary_of(chain(self._records(rows), fresh)), ""
+        segment = Segment.build(chain(self._records(rows), fresh), self.vocabulary)
+        self._removed, self._segments, self._names = set(), [], []
+        self._append(segment, "")
+
+    def _records(self, rows: Array) -> Iterator[Record]:
+        return map(self.record, rows.tolist())
+
+    def _parts(self) -> Iterator[tuple[int, Segment]]:
+        start = 0
+        for segment in self._segments:
+            yield start, segment
+            start += len(segment)
+
+    def _rows(self) -> int:
+        return sum(map(len, self._segments))
+
+    def _source_numbers(self) -> Array:
+        if self._row_sources is None:
+            number = {source: at for at, source in enumerate(self._sources)}
+            parts = [np.array([number[one] for one in part.sources])[part.arrays["source"]] for part in self._segments]
+            self._row_sources = np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int32)
+        return self._row_sources
+
+
+def vocabulary_of(records: Iterable[Record]) -> Vocabulary:
+    """Count the words of records."""
+    return Vocabulary.of(words(normalize(_everything(record))) for record in records)
+
+
+def position_in_group(*keys: Array) -> Array:
+    """Return each element's position within its run of equal keys; the arrays are sorted so that a group is one run."""
+    length = len(keys[0])
+    if not length:
+        return np.zeros(0, np.int64)
+    change = np.zeros(length, bool)
+    change[0] = True
+    for key in keys:
+        change[1:] |= key[1:] != key[:-1]
+    starts = np.flatnonzero(change)
+    return np.arange(length) - np.repeat(starts, np.diff(np.append(starts, length)))
+
+
+def _everything(record: Record) -> str:
+    values = (value for _, value in record.attributes)
+    return " ".join((record.name, record.brand, record.mpn, record.category, record.description, *values))

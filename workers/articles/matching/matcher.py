@@ -1,0 +1,81 @@
+"""From records to links: identifiers first, then likeness among competitors."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from workers.articles.matching.context import Pairs, contenders, pairs_of
+from workers.articles.matching.identifiers import identifier_keys, identifier_links
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.judging import Block, Judge, judged
+from workers.articles.matching.model import Model
+from workers.articles.matching.records import Link, Linkage
+from workers.articles.matching.scoring import fitting
+from workers.articles.matching.search import Search
+from workers.articles.matching.segment import Array
+
+# Pairs are judged in blocks of this many, so that memory does not follow the size of a load.
+_BLOCK = 2_000
+
+
+class Matcher:
+    """Judges pairs of records of an index with a model."""
+
+    def __init__(self, model: Model, index: MatchIndex) -> None:
+        self._model, self._index = fitting(model), index
+
+    def link(self, keys: Iterable[str]) -> Linkage:
+        """Return the links of the records with these keys and of all that compete with them."""
+        rows = (self._index.row(key) for key in sorted(set(keys)))
+        fresh = np.array(sorted({row for row in rows if row is not None}), np.int64)
+        touched, pairs = self._competing(fresh)
+        likenesses = self._likenesses(pairs, touched)
+        del pairs  # they are many, and what is still needed of them is in the blocks to judge
+        links = {link.pair: link for link in likenesses}
+        noted: list[str] = []
+        identifiers = self._noted(touched, noted)
+        links |= {link.pair: link for link in identifier_links(identifiers, self._index.by_identifier)}
+        return Linkage(frozenset(noted), tuple(links[pair] for pair in sorted(links)))
+
+    def _competing(self, fresh: Array) -> tuple[Array, Pairs]:
+        """Return what new rows touch, and the pairs with an end in it and all that compete with one of these."""
+        search = Search(self._index)
+        touched = self._touched(search, fresh)
+        near = search.nearest(touched)
+        back = search.nearest(np.setdiff1d(near.other, touched))
+        pairs = pairs_of(self._index, np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other]))
+        return touched, pairs
+
+    def _noted(self, rows: Array, keys: list[str]) -> Iterator[str]:
+        """Yield the identifiers of rows, and note their keys."""
+        for row in rows.tolist():
+            record = self._index.record(row)
+            keys.append(record.key)
+            yield from identifier_keys(record)
+
+    def _touched(self, search: Search, fresh: Array) -> Array:
+        """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
+        near = search.nearest(np.setdiff1d(search.wide(fresh).other, fresh))
+        rows = set[int]()
+        for row in fresh.tolist():
+            for identifier in identifier_keys(self._index.record(row)):
+                shared = self._index.by_identifier(identifier)
+                rows.update(at for at in (self._index.row(record.key) for record in shared) if at is not None)
+        named = np.array(sorted(rows), np.int64)
+        return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], named]))
+
+    def _likenesses(self, pairs: Pairs, touched: Array) -> Iterator[Link]:
+        """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
+        ends_touched = np.isin(pairs.left, touched) | np.isin(pairs.right, touched)
+        chosen, standing = contenders(self._index, pairs, ends_touched)
+        # The pairs of a new record, whose row is the greater one, come together, so that it is taken apart once.
+        order = np.argsort(pairs.right[chosen], kind="stable")
+        left, right, standing = pairs.left[chosen[order]], pairs.right[chosen[order]], standing[order]
+        starts = range(0, len(chosen), _BLOCK)
+        blocks = (self._block(*(one[at : at + _BLOCK] for one in (left, right, standing))) for at in starts)
+        return judged(Judge(self._model, self._index.vocabulary), blocks)
+
+    def _block(self, left: Array, right: Array, standing: Array) -> Block:
+        rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
+        texts = tuple(self._index.text(row) for row in rows.tolist())
+        return Block(texts, positions[: len(left)], positions[len(left) :], standing)

@@ -1,0 +1,184 @@
+"""One unchangeable part of the index: records, their word vectors and the postings of their rare words, as arrays."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from workers.articles.matching.identifiers import identifier_keys
+from workers.articles.matching.records import Record
+from workers.articles.matching.text import normalize, words
+from workers.articles.matching.vocabulary import BUCKETS, Vocabulary, bucket
+
+Array = NDArray[Any]
+# A word of more records than this finds no candidates.
+COMMON = 2000
+# So many records are taken apart at a time: their words as Python values take far more memory than the arrays.
+_PART = 20_000
+SPACES = ("said", "named")
+_NAMES = (
+    "text", "text_at", "source", "key_hash", "key_row", "identifier_hash", "identifier_row",
+    "said_at", "said_term", "said_weight", "named_at", "named_term", "named_weight",
+    "post_term", "post_at", "post_row", "post_weight",
+)  # fmt: skip
+
+
+class Segment:
+    """Records 0 … n-1 as arrays; read from files they are mapped into memory, not loaded."""
+
+    def __init__(self, arrays: dict[str, Array], sources: Sequence[str]) -> None:
+        self.arrays, self.sources = arrays, tuple(sources)
+        self._postings: Any = None
+
+    def __len__(self) -> int:
+        return len(self.arrays["source"])
+
+    @classmethod
+    def build(cls, records: Iterable[Record], vocabulary: Vocabulary) -> "Segment":
+        """Make a segment of records with distinct keys, of which only some are held at a time."""
+        numbers: dict[str, int] = {}
+        parts: list[dict[str, Array]] = []
+        waiting, row = iter(records), 0
+        while part := list(islice(waiting, _PART)):
+            parts.append(_part(part, row, numbers, vocabulary))
+            row += len(part)
+        arrays = {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
+        sources = sorted(numbers)
+        arrays["source"] = np.searchsorted(sources, list(numbers)).astype(np.int32)[arrays["source"]]
+        for what in ("text", *SPACES):
+            arrays[f"{what}_at"] = np.concatenate([[0], np.cumsum(arrays[f"{what}_at"], dtype=np.int64)])
+        for what in ("key", "identifier"):
+            order = np.argsort(arrays[f"{what}_hash"], kind="stable")
+            arrays |= {name: arrays[name][order] for name in (f"{what}_hash", f"{what}_row")}
+        arrays |= _postings(arrays["said_at"], arrays["said_term"], arrays["said_weight"], vocabulary)
+        return cls(arrays, sources)
+
+    def save(self, directory: Path) -> None:
+        """Write the arrays into a new directory."""
+        directory.mkdir(parents=True)
+        for name in _NAMES:
+            np.save(directory / f"{name}.npy", self.arrays[name])
+        (directory / "sources.json").write_bytes(msgspec.json.encode(self.sources))
+
+    @classmethod
+    def open(cls, directory: Path) -> "Segment":
+        """Map the arrays of a directory that `save` wrote."""
+        arrays = {name: _mapped(directory / f"{name}.npy") for name in _NAMES}
+        return cls(arrays, msgspec.json.decode((directory / "sources.json").read_bytes(), type=list[str]))
+
+    def record(self, row: int) -> Record:
+        """Return one record."""
+        return msgspec.json.decode(self.text(row), type=Record)
+
+    def text(self, row: int) -> bytes:
+        """Return one record in JSON."""
+        start, end = self.arrays["text_at"][row], self.arrays["text_at"][row + 1]
+        return self.arrays["text"][start:end].tobytes()
+
+    def rows_of_key(self, key: str) -> list[int]:
+        """Return the row of a key, if it is here."""
+        return [row for row in self._find("key", key) if self.record(row).key == key]
+
+    def rows_of_identifier(self, identifier: str) -> list[int]:
+        """Return the rows of records that carry an identifier."""
+        rows = self._find("identifier", identifier)
+        return [row for row in rows if identifier in identifier_keys(self.record(row))]
+
+    def vectors(self, space: str, rows: Array) -> Any:
+        """Return the vectors of rows in a space, one sparse row each, in the order given."""
+        at = self.arrays[f"{space}_at"]
+        lengths = at[rows + 1] - at[rows]
+        entries = np.repeat(at[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
+            lengths.sum()
+        )
+        parts = (self.arrays[f"{space}_weight"][entries], self.arrays[f"{space}_term"][entries])
+        shape = (len(rows), BUCKETS)
+        return sparse.csr_matrix((*parts, np.concatenate([[0], np.cumsum(lengths)])), shape=shape, copy=False)
+
+    def scores(self, queries: Any) -> Any:
+        """Multiply query vectors with the postings of rare words: one sparse row of similarities per query."""
+        terms = self.arrays["post_term"]
+        if self._postings is None:
+            parts = (self.arrays["post_weight"], self.arrays["post_row"], self.arrays["post_at"])
+            self._postings = sparse.csr_matrix(parts, shape=(len(terms), len(self)), copy=False)
+        position = np.searchsorted(terms, queries.indices)
+        position[position == len(terms)] = 0
+        known = terms[position] == queries.indices if len(terms) else np.zeros(len(position), bool)
+        counts = np.concatenate([[0], np.cumsum(known)])
+        local = sparse.csr_matrix(
+            (queries.data[known], position[known], counts[queries.indptr]), shape=(queries.shape[0], len(terms))
+        )
+        return local @ self._postings
+
+    def _find(self, what: str, value: str) -> list[int]:
+        hashes = self.arrays[f"{what}_hash"]
+        wanted = np.uint32(zlib.crc32(value.encode()))
+        start, end = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
+        return [int(row) for row in self.arrays[f"{what}_row"][start:end]]
+
+
+def _part(records: Sequence[Record], first: int, numbers: dict[str, int], vocabulary: Vocabulary) -> dict[str, Array]:
+    """Return the arrays of records from row `first` on, with lengths in place of offsets and hashes unsorted.
+
+    `numbers` gets a number for each source that it lacks.
+    """
+    texts = [msgspec.json.encode(record) for record in records]
+    arrays: dict[str, Array] = {
+        "text": np.frombuffer(b"".join(texts), np.uint8),
+        "text_at": np.array([len(text) for text in texts]),
+        "source": np.array([numbers.setdefault(record.source, len(numbers)) for record in records]),
+    }
+    keys = ((record.key, row) for row, record in enumerate(records, first))
+    identifiers = ((key, row) for row, record in enumerate(records, first) for key in identifier_keys(record))
+    arrays["key_hash"], arrays["key_row"] = _hashed(keys)
+    arrays["identifier_hash"], arrays["identifier_row"] = _hashed(identifiers)
+    for space, texts_of in zip(SPACES, zip(*map(_spaces, records), strict=True), strict=True):
+        lengths, term, weight = _vectors(texts_of, vocabulary)
+        arrays |= {f"{space}_at": lengths, f"{space}_term": term, f"{space}_weight": weight}
+    return arrays
+
+
+def _spaces(record: Record) -> tuple[frozenset[str], frozenset[str]]:
+    named = normalize(f"{record.name} {record.brand} {record.mpn}")
+    rest = normalize(" ".join((record.category, record.description, *(value for _, value in record.attributes))))
+    in_name = frozenset(words(named))
+    return in_name | frozenset(words(rest)), in_name
+
+
+def _vectors(texts: Sequence[frozenset[str]], vocabulary: Vocabulary) -> tuple[Array, Array, Array]:
+    """Return the lengths, buckets and weights of texts; each vector has the norm one."""
+    buckets = [sorted({bucket(word) for word in text}) for text in texts]
+    lengths = np.array([len(text) for text in buckets])
+    term = np.fromiter((one for text in buckets for one in text), np.int32, lengths.sum())
+    weight = vocabulary.rarities(term)
+    row = np.repeat(np.arange(len(texts)), lengths)
+    norm = np.sqrt(np.bincount(row, weight.astype(np.float64) ** 2, minlength=len(texts)))
+    return lengths, term, (weight / np.maximum(norm, 1e-9)[row]).astype(np.float32)
+
+
+def _postings(at: Array, term: Array, weight: Array, vocabulary: Vocabulary) -> dict[str, Array]:
+    rare = vocabulary.frequency[term] <= COMMON
+    row = np.repeat(np.arange(len(at) - 1, dtype=np.int32), np.diff(at))[rare]
+    order = np.argsort(term[rare], kind="stable")
+    terms, counts = np.unique(term[rare], return_counts=True)
+    return {
+        "post_term": terms,
+        "post_at": np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        "post_row": row[order],
+        "post_weight": weight[rare][order],
+    }
+
+
+def _hashed(pairs: Iterable[tuple[str, int]]) -> tuple[Array, Array]:
+    hashed = [(zlib.crc32(value.encode()), row) for value, row in pairs]
+    return np.array([one for one, _ in hashed], np.uint32), np.array([row for _, row in hashed], np.int32)
+
+
+def _mapped(path: Path) -> Array:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

@@ -1,0 +1,208 @@
+"""Matching two record files after examples: models trained on labelled pairs of the same files.
+
+Two steps are trained, each on several random splits of the examples; the mean probabilities of their models are weighed
+together. The first has a pair's features and the labels of the examples that share one of its records: boosted trees
+judge by these, and a linear model by these and by the words that the two records share or not. The second step, of
+boosted trees, has besides how the first judges the pair's competitors, and what a linear model says of the words alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.metrics import average_precision_score
+from threadpoolctl import threadpool_limits
+
+from workers.articles.matching.context import Pairs
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.linear import log_odds, said_by, with_features
+from workers.articles.matching.neighbours import grouped, neighbour_features
+from workers.articles.matching.scoring import feature_matrix
+from workers.articles.matching.segment import Array
+from workers.articles.matching.training import boosted, fitted
+from workers.articles.matching.training import bound as precision_bound
+
+# Learners of several random splits are averaged: together they judge more steadily, but each split takes its time.
+_FOLDINGS, _FOLDS = 3, 5
+# So much counts what the first step's trees say, its linear model, and the second step: where a pair's competitors say
+# much about it, as between two catalogues of the same articles, and where they say no more than the pair itself.
+WEIGHTS = ((0.25, 0.25, 0.5), (0.5, 0.5, 0.0))
+_RIVALS = 3
+_SAMPLES = 200
+_OPTIONS = {
+    "max_iter": 200,
+    "learning_rate": 0.05,
+    "min_samples_leaf": 10,
+    "l2_regularization": 1.0,
+}
+# Trains on features of all pairs, positions of known ones and their labels; returns probabilities of all pairs.
+_Learner = Callable[[Array, Array, Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Probabilities of all pairs; the bound of matches; the best F1 in cross-validation; the bound of precision."""
+
+    probabilities: Array
+    bound: float
+    link: float
+    cross_validated: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Folding:
+    """The fold of each example; for each fold the examples that train, and all pairs' features from their labels."""
+
+    fold: Array
+    used: list[Array]
+    neighbours: list[Array]
+
+    def cross_fitted(self, learner: _Learner, features: Array, known: Array, labels: Array) -> Array:
+        """Return one column of probabilities of all pairs for each fold, from a model that has not seen the fold."""
+        columns = []
+        for used, neighbours in zip(self.used, self.neighbours, strict=True):
+            columns.append(learner(np.hstack([features, neighbours]), known[used], labels[used]))
+        return np.stack(columns, axis=1)
+
+
+def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judged:
+    """Train on the pairs at the positions `known`, with their labels, and judge every pair.
+
+    No model that has seen a pair's label judges it. The bound of precision is chosen by models that have seen no other
+    pair of its records either: what is known of a record says more of its next pair than of a new record.
+    """
+    examples = _Examples(pairs, known, labels, said_by(index, pairs), feature_matrix(index, pairs, fixed_sides=True))
+    foldings = [_folding(index, pairs, known, labels, seed) for seed in range(_FOLDINGS)]
+    with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
+        judged_by = _steps(examples, foldings)
+        by_record = _steps(examples, [_folding_by_record(index, pairs, known, labels)])
+    weights = best_weights([one[known] for one in judged_by], labels)
+    probabilities = np.average(judged_by, axis=0, weights=weights)
+    unseen = probabilities[known]
+    bound, (_, f1) = steady_bound(unseen, labels), best_bound(unseen, labels)
+    link = precision_bound(np.average(by_record, axis=0, weights=weights)[known], labels)
+    return Judged(probabilities, bound, max(bound, link), f1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """All pairs with their words and features, the positions of those with a label, and the labels."""
+
+    pairs: Pairs
+    known: Array
+    labels: Array
+    said: Any
+    features: Array
+
+
+def _steps(examples: _Examples, foldings: Sequence[_Folding]) -> list[Array]:
+    """Return the probabilities of all pairs by the first step's trees, by its linear model, and by the second step."""
+    pairs, known, labels, features = examples.pairs, examples.known, examples.labels, examples.features
+
+    def linear(features: Array, known: Array, labels: Array) -> Array:
+        judged: Array = expit(log_odds(with_features(examples.said, features, known), known, labels))
+        return judged
+
+    def words(features: Array, known: Array, labels: Array) -> Array:
+        return log_odds(examples.said, known, labels)
+
+    def mean(columns: list[Array]) -> Array:
+        unseen = [_unseen(one, known, folding.fold) for one, folding in zip(columns, foldings, strict=True)]
+        return np.asarray(np.mean(unseen, axis=0))
+
+    trees, lines, worded = (
+        [one.cross_fitted(learner, features, known, labels) for one in foldings]
+        for learner in (_boosted, linear, words)
+    )
+    rivals = [
+        _rivals(pairs, known, folding.fold, (tree + line) / 2)
+        for folding, tree, line in zip(foldings, trees, lines, strict=True)
+    ]
+    more = np.hstack([features, np.mean(rivals, axis=0), mean(worded)[:, None]])
+    again = [one.cross_fitted(_boosted, more, known, labels) for one in foldings]
+    return [mean(trees), mean(lines), mean(again)]
+
+
+def best_weights(unseen_by: list[Array], labels: Array) -> tuple[float, ...]:
+    """Return the weights whose mean has the largest area below the curve of precision and recall."""
+
+    def area(weights: tuple[float, ...]) -> float:
+        return float(average_precision_score(labels, np.average(unseen_by, axis=0, weights=weights)))
+
+    return max(WEIGHTS, key=area)
+
+
+def best_bound(probabilities: Array, labels: Array) -> tuple[float, float]:
+    """Return the bound of the best F1, half-way to the next lower probability, and that F1."""
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = probabilities[order]
+    f1 = 2 * np.cumsum(labels[order]) / (np.arange(1, len(order) + 1) + max(labels.sum(), 1))
+    # Equal probabilities fall on one side.
+    f1[:-1][ranked[:-1] == ranked[1:]] = 0.0
+    at = int(f1.argmax())
+    following = ranked[at + 1] if at + 1 < len(ranked) else 0.0
+    return float((ranked[at] + following) / 2), float(f1[at])
+
+
+def steady_bound(probabilities: Array, labels: Array) -> float:
+    """Return the mean of the best bounds of samples drawn with replacement.
+
+    F1 is nearly flat around its best bound, so that the best one of a single sample is far off by chance.
+    """
+    chance = np.random.default_rng(0)
+    samples = (chance.integers(0, len(labels), len(labels)) for _ in range(_SAMPLES))
+    return float(np.mean([best_bound(probabilities[one], labels[one])[0] for one in samples]))
+
+
+def _folding(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, seed: int) -> _Folding:
+    fold = np.random.default_rng(seed).integers(0, _FOLDS, len(known))
+    return _with_neighbours(index, pairs, known, labels, fold, [fold != number for number in range(_FOLDS)])
+
+
+def _folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
+    """Split the examples by their left record; none trains that shares a record with one that is judged."""
+    left, right = pairs.left[known], pairs.right[known]
+    fold = np.random.default_rng(0).integers(0, _FOLDS, int(left.max()) + 1)[left]
+    judged = [fold == number for number in range(_FOLDS)]
+    return _with_neighbours(index, pairs, known, labels, fold, [~np.isin(right, right[one]) & ~one for one in judged])
+
+
+def _with_neighbours(
+    index: MatchIndex, pairs: Pairs, known: Array, labels: Array, fold: Array, used: list[Array]
+) -> _Folding:
+    return _Folding(fold, used, [neighbour_features(index, pairs, known[one], labels[one]) for one in used])
+
+
+def _boosted(features: Array, known: Array, labels: Array) -> Array:
+    judged: Array = fitted(boosted(0, **_OPTIONS), features[known], labels).predict_proba(features)[:, 1]
+    return judged
+
+
+def _unseen(by_fold: Array, known: Array, fold: Array) -> Array:
+    """Take for each known pair the value of the model that has not seen it, and for all others the mean."""
+    values: Array = by_fold.mean(axis=1)
+    values[known] = by_fold[known, fold]
+    return values
+
+
+def _rivals(pairs: Pairs, known: Array, fold: Array, by_fold: Array) -> Array:
+    """Return how the first step judges each pair and the strongest other pairs of its two records."""
+    source = np.full(len(pairs.left), -1)
+    source[known] = fold
+    columns = np.concatenate([by_fold, by_fold.mean(axis=1, keepdims=True)], axis=1)
+    of_left, of_right = grouped(pairs.left), grouped(pairs.right)
+    own = columns[np.arange(len(source)), source]
+    rows = np.empty((len(source), 13))
+    for at, judged_by in enumerate(source):
+        value, row = own[at], [own[at]]
+        sides = []
+        for group in (of_left[pairs.left[at]], of_right[pairs.right[at]]):
+            others = np.sort(columns[group[group != at], judged_by])[::-1]
+            sides.append((np.concatenate([others[:_RIVALS], np.zeros(_RIVALS)])[:_RIVALS], int((others > value).sum())))
+        for best, above in sides:
+            total = float(best.sum())
+            row += [best[0], best[1], value - best[0], above, total, value / (value + total + 0.05)]
+        rows[at] = row
+    return rows

@@ -1,0 +1,309 @@
+"""How an export is split: the source that all its parts read, and the range that each of them writes."""
+
+import contextlib
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+import psycopg
+from psycopg.types.json import Jsonb
+
+from shared.bulk.manifest import File, manifest_of
+from shared.bulk.request import GONE, ID_END, NO_MONTH, ROWS, ROWS_SQL, Request, counting, read_scope
+from shared.clock import rfc3339, utc_now
+from shared.db.connect import Connection, unavailable
+from shared.db.queries import beside
+from shared.errors import ItemIndexError, JobRefused, StoreUnavailable
+from shared.jobs.contract import EXPORT, HELP_EXPORT
+from shared.objects.directory import ResultStore
+from shared.settings.settings import Settings
+from shared.telemetry.log import trace_of
+from workers.bulk.part import RELEASE, Part
+from workers.bulk.pipeline import write_part
+from workers.bulk.sources.release import ranges_of_release
+from workers.bulk.sources.snapshot import SnapshotGone
+from workers.jobs.context import Job, Services, SplitRows
+from workers.jobs.job_handler import JobContext, Outcome
+from workers.jobs.leases import Lease, LeaseLost
+
+SQL = beside(__file__, "exports.sql")
+_PART_ITEMS = 250_000  # a part holds the names of its items in memory
+_PARTS_MAX = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The source of an export's parts: `source` is a snapshot's name, or RELEASE.
+
+    `months` are those that the export is narrowed to, None: all. A range is its content, its first key and its end.
+    """
+
+    data_version: int
+    source: str
+    months: list[str] | None
+    ranges: list[tuple[str, int, int]]
+
+
+def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request, split: SplitRows) -> Plan:
+    """Plan to read the release of the newest version if it has all that is requested, else a snapshot.
+
+    The snapshot lives as long as the transaction of `snapshot_db` stays open.
+    """
+    snapshot_db.isolation_level, snapshot_db.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
+
+    def rows(query: str, *values: Any) -> list[tuple[Any, ...]]:
+        return snapshot_db.execute(query, values or None).fetchall()
+
+    [(version,)] = rows(ROWS_SQL.newest)
+    usual = split.export_parts.get(request.dataset, 1) // 2
+    in_release = ranges_of_release(snapshot_db, objects, request, version, usual)
+    if 0 < len(in_release) <= _PARTS_MAX:
+        snapshot_db.rollback()  # nothing reads this snapshot, and held open it would keep VACUUM from its work
+        return Plan(version, RELEASE, None, [(ROWS, first, end) for first, end in in_release])
+    [(snapshot,)] = rows(SQL.export_snapshot)
+    scope = read_scope(rows, request)
+    narrowed = request.dataset == "observations" and bool(scope.months)
+    months = [month.isoformat() for month in scope.months if month != NO_MONTH] if narrowed else None
+    if request.dataset not in split.export_parts:
+        return Plan(version, snapshot, months, [(ROWS, 0, ID_END)])
+
+    def count(dataset: str) -> int:
+        query, values = counting(dataset, scope, ID_END)
+        return int(rows(query, *values)[0][0])
+
+    items = count("items") if request.dataset == "observations" else 0
+    return Plan(version, snapshot, months, ranges_of(request, count(request.dataset), items, split))
+
+
+def ranges_of(request: Request, rows: int, items: int, split: SplitRows) -> list[tuple[str, int, int]]:
+    """Return the ranges of keys, one per part, for a request of so many rows of so many items."""
+    by_rows, by_items = math.ceil(rows / split.export_parts[request.dataset]), math.ceil(items / _PART_ITEMS)
+    count = max(by_rows, by_items, 2 if rows > split.export_shared else 1)
+    count += count % 2 if count > 1 else 0  # of seven parts, one of two workers would write the last one alone
+    step = -(-ID_END // min(count, _PARTS_MAX))
+    ranges = [(ROWS, start, min(start + step, ID_END)) for start in range(0, ID_END, step)]
+    return ranges if request.since is None else [*ranges, (GONE, 0, ID_END)]
+
+
+# The rows of an export's parts: planned, claimed, renewed, finished; the slot fences every write.
+
+
+class ExportProgress(NamedTuple):
+    """How many parts of an export are in which state, how many rows are written, and the first failure."""
+
+    parts: int
+    done: int
+    running: int
+    queued: int
+    rows: int
+    failure: dict[str, Any] | None
+
+    @property
+    def all_done(self) -> bool:
+        """Whether every part is done."""
+        return self.done == self.parts
+
+
+@dataclass
+class PartLease(Lease):
+    """Holds a part as a lease holds a job; a renewal writes its progress into the part's row."""
+
+    number: int = 0
+    slot: int = 0
+
+    def _renew(self, connection: Connection) -> bool:
+        values = (self.job_id, self.number, self.slot, self.ttl_seconds, self.progress.rows_done)
+        return self._note(connection.execute(SQL.renew, values).fetchone() is not None)
+
+
+def lease_of(settings: Settings, part: Part) -> PartLease:
+    """Return the lease of a part, not yet started."""
+    return PartLease(
+        settings.worker_database_url,
+        part.job_id,
+        part.attempt,
+        settings.lease_ttl_seconds,
+        EXPORT.seconds_max,
+        number=part.number,
+        slot=part.slot,
+    )
+
+
+def write_plan(connection: Connection, job: Job, version: int, source: str, ranges: list[tuple[str, int, int]]) -> None:
+    """Insert the parts, or keep those that another worker has planned of the same version. Raises LeaseLost."""
+    job_id = job.id
+    with connection.transaction():
+        if connection.execute(SQL.lock_job, (job_id, job.attempt)).fetchone() is None:
+            raise LeaseLost(job_id)
+        if connection.execute(SQL.keep_plan, (job_id, version, source)).fetchone() is not None:
+            return
+        connection.execute(SQL.drop_plan, (job_id,))
+        columns = ([one[n] for one in ranges] for n in range(3))
+        connection.execute(SQL.plan, (job_id, version, source, *columns))
+
+
+def claim(connection: Connection, job_id: str, ttl_seconds: int, attempts_max: int) -> Part | None:
+    """Claim the next part for this worker; None if none is queued."""
+    row = connection.execute(SQL.claim, (job_id, ttl_seconds, attempts_max)).fetchone()
+    return None if row is None else Part(job_id, Request.read(row[0]), *row[1:])
+
+
+def finish(connection: Connection, part: Part, file: File) -> bool:
+    """Record the file of a part; False if the part is no longer ours, and then no manifest names the file."""
+    values = (part.job_id, part.number, part.slot, file.rows, Jsonb(msgspec.to_builtins(file)))
+    return connection.execute(SQL.finish, values).fetchone() is not None
+
+
+def fail(connection: Connection, part: Part, problem: dict[str, Any], attempts_max: int) -> None:
+    """Requeue a part, or fail it after its last attempt."""
+    values = (part.job_id, part.number, part.slot, attempts_max, Jsonb(problem))
+    connection.execute(SQL.fail, values)
+
+
+def release(connection: Connection, part: Part) -> None:
+    """Requeue a part without counting the attempt."""
+    connection.execute(SQL.release, (part.job_id, part.number, part.slot))
+
+
+def note_progress(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
+    """Return how far the parts are. A part that has lost too many workers fails here."""
+    connection.execute(SQL.fail_exhausted, (job_id, attempts_max))
+    row = connection.execute(SQL.progress, (job_id,)).fetchone()
+    assert row is not None
+    return ExportProgress(*row)
+
+
+def files_of(connection: Connection, job_id: str) -> list[File]:
+    """Return the files of all parts that are done."""
+    return [msgspec.convert(row[0], File) for row in connection.execute(SQL.files, (job_id,))]
+
+
+def publish(connection: Connection, job: Job, outcome: Outcome) -> bool:
+    """Publish an export, all at once; False if it is no longer ours."""
+    values = (job.id, job.attempt, Jsonb(outcome.result), EXPORT.kept_hours, outcome.data_version, outcome.rows)
+    return connection.execute(SQL.publish, values).fetchone() is not None
+
+
+# A worker's share of an export: it claims parts one after the other and writes each under a lease of its own.
+
+
+def help_export(services: Services, connection: Connection, job_id: str) -> int:
+    """Write parts of a running export until none is left or another export waits; return how many were written."""
+    written = 0
+    ttl_seconds, attempts_max = services.settings.lease_ttl_seconds, services.part_attempts_max
+    while (part := claim(connection, job_id, ttl_seconds, attempts_max)) is not None:
+        try:
+            written += write_claimed(services, connection, part)
+        except SnapshotGone:
+            return written  # the worker that claims the job next plans anew and asks for help again
+        waiting = connection.execute(SQL.other_export_waits, (job_id,)).fetchone()
+        if waiting is not None and waiting[0]:
+            return written
+    return written
+
+
+def write_claimed(services: Services, connection: Connection, part: Part, job: Lease | None = None) -> bool:
+    """Write one part; False if another worker has it, or if it failed and its row says so.
+
+    `job` is the lease of the whole export, if this worker holds it. Raises SnapshotGone or the outage of a store,
+    after the part was released, and LeaseLost if the job's lease is lost.
+    """
+    try:
+        file = _written(services, connection, part, job)
+        return finish(connection, part, file)
+    except LeaseLost:
+        if job is not None:
+            job.check()
+        return False
+    except Exception as error:
+        if isinstance(error, SnapshotGone | StoreUnavailable) or unavailable(error):
+            # Not an attempt: nothing could be read or written. The job is put off, and done parts stay done.
+            release(connection, part)
+            raise
+        _record_failure(services, connection, part, error)
+        return False
+
+
+def _written(services: Services, connection: Connection, part: Part, job: Lease | None) -> File:
+    lease = lease_of(services.settings, part)
+    before = job.progress.rows_done if job else 0
+
+    def check() -> None:
+        lease.check()
+        if job is not None:
+            job.check()
+
+    def progress(rows: int) -> None:
+        lease.progress.rows_done = rows
+        if job is not None:
+            job.progress.rows_done = before + rows
+
+    with lease:
+        file = write_part(services, connection, part, check, progress)
+    check()
+    return file
+
+
+def _record_failure(services: Services, connection: Connection, part: Part, error: Exception) -> None:
+    # Only the text of our own errors is public: another library's text may quote a row or an address.
+    known = isinstance(error, ItemIndexError)
+    detail = str(error) if known else f"A part could not be made: {type(error).__name__}."
+    services.log.warning(
+        "export-part-failed",
+        job=part.job_id,
+        number=part.number,
+        attempt=part.attempt,
+        error=type(error).__name__,
+        trace=trace_of(error),
+    )
+    fail(connection, part, {"slug": "job-failed", "detail": detail}, services.part_attempts_max)
+
+
+# An export from its claim to its manifest: one worker plans and holds the snapshot, any worker may write a part.
+
+
+_WORKERS_MAX = 4
+_POLL_SECONDS = 0.05
+
+
+class ExportHandler:
+    """The coordinator of an export: it plans the parts, writes them beside any helpers, and publishes the manifest."""
+
+    def run(self, context: JobContext) -> Outcome:
+        """Plan, hold the snapshot, and write parts until all are done.
+
+        Raises JobRefused if a part has failed for good, LeaseLost if the job is no longer ours.
+        """
+        job, services = context.job, context.services
+        request = Request.read(job.parameters)
+        with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
+            plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
+            write_plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
+            while not (progress := note_progress(parts_db, job.id, services.part_attempts_max)).all_done:
+                if progress.failure is not None:
+                    raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
+                context.progress("copying", progress.rows)
+                context.lease.progress.fraction = 0.99 * progress.done / progress.parts
+                ttl_seconds = services.settings.lease_ttl_seconds
+                part = claim(parts_db, job.id, ttl_seconds, services.part_attempts_max)
+                if part is None:  # helpers are writing the remaining parts, or what failed waits for its pause to end
+                    time.sleep(_POLL_SECONDS)
+                    continue
+                self._request_helpers(context, min(_WORKERS_MAX - progress.running, progress.queued) - 1)
+                write_claimed(services, parts_db, part, context.lease)
+            files = files_of(parts_db, job.id)
+        manifest = manifest_of(request, plan.data_version, plan.months, files, rfc3339(utc_now()))
+        return Outcome(msgspec.to_builtins(manifest), manifest.bytes, manifest.rows, manifest.data_version)
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish all files at once; False if the job is no longer ours or a part is not done."""
+        return publish(context.connection, context.job, outcome)
+
+    def _request_helpers(self, context: JobContext, count: int) -> None:
+        """Ask other workers for help. None has to come: this worker then writes all parts itself."""
+        with contextlib.suppress(StoreUnavailable):
+            # Messages that wait already reach every worker that is free.
+            for _ in range(count - context.services.messages.waiting(EXPORT.queue) if count > 0 else 0):
+                context.services.messages.send(HELP_EXPORT, context.job.id, EXPORT.queue)

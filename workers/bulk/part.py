@@ -1,0 +1,39 @@
+"""One part of an export, as its worker has claimed it. Pure."""
+
+from typing import NamedTuple
+
+from shared.bulk.request import Request
+from shared.objects.directory import Reader
+
+RELEASE = "release"
+"""Stands in a part's row instead of a snapshot's name: the part's range is then one of places in the release."""
+
+
+class Part(NamedTuple):
+    """The content of a part: a range of a snapshot's items or of a release's files, as the export's request narrows it.
+
+    The slot is a number that no other claim has; the part's file is stored under it.
+    """
+
+    job_id: str
+    request: Request
+    number: int
+    content: str
+    data_version: int
+    snapshot: str
+    id_from: int
+    id_to: int
+    attempt: int
+    slot: int
+
+
+class StoredCopy(NamedTuple):
+    """A stored file that already is what the part must hold, byte for byte; keys are its least and greatest."""
+
+    key: str
+    sha256: str
+    bytes: int
+    rows: int
+    min_key: str
+    max_key: str
+    reader: Reader

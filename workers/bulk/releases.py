@@ -1,0 +1,180 @@
+"""How long releases are kept, when the next one is due, and when files that no release names are deleted."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from shared.bulk.schema import DATASETS, PREFIX, ReleaseFile, key_of, schema_of, sha256_of
+from shared.db.connect import Connection
+from shared.db.queries import beside
+from shared.errors import ItemIndexError
+from shared.jobs.contract import RELEASE
+from shared.jobs.contract import SQL as JOBS
+from shared.objects.directory import ResultStore
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+from workers.bulk.sources.release_rows import month_slices, read_months, read_names, table_batches
+from workers.bulk.sources.snapshot import Snapshot
+from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
+from workers.jobs.job_handler import JobContext
+from workers.jobs.leases import LeaseLost
+
+SQL = beside(__file__, "releases.sql")
+# A file is younger than this while a worker that lost its lock is still building the release that will name it.
+_ORPHAN_SECONDS = 3_600.0
+_FILES_AT_ONCE = 1_000
+
+
+@contextmanager
+def exclusive(connection: Connection) -> Iterator[bool]:
+    """Exclude every other build and sweep; False if one of them is running."""
+    row = connection.execute(SQL.try_lock).fetchone()
+    held = bool(row and row[0])
+    try:
+        yield held
+    finally:
+        if held and not connection.closed:
+            connection.execute(SQL.unlock)
+
+
+def order(connection: Connection, version: int) -> str:
+    """Order a release of the newest data_version; return the job's id. Ordering twice is one job."""
+    values = (RELEASE.name, RELEASE.queue, None, Jsonb({}), str(version), version, RELEASE.attempts_max)
+    row = connection.execute(JOBS.join, values).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def order_due(settings: Settings, connection: Connection) -> str | None:
+    """Order the release that is due; return its job's id, None if none is due."""
+    if settings.release_interval_hours <= 0:
+        return None
+    row = connection.execute(SQL.due, (settings.release_interval_hours,)).fetchone()
+    return order(connection, row[0]) if row is not None else None
+
+
+def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds: float = _ORPHAN_SECONDS) -> int:
+    """Delete releases whose time is over, and files that no release names; return how many files."""
+    with exclusive(connection) as held:
+        if not held:
+            return 0  # a release is being built: its manifest does not name its files yet
+        expired = connection.execute(SQL.expire).fetchall()
+        old = [sha256_of(listed.key) for listed in store.listed(PREFIX) if listed.age_seconds > orphan_seconds]
+        deleted = 0
+        for start in range(0, len(old), _FILES_AT_ONCE):
+            batch = old[start : start + _FILES_AT_ONCE]
+            named = {row[0] for row in connection.execute(SQL.named, (batch,))}
+            for sha256 in set(batch) - named:
+                store.remove(key_of(sha256))
+                deleted += 1
+        if expired or deleted:
+            log.info("releases-swept", expired=len(expired), deleted=deleted)
+        return deleted
+
+
+# The job `release`: writes the newest data_version into files, and publishes the manifests of all datasets at once.
+
+
+Files = dict[str, list[ReleaseFile]]
+
+
+class Progress(Protocol):
+    """Reports progress; may raise to stop."""
+
+    def __call__(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
+        """Report how many rows of how many are done."""
+
+
+class ReleaseUnderWay(ItemIndexError):
+    """Another release is being built, or old ones are being swept; try again."""
+
+
+def build_release(context: JobContext) -> dict[str, Any]:
+    """Return the job's result: which data_version was built, and how many bytes of it are new."""
+    with context.services.connect("release", autocommit=True) as connection, exclusive(connection) as held:
+        if not held:
+            raise ReleaseUnderWay("another release is being built")
+        return _build(context, connection)
+
+
+def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
+    writer = ReleaseWriter(context.services.objects, context.services.split_rows)
+    with Snapshot(context.services.settings.worker_database_url, application="release") as snapshot:
+        newest = snapshot.rows(SQL.newest)
+        version = newest[0][0] if newest else 0
+        before = connection.execute(SQL.built_before, (version,)).fetchone()
+        if not version or (before and before[0]):
+            return {"data_version": version, "cut": False}
+        files = write_files(snapshot, writer, context.progress)
+    _publish(context, connection, version, files)
+    result = {
+        "data_version": version,
+        "cut": True,
+        "rows": sum(file.rows for listed in files.values() for file in listed),
+        "files": sum(len(listed) for listed in files.values()),
+        "written_bytes": writer.written_bytes,
+        "shared_bytes": writer.shared_bytes,
+    }
+    context.services.log.info("release-cut", **result)
+    return result
+
+
+def _ignored(stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
+    return
+
+
+def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored) -> Files:
+    """Write the files of all datasets from one snapshot."""
+    files: Files = {}
+    for name, dataset in DATASETS.items():
+        progress(name)
+        if name == "observations":
+            files[name] = write_observations(snapshot, writer, progress)
+        else:
+            files[name] = write_table(table_batches(snapshot, dataset), dataset, writer, partial(progress, name))
+    return files
+
+
+def write_observations(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored) -> list[ReleaseFile]:
+    """Write all months, each slice while the next one is read; return their files in order."""
+    names, months = read_names(snapshot), read_months(snapshot)
+    total, done = sum(count for _, count in months), 0
+    files: list[ReleaseFile] = []
+    with ThreadPoolExecutor(1) as pool:
+        writing: Future[list[ReleaseFile]] | None = None
+        for month, count in months:
+            number = -1  # the month's first slice
+            for columns in month_slices(snapshot, names, month, count, writer.split_rows.release_slice):
+                before = writing.result() if writing is not None else []
+                files += before
+                number = 0 if number < 0 else number + len(before)
+                writing = pool.submit(write_slice, names, columns, month, number, writer)
+                done += len(columns["item"])
+                progress("observations", done, total)
+        if writing is not None:
+            files += writing.result()
+    return files
+
+
+def _publish(context: JobContext, connection: Connection, version: int, files: Files) -> None:
+    settings, job = context.services.settings, context.job
+    row = connection.execute(SQL.kept_as).fetchone()
+    assert row is not None
+    kept_as = row[0]
+    days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
+    with connection.transaction():
+        for name, listed in files.items():
+            rows, size = sum(file.rows for file in listed), sum(file.bytes for file in listed)
+            columns = Jsonb(schema_of(DATASETS[name]))
+            release = (name, version, kept_as, columns, rows, size, days, job.id, job.attempt)
+            if connection.execute(SQL.publish, release).fetchone() is None:
+                raise LeaseLost(job.id)
+            for position, file in enumerate(listed):
+                named = (file.name, file.sha256, file.rows, file.bytes, file.min_key, file.max_key)
+                statistics = Jsonb(msgspec.to_builtins(file.statistics))
+                connection.execute(SQL.publish_file, (name, version, position, *named, statistics))

@@ -1,0 +1,84 @@
+"""Rows of an export's part from PostgreSQL: by its range of items, narrowed as the request says, as record batches."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from shared.bulk.request import GONE, ROWS, ROWS_SQL, Scope, arguments, dataset_of, read_scope
+from shared.db.copy_binary import Array
+from shared.db.queries import beside
+from workers.bulk.codecs.csv_rows import CsvRows
+from workers.bulk.codecs.observations import KeyPositions, SharedDictionaries, columns_of, observations_batch
+from workers.bulk.part import Part
+from workers.bulk.sources.snapshot import Snapshot
+
+SQL = beside(__file__, "export_rows.sql")
+
+
+def snapshot_batches(snapshot: Snapshot, part: Part) -> Iterator[Any]:
+    """Yield the part's rows as record batches of all the dataset's columns."""
+    request = part.request
+    scope = read_scope(snapshot.rows, request)
+    if request.dataset == "observations" and part.content == ROWS:
+        yield from _observations(snapshot, scope, part)
+        return
+    if part.content == GONE:
+        query, values = ROWS_SQL.gone, scope.of_items(part.id_from, part.id_to)
+    else:
+        query = getattr(ROWS_SQL, request.dataset)
+        values = arguments(request.dataset, scope, part.id_from, part.id_to)
+    rows = CsvRows(dataset_of(request.dataset, part.content))
+    for piece in snapshot.copy(query, *values, format="csv"):
+        yield rows.batch(piece)
+
+
+def _observations(snapshot: Snapshot, scope: Scope, part: Part) -> Iterator[Any]:
+    of_items = scope.of_items(part.id_from, part.id_to)
+    ids, iids = _items(snapshot, of_items)
+    if not len(ids):
+        return
+    dictionaries = SharedDictionaries(dict(snapshot.rows(SQL.channels)), dict(snapshot.rows(SQL.sources)))
+    positions = KeyPositions(ids)
+    narrowed = bool(scope.since or scope.brand_ids or scope.category_ids)
+    for first, last in _spans(snapshot, scope):
+        days = [first, last, scope.channel_ids, []]
+        if narrowed:
+            pieces = snapshot.copy(SQL.observations_of_items, *of_items, *days, format="binary")
+        else:
+            pieces = snapshot.copy(SQL.observations, part.id_from, part.id_to, *days, format="binary")
+        for piece in pieces:
+            columns = columns_of(piece)
+            position, known = positions.of(columns["item"])
+            if not known.all():  # observations of items that are not exported
+                columns = {name: column[known] for name, column in columns.items()}
+                position = position[known]
+            yield observations_batch(iids.take(pa.array(position)), columns, dictionaries)
+
+
+def _spans(snapshot: Snapshot, scope: Scope) -> list[tuple[date, date]]:
+    """Return the first and last day to copy of each month."""
+    months = [month for (month,) in snapshot.rows(SQL.months, scope.first, scope.last, scope.months)]
+    return [(max(scope.first, month), min(scope.last, _last_day(month))) for month in months]
+
+
+def _last_day(month: date) -> date:
+    return (month + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+
+
+def _items(snapshot: Snapshot, of_items: list[Any]) -> tuple[Array, Any]:
+    """Return the keys of the part's items, ascending, and their IIDs."""
+    ids: list[Any] = [pa.array([], pa.int64())]
+    iids: list[Any] = [pa.array([], pa.string())]
+    options = pyarrow.csv.ReadOptions(column_names=["id", "iid"], block_size=1 << 30, use_threads=False)
+    convert = pyarrow.csv.ConvertOptions(column_types={"id": pa.int64(), "iid": pa.string()})
+    for piece in snapshot.copy(SQL.iids, *of_items, format="csv"):
+        table = pyarrow.csv.read_csv(pa.BufferReader(piece), options, convert_options=convert)
+        ids.extend(table["id"].chunks)
+        iids.extend(table["iid"].chunks)
+    keys = np.asarray(pa.concat_arrays(ids))
+    order = np.argsort(keys)
+    return keys.take(order), pa.concat_arrays(iids).take(pa.array(order))

@@ -1,1 +1,0 @@
-"""The data path of exports and releases: a source yields record batches, a writer makes files of them."""

@@ -1,1 +1,0 @@
-"""From job rows to messages, and the periodic maintenance."""

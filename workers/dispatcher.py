@@ -1,0 +1,408 @@
+"""From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases.
+
+Between sweeps it deletes what no table keeps longer.
+"""
+
+import contextlib
+import gc
+import signal
+import time
+from datetime import datetime
+from itertools import takewhile
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import psycopg
+import redis
+
+from shared.analytics.results import manifest_from
+from shared.bulk.manifest import export_manifest_from
+from shared.db.connect import Connection, unavailable
+from shared.db.queries import beside
+from shared.errors import StoreUnavailable
+from shared.events.types import KEPT_DAYS
+from shared.events.webhooks import RETRY_SECONDS
+from shared.index.iid import canonical_uuid
+from shared.jobs import refunds
+from shared.jobs.contract import DELIVER, DELIVER_QUEUE, EXECUTE, EXPORT, QUEUES
+from shared.objects.directory import ResultStore
+from shared.redis.connect import connect_store
+from shared.settings.settings import Settings, settings_or_exit
+from shared.telemetry import metrics
+from shared.telemetry.http_server import serve_metrics
+from shared.telemetry.log import Log
+from workers.bulk.releases import expire, order_due
+from workers.jobs.context import Services, build_services, traced
+from workers.jobs.progress import touch_while
+
+SQL = beside(__file__, "dispatcher.sql")
+
+
+def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:
+    """Check the results that edges reported missing. One that is back is served again; one that stays missing expires.
+
+    A result expires when it is missing now and was first missed `patience_seconds` ago or earlier; what its orders cost
+    is owed back in the same statement. Raises StoreUnavailable, and expires nothing, if the store does not answer.
+    """
+    for job, kind, result in connection.execute(SQL.missing).fetchall():
+        if all(store.size(key) == size for key, size in _objects(kind, result)):
+            connection.execute(SQL.found, (job,))
+            log.info("result-found", job=job, kind=kind)
+        elif connection.execute(SQL.lost, (job, patience_seconds)).fetchone() is not None:
+            metrics.results_lost.labels(kind).inc()
+            log.error("result-lost", job=job, kind=kind)
+
+
+def _objects(kind: str, result: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return key and length in bytes of everything that a job has published."""
+    if kind == EXPORT.name:
+        return [(file.key, file.bytes) for file in export_manifest_from(result).files]
+    manifest = manifest_from(result)
+    return [(manifest.key, manifest.bytes)]
+
+
+# Refunds of failed and cancelled jobs: a debt in the order's row, settled with the state store, once.
+
+
+_DEADLINE_SECONDS = 2.0
+
+
+class Refunds:
+    """Makes refunds: due in the row until the store has recorded them; the store's marker makes a repeat harmless."""
+
+    def __init__(self, settings: Settings, log: Log) -> None:
+        self._log = log
+        self._url = settings.state_url
+        self._store: redis.Redis | redis.RedisCluster | None = None
+
+    def settle(self, connection: Connection) -> int:
+        """Make the due refunds; return how many orders were settled. A refund that fails stays due."""
+        settled: list[str] = []
+        given: dict[str, int] = {}
+        try:
+            self._store = self._store or connect_store(self._url, deadline_seconds=_DEADLINE_SECONDS)
+            for order, account, charge_id, day, units in connection.execute(SQL.refunds_due).fetchall():
+                if self._store.eval(*refunds.call(account, charge_id, day, units, "dispatcher")):
+                    given[order] = units
+                settled.append(order)
+        except redis.RedisError:
+            metrics.store_errors.labels("state").inc()
+        if settled:
+            connection.execute(SQL.refunded, (settled, list(given)))
+        for order, units in given.items():
+            metrics.jobs_refunded.inc(units)
+            self._log.info("job-refunded", job=order, units=units)
+        return len(settled)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._store is not None:
+            self._store.close()
+
+
+# Retention: results expire after their time, rows after thirty days, and bytes that no row names are deleted.
+
+
+_ROWS_KEPT_DAYS = 30
+_ATTEMPTS_AT_ONCE = 500
+# Longer than any one object takes to be written.
+_PARTIAL_SECONDS = 3_600.0
+
+
+def delete_old(connection: Connection, store: ResultStore, log: Log) -> int:
+    """Expire results, delete old rows and unnamed bytes; return how many attempts' bytes were deleted.
+
+    Any number of processes may do so at once.
+    """
+    expired = connection.execute(SQL.expire).fetchall()
+    connection.execute(SQL.delete_old_jobs, (_ROWS_KEPT_DAYS,))
+    connection.execute(SQL.delete_old_events, (KEPT_DAYS,))
+    connection.execute(SQL.delete_old_attempts, (KEPT_DAYS,))
+    stored = _stored_attempts(store)
+    starts = range(0, len(stored), _ATTEMPTS_AT_ONCE)
+    store.sweep(_PARTIAL_SECONDS)
+    deleted = sum(_sweep(connection, store, stored[start : start + _ATTEMPTS_AT_ONCE]) for start in starts)
+    if expired or deleted:
+        log.info("results-swept", expired=len(expired), deleted=deleted)
+    return deleted
+
+
+def delete_old_loads(connection: Connection, settings: Settings, log: Log) -> None:
+    """Delete rejects, loads that changed nothing and the names of files after their time; measure what is left.
+
+    Loads that changed the index stay listed: they can be undone.
+    """
+    rejects = connection.execute(SQL.delete_old_rejects, (settings.rejects_retention_days,)).rowcount
+    loads = connection.execute(SQL.delete_old_loads, (settings.loads_retention_days,)).rowcount
+    files = connection.execute(SQL.delete_old_files, (settings.loads_retention_days,)).rowcount
+    if rejects or loads or files:
+        log.info("loads-swept", rejects=rejects, loads=loads, files=files)
+    [(kept, dropped, listed, remembered)] = connection.execute(SQL.measure_loads).fetchall()
+    metrics.load_rejects.labels("kept").set(kept)
+    metrics.load_rejects.labels("dropped").set(dropped)
+    metrics.loads_listed.labels("loads").set(listed)
+    metrics.loads_listed.labels("files").set(remembered)
+
+
+def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
+    return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
+
+
+def _sweep(connection: Connection, store: ResultStore, batch: list[tuple[str, int]]) -> int:
+    # Listed before the rows are read: an attempt that begins in between is not in the list.
+    jobs = [job for job, _ in batch]
+    named = {(row[0], row[1]) for row in connection.execute(SQL.named_attempts, (jobs,))}
+    unnamed = [attempt for attempt in batch if attempt not in named]
+    for job, attempt in unnamed:
+        store.delete(job, attempt)
+    return len(unnamed)
+
+
+_SWEEP_SECONDS = 2.0
+_RETENTION_SECONDS = 30.0
+_RELEASE_EXPIRY_SECONDS = 600.0
+_DELIVERY_PAUSE_SECONDS = 1.0
+# Messages of one queue that the broker holds unclaimed: enough to keep workers busy, few enough that the next free
+# worker is still given to the organization with the fewest running jobs.
+_DISPATCHED_MAX = 8
+# Messages that a queue of the broker may hold, whatever put them there: also those of jobs that were cancelled while no
+# worker ran. The broker may share its memory with the counters of quotas; a message has about a kilobyte.
+_MESSAGES_MAX = 1_000
+_BACKOFF_SECONDS = (0.2, 0.5, 1.0, 2.0)
+
+
+class _Due(NamedTuple):
+    """A job whose message is to be sent; `sent_at` is when that was done before."""
+
+    job: str
+    kind: str
+    queue: str
+    turn: int
+    trace: str | None
+    sent_at: datetime | None
+
+
+class Dispatcher:
+    """Sends a message for every queued job until a worker claims it. Any number of dispatchers may run.
+
+    A job that is not claimed within `resend_seconds` is sent again where its queue holds fewer messages than jobs wait
+    for a worker: some were lost. While workers are stopped none is lost, and none is sent again. A dispatcher that has
+    not completed a sweep for `stalled_seconds` is not healthy; sweeping results on a slow store may take a while,
+    nothing else does.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        resend_seconds: int = 10,
+        stalled_seconds: float = 120.0,
+        messages_max: int = _MESSAGES_MAX,
+    ) -> None:
+        self._services = services
+        self._settings = services.settings
+        self._log = services.log
+        self._resend_seconds = resend_seconds
+        self._stalled_seconds = stalled_seconds
+        self._messages_max = messages_max
+        self._down: str | None = None
+        self._refunds = Refunds(services.settings, services.log)
+        self._next_sweep = self._next_retention = self._next_expiry = self._next_delivery = 0.0
+        self._swept_at = time.monotonic()
+        self._failures = 0
+        self._held: dict[str, int] = {}
+        self.stopping = False
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it sweeps. An outage of PostgreSQL does not count against it: a restart would not help."""
+        return self._down == "database" or time.monotonic() - self._swept_at < self._stalled_seconds
+
+    def run(self) -> None:
+        """Work until stopped; PostgreSQL and the broker may fail, turn read-only and recover meanwhile."""
+        while not self.stopping:
+            try:
+                with self._services.connect("dispatcher", autocommit=True) as connection:
+                    connection.execute(SQL.set_idle_timeout)
+                    connection.execute("LISTEN jobs_queued")
+                    connection.execute("LISTEN events")
+                    self._serve(connection)
+            except psycopg.Error as error:
+                if not unavailable(error):
+                    raise
+                self._note_down("database")
+                time.sleep(_BACKOFF_SECONDS[min(self._failures, len(_BACKOFF_SECONDS) - 1)])
+                self._failures += 1
+
+    def sweep(self, connection: Connection) -> int:
+        """Requeue expired leases, settle refunds, dispatch queued jobs; return how many messages were sent."""
+        for job, kind, state, expired, trace in connection.execute(SQL.requeue_expired).fetchall():
+            self._log.warning("job-lost", job=job, kind=kind, attempt=expired, state=state, **traced(trace))
+            metrics.jobs_lost.labels(kind).inc()
+            if state == "failed":
+                metrics.jobs_finished.labels(kind, state).inc()
+                metrics.job_attempts.labels(kind).observe(expired)
+        self._refunds.settle(connection)
+        return self._dispatch(connection)
+
+    def settle_clock(self, connection: Connection) -> None:
+        """Bring forward what a clock of PostgreSQL that was ahead has put too far off: jobs, export parts, webhooks."""
+        ttl = (self._settings.lease_ttl_seconds,)
+        settled = [row for query in (SQL.settle_jobs, SQL.settle_parts) for row in connection.execute(query, ttl)]
+        webhooks = connection.execute(SQL.settle_webhooks, (list(RETRY_SECONDS),)).fetchall()
+        if settled or webhooks:
+            self._log.warning("clock-set-back", jobs=len({job for (job,) in settled}), webhooks=len(webhooks))
+
+    def measure(self, connection: Connection) -> None:
+        """Set the gauges of all queues; one that is empty is 0, not what it was."""
+        depths = {(queue, state): (count, age) for queue, state, count, age in connection.execute(SQL.queue_depth)}
+        for queue in QUEUES:
+            for state in ("queued", "running"):
+                metrics.queue_depth.labels(queue, state).set(depths.get((queue, state), (0, 0))[0])
+            metrics.queue_age_seconds.labels(queue).set(depths.get((queue, "queued"), (0, 0.0))[1])
+        if self._down != "broker":
+            with contextlib.suppress(StoreUnavailable):
+                for queue in [queue for queue, held in self._held.items() if held]:
+                    self._look(queue)
+
+    def _serve(self, connection: Connection) -> None:
+        while not self.stopping:
+            now = time.monotonic()
+            self._run_maintenance(connection, now)
+            if now >= self._next_sweep:
+                self._next_sweep = now + _SWEEP_SECONDS
+                self.settle_clock(connection)
+                self.measure(connection)
+            self.sweep(connection)
+            self.order_deliveries(connection, now)
+            # Only now is PostgreSQL back: a read-only one lets a dispatcher connect and listen, but change no row.
+            self._note_back("database")
+            self._failures = 0
+            self._swept_at = time.monotonic()
+            metrics.dispatcher_heartbeat_seconds.set_to_current_time()
+            for _ in connection.notifies(timeout=max(0.05, self._next_sweep - time.monotonic()), stop_after=1):
+                pass
+
+    def order_deliveries(self, connection: Connection, now: float) -> None:
+        """Send a message where a webhook has something due that no worker sends: one a second at most."""
+        if now < self._next_delivery:
+            return
+        [[due]] = connection.execute(SQL.webhooks_due).fetchall()
+        if due:
+            self._next_delivery = now + _DELIVERY_PAUSE_SECONDS
+            with contextlib.suppress(StoreUnavailable):  # the next sweep tries again
+                if not self._look(DELIVER_QUEUE):  # one that waits for a worker serves whatever is due when it is taken
+                    self._services.messages.send(DELIVER, "", DELIVER_QUEUE)
+
+    def _run_maintenance(self, connection: Connection, now: float) -> None:
+        """Run what is due from time to time. An object store that is unavailable delays only this."""
+        objects = self._services.objects
+        try:
+            if now >= self._next_retention:
+                self._next_retention = now + _RETENTION_SECONDS
+                order_due(self._settings, connection)
+                confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
+                delete_old(connection, objects, self._log)
+            if now >= self._next_expiry:
+                self._next_expiry = now + _RELEASE_EXPIRY_SECONDS
+                delete_old_loads(connection, self._settings, self._log)
+                expire(connection, objects, self._log)
+        except (StoreUnavailable, OSError):
+            metrics.store_errors.labels("results").inc()
+
+    def _dispatch(self, connection: Connection) -> int:
+        with connection.transaction():
+            connection.execute(SQL.dispatch_lock)
+            selected = connection.execute(SQL.select_dispatchable, (self._resend_seconds, _DISPATCHED_MAX)).fetchall()
+        due = [_Due(*row) for row in selected]
+        due.sort(key=lambda one: (one.turn, one.sent_at is not None))  # RETURNING keeps no order, the broker does
+        try:
+            due = self._within_bounds(connection, due)
+        except StoreUnavailable:
+            self._note_broker(up=False)
+            sent = []
+        else:
+            # Not one try more after the first failure: a broker that hangs takes half a minute for each.
+            sent = list(takewhile(self._send, due))
+        # Those that were sent before stay sent: the broker may still have their messages.
+        if unsent := [one.job for one in due[len(sent) :] if one.sent_at is None]:
+            connection.execute(SQL.undo_dispatch, (unsent,))
+        return len(sent)
+
+    def _within_bounds(self, connection: Connection, due: list[_Due]) -> list[_Due]:
+        """Return what is to be sent: no message that its queue still holds, and none into a queue that is full.
+
+        What is left out of a full queue was not sent, so it is due at the next sweep; what is not sent again is due
+        after another `resend_seconds`.
+        """
+        queues = sorted({one.queue for one in due})
+        if not queues:
+            return []
+        resent = sorted({one.queue for one in due if one.sent_at is not None})
+        unclaimed: dict[str, int] = dict(connection.execute(SQL.unclaimed, (resent,)).fetchall()) if resent else {}
+        chosen, full = list[_Due](), list[str]()
+        for queue in queues:
+            held = self._look(queue)
+            new = [one for one in due if one.queue == queue and one.sent_at is None]
+            again = sorted((one for one in due if one.queue == queue and one.sent_at), key=attrgetter("sent_at"))
+            lost = max(0, unclaimed.get(queue, 0) - len(new) - held)
+            room = max(0, self._messages_max - held)
+            chosen += (new + again[:lost])[:room]
+            full += [one.job for one in new[room:]]
+        if full:
+            connection.execute(SQL.undo_dispatch, (full,))
+        wanted = {one.job for one in chosen}
+        return [one for one in due if one.job in wanted]
+
+    def _look(self, queue: str) -> int:
+        """Return how many messages the broker holds of a queue, and note it. Raises StoreUnavailable."""
+        self._held[queue] = held = self._services.messages.waiting(queue)
+        metrics.broker_messages.labels(queue).set(held)
+        return held
+
+    def _send(self, due: _Due) -> bool:
+        try:
+            self._services.messages.send(EXECUTE, due.job, due.queue)
+        except StoreUnavailable:
+            self._note_broker(up=False)
+            return False
+        self._note_broker(up=True)
+        metrics.jobs_dispatched.labels(due.kind).inc()
+        self._log.info("job-dispatched", job=due.job, kind=due.kind, **traced(due.trace))
+        return True
+
+    def _note_broker(self, *, up: bool) -> None:
+        (self._note_back if up else self._note_down)("broker")
+        metrics.store_up.labels("broker").set(up)
+
+    def _note_down(self, store: str) -> None:
+        if self._down != store:
+            self._down = store
+            self._log.warning("store-down", store=store)
+
+    def _note_back(self, store: str) -> None:
+        if self._down == store:
+            self._down = None
+            self._log.info("store-back", store=store)
+
+
+def main() -> None:
+    """Run a dispatcher until SIGTERM or SIGINT."""
+    services = build_services(settings_or_exit(), "dispatcher")
+    settings, log = services.settings, services.log
+    dispatcher = Dispatcher(services)
+    gc.freeze()  # what is imported stays: no collection needs to look at it, and least the one at the end
+
+    def stop(number: int, frame: object) -> None:
+        dispatcher.stopping = True
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    serve_metrics(settings, lambda: dispatcher.healthy)
+    touch_while(lambda: dispatcher.healthy, settings.heartbeat_file)
+    metrics.processes.labels("dispatcher", settings.revision).set(1)
+    metrics.store_up.labels("broker").set(1)
+    log.info("started", revision=settings.revision)
+    dispatcher.run()
+    metrics.processes.labels("dispatcher", settings.revision).set(0)
+    log.info("stopped")

@@ -1,0 +1,1 @@
+"""Events: watches that a load evaluates, and webhooks that are delivered."""

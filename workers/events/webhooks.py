@@ -1,0 +1,306 @@
+"""One POST to an address that a caller named: resolved once, never inside the network, bounded in time and size."""
+
+import contextlib
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+import psycopg
+
+from shared.db.connect import Connection, connect, unavailable
+from shared.db.queries import beside
+from shared.events.types import event_document
+from shared.events.webhook_secrets import opened_secret
+from shared.events.webhooks import RETRY_SECONDS, is_public, key_of, signature_headers
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log, trace_of
+
+SECONDS_MAX = 10.0
+ANSWER_BYTES_MAX = 65_536
+_KEPT_CHARACTERS = 1_000
+_PORTS = {"https": 443, "http": 80}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of one POST: the status, or why there is none, and the beginning of the receiver's text."""
+
+    status: int | None
+    outcome: str
+    text: str = ""
+    milliseconds: int = 0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the receiver has the event."""
+        return self.outcome == "accepted"
+
+
+class _Refused(Exception):
+    """The address may not be called, or its answer not be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poster:
+    """Sends POSTs to addresses of the public internet; with `private_allowed` also to those inside a network."""
+
+    private_allowed: bool
+    seconds: float = SECONDS_MAX
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+        """Send one POST and return what came of it within `seconds`; never raises.
+
+        A redirect is not followed, it is a failure.
+        """
+        started = time.monotonic()
+        answer = self._answer(urlsplit(url), body, headers, started + self.seconds)
+        return replace(answer, milliseconds=int((time.monotonic() - started) * 1000))
+
+    def _answer(self, parts: SplitResult, body: bytes, headers: Mapping[str, str], deadline: float) -> Answer:
+        try:
+            with self._connected(parts, deadline) as connection:
+                status, text = _exchanged(connection, parts, body, headers)
+            _seconds_left(deadline)
+        except _Refused as refusal:
+            return Answer(None, str(refusal))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
+            reason = "tls-failed" if isinstance(error, ssl.SSLError) else "unreachable"
+            return Answer(None, "timed-out" if late else reason)
+        outcome = "accepted" if 200 <= status < 300 else "redirected" if 300 <= status < 400 else "refused"
+        return Answer(status, outcome, text)
+
+    @contextlib.contextmanager
+    def _connected(self, parts: SplitResult, deadline: float) -> Iterator[socket.socket]:
+        """Connect, by TLS where the address says so. The connection is shut at the deadline, also while it is used."""
+        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+        address = _address_of(host, port, private_allowed=self.private_allowed)
+        connection = socket.create_connection(address, timeout=_seconds_left(deadline))
+        if parts.scheme == "https":
+            # The handshake is made under the alarm: a receiver may be slow there as well.
+            connection = self.tls.wrap_socket(connection, server_hostname=host, do_handshake_on_connect=False)
+        # A receiver that sends a byte now and then would keep the socket's own time-out from ever ending the call.
+        alarm = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, (connection,))
+        alarm.daemon = True
+        alarm.start()
+        try:
+            with connection:
+                if isinstance(connection, ssl.SSLSocket):
+                    connection.do_handshake()
+                yield connection
+        finally:
+            alarm.cancel()
+
+
+def _exchanged(
+    connection: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]
+) -> tuple[int, str]:
+    """Send the request and return the status and the beginning of the answer."""
+    http_connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    http_connection.sock = connection
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    http_connection.request("POST", target, body, {"Host": parts.netloc, **headers, "Connection": "close"})
+    response = http_connection.getresponse()
+    answer = response.read(ANSWER_BYTES_MAX + 1)
+    if len(answer) > ANSWER_BYTES_MAX:
+        raise _Refused("answer-too-large")
+    return response.status, answer[:_KEPT_CHARACTERS].decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, int]:
+    """Resolve a host once and return the address to connect to, so that a second answer of DNS cannot change it."""
+    addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    if not private_allowed and not all(is_public(ip_address(one.partition("%")[0])) for one in addresses):
+        raise _Refused("private-address")
+    return addresses[0], port
+
+
+def _seconds_left(deadline: float) -> float:
+    """Return how long the call may still take. Raises TimeoutError after its end: a slow resolver has no time-out."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it has ended by itself
+        # Not the method of an SSLSocket: that one also forgets the session which another thread is using.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+# Sends events to webhooks: each endpoint in its order, by one worker at a time, independent of all others.
+
+
+SQL = beside(__file__, "webhooks.sql")
+_log = Log("worker")
+# By which a lease outlasts one call, so that its outcome can be recorded under it.
+_SPARE_SECONDS = 20.0
+_AT_ONCE = 200
+_POLL_SECONDS = 0.2
+_GONE = 410
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A claimed endpoint. Only writes that carry its `lease_no` still count."""
+
+    id: str
+    lease_no: int
+    organization: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    number: int
+    id: str
+    type: str
+    at: Any
+    data: dict[str, Any]
+    sealed_secret: bytes
+    sealed_secret_before: bytes | None
+    failures: int
+    replayed: bool
+
+
+def deliver(
+    settings: Settings,
+    seconds: float,
+    stopping: Callable[[], bool] = lambda: False,
+    call_seconds: float = SECONDS_MAX,
+) -> int:
+    """Send what is due, to many endpoints at once, until nothing is due or for so many seconds; return how many events.
+
+    An endpoint that hangs holds a thread of its own for the time of one call, `call_seconds`, and nothing else: a call
+    that is under way when the time is over ends in the background, and the next run serves the others meanwhile.
+    """
+    poster = Poster(settings.webhook_private_addresses, call_seconds)
+    connection = connect(settings.worker_database_url, application="webhooks", autocommit=True)
+    return _Deliverer(settings, connection, poster, time.monotonic() + seconds, stopping).run()
+
+
+class _Deliverer:
+    """One run. Its threads share a connection, one transaction at a time; no receiver is called under the lock."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        connection: Connection,
+        poster: Poster,
+        until: float,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._settings = settings
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._poster = poster
+        self._lease_seconds = poster.seconds + _SPARE_SECONDS
+        self._until = until
+        self._stopping = stopping
+
+    def run(self) -> int:
+        """Work until nothing is due or the time is over. The connection is closed when the last call has ended."""
+        sent = 0
+        running: set[Future[int]] = set()
+        pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
+        try:
+            while self._may_continue():
+                running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
+                if not running:
+                    break
+                done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
+                sent += sum(one.result() for one in done)
+            done, running = wait(running, _POLL_SECONDS)
+            return sent + sum(one.result() for one in done)
+        finally:
+            pool.shutdown(wait=False)
+            threading.Thread(target=self._close_after, args=(running,), daemon=True).start()
+
+    def _close_after(self, running: set[Future[int]]) -> None:
+        ended, _ = wait(running)
+        for error in filter(None, (one.exception() for one in ended)):  # the run, which would raise it, is over
+            _log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
+        self._connection.close()
+
+    def _may_continue(self) -> bool:
+        return time.monotonic() < self._until and not self._stopping()
+
+    def _claim(self, free: int) -> list[Endpoint]:
+        if not free:
+            return []
+        with self._lock:
+            rows = self._connection.execute(SQL.claim, (self._lease_seconds, free)).fetchall()
+        return [Endpoint(*row) for row in rows]
+
+    def _drain(self, endpoint: Endpoint) -> int:
+        """Send one endpoint's events in their order until none is left or one fails; return how many were accepted.
+
+        An outage of PostgreSQL ends it: the lease expires, and the event is sent again.
+        """
+        sent = 0
+        fence = (endpoint.id, endpoint.lease_no)
+        try:
+            while self._may_continue():
+                read_at = time.monotonic()
+                with self._lock:
+                    row = self._connection.execute(SQL.next_event, fence).fetchone()
+                # A process that was stopped for a while may have lost the lease: it must not send any more.
+                if row is None or time.monotonic() - read_at > _SPARE_SECONDS:
+                    break
+                event = _Event(*row)
+                answer = self._send(endpoint, event)
+                with self._lock:
+                    if not _settle(self._connection, endpoint, event, answer, self._lease_seconds):
+                        return sent
+                sent += 1
+            with self._lock:
+                self._connection.execute(SQL.release, fence)
+        except psycopg.Error as error:
+            if not unavailable(error):
+                raise
+        return sent
+
+    def _send(self, endpoint: Endpoint, event: _Event) -> Answer:
+        body = msgspec.json.encode(event_document(event.number, event.id, event.type, event.at, event.data))
+        secrets = self._settings.signing_secrets
+        stored = [sealed for sealed in (event.sealed_secret, event.sealed_secret_before) if sealed is not None]
+        opened = [opened_secret(secrets, endpoint.id, sealed) for sealed in stored]
+        keys = [key_of(secret) for secret in opened if secret is not None]
+        if not keys:
+            return Answer(None, "secret-unreadable")
+        headers = signature_headers(keys, event.id, int(time.time()), body)
+        fields = {"Content-Type": "application/json", "User-Agent": "ItemIndex-Webhooks/1", **headers}
+        return self._poster.post(endpoint.url, body, fields)
+
+
+def _settle(connection: Connection, endpoint: Endpoint, event: _Event, answer: Answer, lease_seconds: float) -> bool:
+    """Record an attempt and what follows from it; tell whether the next event may be sent."""
+    fence = (endpoint.id, endpoint.lease_no)
+    with connection.transaction():
+        noted = (event.id, event.number, answer.status, answer.outcome, answer.text, answer.milliseconds)
+        connection.execute(SQL.note_attempt, (*fence, *noted))
+        if answer.accepted:
+            values = (*fence, event.number, event.replayed, lease_seconds)
+            held = connection.execute(SQL.accepted, values).fetchone() is not None
+            if held and event.replayed:
+                connection.execute(SQL.replayed, (endpoint.id, event.number))
+            return held
+        if answer.status == _GONE:
+            connection.execute(SQL.disable, (*fence, "The receiver answered 410 Gone."))
+        elif event.failures >= len(RETRY_SECONDS):
+            reason = f"An event was not accepted {event.failures + 1} times in a row."
+            connection.execute(SQL.disable, (*fence, reason))
+        else:
+            connection.execute(SQL.failed, (*fence, RETRY_SECONDS[event.failures]))
+    return False

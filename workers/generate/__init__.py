@@ -1,1 +1,0 @@
-"""Believable data at any scale, the same for the same seed."""

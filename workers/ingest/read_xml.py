@@ -1,0 +1,152 @@
+"""XML as rows: each repeated element is one, and its parts are columns by their path. Flat memory.
+
+`g:price` is the text of a part, `price.@currency` an attribute, `image.1` the second part of that name. A prefix is the
+document's own. Entities are never expanded, and nothing is read from elsewhere (OWASP, XML External Entity Prevention).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from shared.errors import LoadRefused
+from workers.ingest.text_stream import ByteStream
+
+DEPTH_MAX = 32
+COLUMNS_MAX = 2_000
+_SAMPLE_ELEMENTS = 20_000
+_BYTES_WITHOUT_ROW_MAX = 32 << 20
+_SAFE: dict[str, Any] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+
+Row = dict[str, str]
+
+
+def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Row]]:
+    """Yield the number and the parts of each element at a path, such as `rss/channel/item`.
+
+    Raises LoadRefused where the document is broken, nested too deep, or an element has too many parts.
+    """
+    wanted = path.strip("/").split("/")
+    source = _Reader(name, stream)
+    number = 0
+    for _, element in _events(name, source, ("end",), tag=f"{{*}}{wanted[-1].rpartition(':')[2]}"):
+        if [_name(one) for one in (*reversed(list(element.iterancestors())), element)] != wanted:
+            continue
+        number += 1
+        source.read_since_row = 0
+        row: Row = {}
+        _flatten(name, number, element, "", row)
+        yield number, row
+        _forget(element)
+
+
+def row_path(name: str, stream: ByteStream) -> str:
+    """Return the path of the elements that are rows: those repeated most often that have parts of their own.
+
+    Raises LoadRefused where no element is repeated, or the document is broken.
+    """
+    times: Counter[tuple[str, ...]] = Counter()
+    parts: Counter[tuple[str, ...]] = Counter()
+    open_elements: list[str] = []
+    for event, element in islice(_events(name, _Reader(name, stream), ("start", "end")), _SAMPLE_ELEMENTS):
+        if event == "start":
+            open_elements.append(_name(element))
+            if len(open_elements) > DEPTH_MAX:
+                raise LoadRefused(f"{name}: elements are nested deeper than {DEPTH_MAX} levels")
+            times[tuple(open_elements)] += 1
+            parts[tuple(open_elements[:-1])] += 1
+            parts[tuple(open_elements)] += len(element.attrib)
+        else:
+            open_elements.pop()
+            _forget(element)
+    rows = [path for path in times if len(path) > 1 and parts[path] >= 2 * times[path]]
+    if not rows:
+        raise LoadRefused(f"{name}: no element of the document has parts that could be columns")
+    # Of elements that are repeated the outermost is the row, as what is inside is a part of it; a feed of one article
+    # repeats none, and has it in its innermost element with parts.
+    repeated = [path for path in rows if times[path] > 1]
+    if not repeated:
+        return "/".join(sorted(rows, key=len)[-1])
+    outermost = min(map(len, repeated))
+    return "/".join(sorted((path for path in repeated if len(path) == outermost), key=lambda path: times[path])[-1])
+
+
+def _events(name: str, source: "_Reader", kinds: tuple[str, ...], tag: str | None = None) -> Iterator[tuple[str, Any]]:
+    try:
+        for event, element in etree.iterparse(source, events=kinds, tag=tag, **_SAFE):
+            if isinstance(element.tag, str):
+                yield event, element
+    except etree.XMLSyntaxError as error:
+        raise LoadRefused(f"{name}: is no well-formed XML: {str(error)[:200]}") from None
+
+
+class _Reader:
+    """A stream for lxml. A declaration of entities ends the reading: no feed needs one, and each could be a bomb.
+
+    So does a long piece without a row: the document's tree would grow in memory.
+    """
+
+    def __init__(self, name: str, stream: ByteStream) -> None:
+        self._name, self._stream, self._tail = name, stream, b""
+        self.read_since_row = 0
+
+    def read(self, size: int) -> bytes:
+        chunk = self._stream.read(size)
+        self.read_since_row += len(chunk)
+        if self.read_since_row > _BYTES_WITHOUT_ROW_MAX:
+            raise LoadRefused(
+                f"{self._name}: more than {_BYTES_WITHOUT_ROW_MAX:,} bytes without a row: is `records` another path?"
+            )
+        seen = self._tail + chunk
+        if b"<!ENTITY" in seen:
+            raise LoadRefused(
+                f"{self._name}: declares entities (<!ENTITY …>), which are not read: write the text instead"
+            )
+        self._tail = seen[-len(b"<!ENTITY") :]
+        return chunk
+
+
+def _name(element: Any) -> str:
+    """Return an element's name as the document writes it; one of the default namespace has no prefix."""
+    _, _, local = element.tag.rpartition("}")
+    return f"{element.prefix}:{local}" if element.prefix else str(local)
+
+
+def _flatten(name: str, number: int, element: Any, prefix: str, row: Row, depth: int = 1) -> None:
+    """Add the parts of an element to a row; the first of a name is that name, the others have a number behind it."""
+    if depth > DEPTH_MAX:
+        raise LoadRefused(f"{name}: row {number}: elements are nested deeper than {DEPTH_MAX} levels")
+    for attribute, value in element.attrib.items():
+        row[f"{prefix}@{attribute.rpartition('}')[2]}"] = value
+    seen: dict[str, int] = {}
+    for child in element:
+        if not isinstance(child.tag, str):
+            raise LoadRefused(f"{name}: row {number}: refers to an entity, which is not read")
+        own = _name(child)
+        times = seen[own] = seen.get(own, -1) + 1
+        path = f"{prefix}{own}.{times}" if times else prefix + own
+        text = (child.text or "").strip()
+        if len(child) or child.attrib:
+            _flatten(name, number, child, f"{path}.", row, depth + 1)
+            if text or not len(child):
+                row.setdefault(path, text)
+        else:
+            row[path] = text
+        if len(row) > COLUMNS_MAX:
+            raise LoadRefused(f"{name}: row {number}: has more than {COLUMNS_MAX:,} parts")
+
+
+def _forget(element: Any) -> None:
+    """Give the memory of a finished element back, and of those before it, which its parent still holds."""
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]

@@ -1,0 +1,1 @@
+"""Jobs: the Celery application, the consumer, leases, handlers and progress."""

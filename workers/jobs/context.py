@@ -1,0 +1,111 @@
+"""The services that all jobs of a process share, built once, and a claimed job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from shared.db.connect import Connection, connect
+from shared.objects.directory import ResultStore
+from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+from shared.telemetry.spans import Attributes, Spans, step_from
+from workers.jobs.app import CeleryMessages, celery_app
+
+
+class JobMessages(Protocol):
+    """Sends a message that names a job. A message is a hint: the job's row is the truth."""
+
+    def send(self, task: str, job_id: str, queue: str) -> None:
+        """Send one message; raise StoreUnavailable if the broker does not take it."""
+
+    def waiting(self, queue: str) -> int:
+        """Return how many messages of a queue no worker has taken; raise StoreUnavailable if the broker is down."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRows:
+    """The numbers of rows at which exports and releases are split."""
+
+    export_parts: Mapping[str, int] = field(
+        default_factory=lambda: {"observations": 1_500_000, "items": 200_000, "impacts": 500_000}
+    )
+    """Rows of one part of an export, by dataset: a part is repeated when its worker dies. Others are one part."""
+    export_shared: int = 100_000
+    """Rows of an export below which a second worker gains nothing."""
+    release_slice: int = 2_097_152
+    """Observations of a month that are held at once, twice: one slice is read while the previous one is written."""
+    release_observations: int = 1_048_576
+    release_table: int = 262_144
+    """Rows of a file of observations, and of the other datasets, whose rows are wide: names, attributes. About so many
+    at most, and at least half as many if the dataset has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that a process of this tier builds once. All of them may be used by one job after the other."""
+
+    settings: Settings
+    log: Log
+    spans: Spans
+    objects: ResultStore
+    messages: JobMessages
+    part_attempts_max: int = 4
+    """Attempts at one part of an export before the whole export fails."""
+    split_rows: SplitRows = SplitRows()
+
+    def connect(self, application: str, *, autocommit: bool = False) -> Connection:
+        """Open a connection as the workers' role; raise psycopg.OperationalError if PostgreSQL is unavailable."""
+        return connect(self.settings.worker_database_url, application=application, autocommit=autocommit)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed row of `jobs`. Only writes that carry its `attempt` still count."""
+
+    id: str
+    kind: str
+    parameters: dict[str, Any]
+    data_version: int
+    attempt: int
+    format: str
+    organization: str | None = None
+    traceparent: str | None = None
+
+
+# The composition root of the tier: builds the services of one process from its settings.
+
+
+def build_services(settings: Settings, part: str) -> Services:
+    """Build what a process shares among its jobs. Nothing is connected yet; call it after the process has forked.
+
+    `part` names the process in its log lines: `worker` or `dispatcher`.
+    """
+    return Services(
+        settings=settings,
+        log=Log(part, level=settings.log_level),
+        spans=Spans(settings, part),
+        objects=open_object_store(settings),
+        messages=CeleryMessages(celery_app(settings)),
+    )
+
+
+# The fields of a job in spans and log lines, so that a request's trace continues in the workers.
+
+
+def span_attributes(job: Job, state: str | None) -> Attributes:
+    """Return the attributes of a job's span: its ids, its attempt, and the state it reached."""
+    return {
+        "messaging.system": "postgresql",
+        "itemindex.job": job.id,
+        "itemindex.kind": job.kind,
+        "itemindex.attempt": job.attempt,
+        "itemindex.organization": job.organization,
+        "itemindex.state": state or "lost",
+    }
+
+
+def traced(traceparent: str | None) -> dict[str, str]:
+    """Return the field of a log line about a job that has a trace."""
+    return {"trace_id": step_from(traceparent).trace_id} if traceparent else {}

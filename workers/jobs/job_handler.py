@@ -1,0 +1,66 @@
+"""The one interface of a kind of job: `run` computes under the lease, `publish` makes the outcome visible once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from shared.db.connect import Connection
+from workers.jobs.context import Job, Services
+from workers.jobs.leases import Lease, succeed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of an attempt: the row's `result`, and for stored bytes what the row says of them."""
+
+    result: dict[str, Any]
+    bytes: int = 0
+    rows: int = 0
+    data_version: int = 0
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """One attempt: the process's services, the worker's connection, the job, and its lease.
+
+    The connection is in autocommit mode between the calls of a handler.
+    """
+
+    services: Services
+    connection: Connection
+    job: Job
+    lease: Lease
+
+    def progress(self, stage: str, rows_done: int = 0, rows_total: int | None = None) -> None:
+        """Report progress; raise LeaseLost or JobTimeout if the attempt must stop."""
+        self.lease.progress.report(stage, rows_done, rows_total)
+        self.lease.check()
+
+
+class JobHandler(Protocol):
+    """How one kind of job is done."""
+
+    def run(self, context: JobContext) -> Outcome:
+        """Compute while the lease is held. Nothing that it writes is visible before `publish`."""
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Publish by one statement fenced by the attempt; False, and nothing visible, if the job is no longer ours."""
+
+
+Handlers = Mapping[str, JobHandler]
+
+
+class RowResultHandler:
+    """A kind of job whose whole result is a small document in its row."""
+
+    def __init__(self, compute: Callable[[JobContext], dict[str, Any]]) -> None:
+        self._compute = compute
+
+    def run(self, context: JobContext) -> Outcome:
+        """Compute the document."""
+        return Outcome(self._compute(context))
+
+    def publish(self, context: JobContext, outcome: Outcome) -> bool:
+        """Write the document into the row."""
+        return succeed(context.connection, context.job, outcome.result)

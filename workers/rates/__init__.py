@@ -1,1 +1,0 @@
-"""Tables of exchange rates: read from central banks' files and loaded as numbered events."""

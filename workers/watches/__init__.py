@@ -1,1 +1,0 @@
-"""Watches of organizations, evaluated in the transaction of each load."""

@@ -1,1 +1,0 @@
-"""Sends the log of events to webhooks."""
