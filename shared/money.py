@@ -27,6 +27,31 @@ WITHDRAWN = frozenset(
     """.split()
 )
 CODES = CURRENT | WITHDRAWN
+# What people write beside an amount, and the currencies that each may mean.
+SIGNS = {
+    "$": frozenset(
+        "ARS AUD BBD BMD BND BSD BZD CAD CLP COP FJD HKD JMD LRD MXN NAD NZD SGD TTD TWD USD UYU XCD".split()
+    ),
+    "£": frozenset("EGP FKP GBP GIP LBP SDG SHP SYP".split()),
+    "¥": frozenset("CNY JPY".split()),
+    "￥": frozenset("CNY JPY".split()),
+    "Rs": frozenset("INR LKR MUR NPR PKR SCR".split()),
+    "Rs.": frozenset("INR LKR MUR NPR PKR SCR".split()),
+    "kr": frozenset("DKK ISK NOK SEK".split()),
+    "kr.": frozenset("DKK ISK NOK SEK".split()),
+    **{
+        sign: frozenset((code,))
+        for sign, code in (
+            pair.split("=")
+            for pair in (
+                "A$=AUD AU$=AUD C$=CAD CA$=CAD HK$=HKD MX$=MXN NT$=TWD NZ$=NZD R$=BRL S$=SGD US$=USD ฿=THB ₡=CRC "
+                "₦=NGN ₩=KRW ₪=ILS ₫=VND €=EUR ₱=PHP ₴=UAH ₸=KZT ₹=INR ₺=TRY TL=TRY ₽=RUB руб=RUB "
+                "руб.=RUB zł=PLN Kč=CZK Ft=HUF lei=RON лв=BGN лв.=BGN Fr.=CHF SFr.=CHF RMB=CNY 元=CNY 円=JPY 원=KRW"
+            ).split()
+        )
+    },
+}
+MARKS = {**{code: frozenset((code,)) for code in sorted(CODES)}, **SIGNS}
 
 
 # Money as integers of the currency's minor unit, and as decimal text for people. Never as binary floating point.

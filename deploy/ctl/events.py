@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+import msgspec
 
 from deploy.ctl.accounts import organization_of
 from deploy.ctl.console import limit_option, print_json, settings, show, stored
@@ -36,7 +37,7 @@ def events(
         [[deleted_up_to]] = connection.execute(SQL.deleted_up_to).fetchall()
     if after is not None and after < deleted_up_to:
         raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
-    documents = [event_document(*row) for row in rows]
+    documents = [msgspec.structs.asdict(event_document(*row)) for row in rows]
     if as_json:
         print_json(documents)
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, data_dir_option, settings, show, stored
+from deploy.ctl.console import console, data_dir_option, json_option, settings, show, stored
 from deploy.ctl.demo import load_demo
 from deploy.ctl.loading import document, load_with_bar, show_summary, wait_for_index
 from shared.db.connect import connect
@@ -115,17 +115,23 @@ def demo_(data_dir: Path) -> None:
         console.say("the index has, or had, data already: the demo data was not loaded")
 
 
-@ingest.command("check", epilog="Example: itemindex ingest check mine.toml")
+@ingest.command("check", epilog="Example: itemindex ingest check mine.toml prices.csv")
 @click.argument("mapping_path", required=False)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--keys", is_flag=True, help="Print every key of a mapping with its meaning and an example, as Markdown.")
-def check(mapping_path: str | None, keys: bool) -> None:
-    """Check that a mapping can be used; or print the keys that one may have."""
+@data_dir_option
+@json_option
+def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_dir: Path, as_json: bool) -> None:
+    """Check that a mapping can be used; with FILES, show ten rows as they would load, and what would be rejected."""
     if (mapping_path is None) != keys:
         raise click.UsageError("name either a mapping or --keys")
     if mapping_path is None:
         click.echo(printable_lines(markdown()), nl=False)
         return
     mapping = mappings.read(_find(mapping_path))
+    if files:
+        show_preview(mapping, list(files), data_dir, rows=10, as_json=as_json, allow_merges=True)
+        return
     console.say(
         "[green]can be used[/]: source {source}, columns {columns}",
         source=mapping.source,
@@ -135,9 +141,14 @@ def check(mapping_path: str | None, keys: bool) -> None:
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def guess_mapping(file: Path) -> None:
-    """Write a first mapping for FILE, with comments on its columns: correct it instead of beginning with nothing."""
-    click.echo(printable_lines(guess(file)), nl=False)
+@click.option("--member", default="", help="Of a ZIP or tar with several files: the one to read.")
+@click.option("--sheet", default="", help="Of a spreadsheet with several sheets: the one to read.")
+def guess_mapping(file: Path, member: str, sheet: str) -> None:
+    """Write a first mapping for FILE: each line has its evidence, and each doubt is a line that begins with # CHECK.
+
+    Where a value could be read in two ways the mapping has "?", and no load uses it until you have chosen.
+    """
+    click.echo(printable_lines(guess(file, member=member, sheet=sheet).text), nl=False)
 
 
 def _find(text: str) -> Path:

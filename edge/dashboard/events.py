@@ -107,8 +107,8 @@ class EventPages:
         organization = visitor.acting.membership.organization_id
         types = [chosen] if chosen else None
         events = await self._feed.newest(organization, _cursor(request), _LISTED + 1, types)
-        listed = [(event, words_of(event["type"], event["data"])) for event in events[:_LISTED]]
-        older = events[_LISTED - 1]["cursor"] if len(events) > _LISTED else None
+        listed = [(event, words_of(event.type, event.data)) for event in events[:_LISTED]]
+        older = events[_LISTED - 1].cursor if len(events) > _LISTED else None
         values: dict[str, Any] = {"events": listed, "older": older, "types": TYPES, "chosen": chosen, "days": KEPT_DAYS}
         return render(request, "events.html", visitor, **values)
 

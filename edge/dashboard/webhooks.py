@@ -57,7 +57,7 @@ class WebhookPages:
 
             async def make(transaction: Transaction) -> str:
                 made = await self._acts(transaction).add(acting_of(visitor), wanted["url"], wanted["types"])
-                return str(made["secret"])
+                return str(made.secret)
 
             return await self._secret.once(request, visitor, _PAGE, make)
         except (FormFaults, Problem) as error:
@@ -75,7 +75,7 @@ class WebhookPages:
         endpoint = request.match_info["id"]
 
         async def make(transaction: Transaction) -> str:
-            return str((await self._acts(transaction).rotate(acting_of(visitor), endpoint))["secret"])
+            return str((await self._acts(transaction).rotate(acting_of(visitor), endpoint)).secret)
 
         return await self._secret.once(request, visitor, f"{_PAGE}/{endpoint}", make)
 
@@ -108,10 +108,10 @@ class WebhookPages:
         await self._rights.require(visitor, _RIGHT)
         acting, endpoint = acting_of(visitor), request.match_info["id"]
         webhook = await self._webhooks.one(acting, endpoint)
-        newest = await self._feed.newest(acting.organization, None, 1, webhook["types"])
+        newest = await self._feed.newest(acting.organization, None, 1, webhook.types)
         if not newest:
             raise PageError(409, "There are no events of its types yet. Rotating the API key creates one.")
-        count = await self._webhooks.replay(acting, endpoint, UUID(newest[0]["id"]), None, None)
+        count = await self._webhooks.replay(acting, endpoint, UUID(newest[0].id), None, None)
         return see(f"{_PAGE}/{endpoint}?replayed={count}")
 
     async def delete(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:

@@ -14,8 +14,10 @@ import msgspec
 from aiohttp import web
 from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
+from msgspec import Struct
 
 from edge.http.faults import CATALOGUE
+from edge.http.lists import PageTotalSchema
 from edge.http.parameters import Parameters
 from edge.http.problems import CONTENT_TYPE, ProblemDocument
 from edge.http.routing import Price, Route, Rule
@@ -148,6 +150,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
         self._rules = rules
         components = self.spec.components
         components.schema("Problem", schema=ProblemDocument)
+        components.schema("PageTotal", schema=PageTotalSchema)
         for name, scheme in (*_SCHEMES.values(), _KEY_AS_BEARER):
             components.security_scheme(name, scheme)
         for name, header in _HEADERS.items():
@@ -158,8 +161,9 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
     def document(self) -> Node:
         """Return the document of the operations that were registered, with a description of each schema and member."""
         made: Node = self.spec.to_dict()
-        for key, name in self.plugin.converter.refs.items():
-            _complete(made["components"]["schemas"][name], key[0])
+        declared = {name: key[0] for key, name in self.plugin.converter.refs.items()}
+        for name, schema in made["components"]["schemas"].items():
+            _complete(name, schema, declared.get(name, Struct))
         return made
 
     def _update_paths(self, data: dict[str, Any], method: str, url_path: str) -> None:
@@ -211,7 +215,8 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
             if code.startswith("3") and code != "304":
                 answers[code]["content"] = _A_PROBLEM
             elif "schema" in declared or code == "200":
-                answers[code]["content"] = _contents(declared.get("schema"), kinds if code == "200" else kinds[:1])
+                schema = self._answer(declared.get("schema"))
+                answers[code]["content"] = _contents(schema, kinds if code == "200" else kinds[:1])
             if code == "200" and data.get("operationId") in EXAMPLES:
                 answers[code]["content"]["application/json"]["example"] = EXAMPLES[data["operationId"]]
             links = links_of(data.get("operationId", ""), code, data.get("tags", ()))
@@ -227,6 +232,16 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
                 answers[status] = self._problem(status, slugs)
         return answers
 
+    def _answer(self, declared: Any) -> Any:
+        """Return the schema of an answer; for a struct a reference to the one that msgspec makes of it."""
+        if not isinstance(declared, type):
+            return declared
+        [reference], described = msgspec.json.schema_components([declared], ref_template="#/components/schemas/{name}")
+        for name, schema in described.items():
+            if name not in self.spec.components.schemas:
+                self.spec.components.schema(name, schema)
+        return reference
+
     def _problem(self, status: str, slugs: list[str]) -> str:
         """Return the name of the component that describes the problems of a status."""
         name = "Or".join("".join(word.capitalize() for word in _WORD.findall(slug)) for slug in slugs)
@@ -241,7 +256,7 @@ class _Spec31(AiohttpApiSpec):  # type: ignore[misc]  # the package has no types
 class Document:
     """The document of an application, made when it is first asked for: a start need not wait for it.
 
-    Making it takes some tenths of a second, so an event loop asks for it in a thread.
+    Making it takes up to a tenth of a second, so an event loop asks for it in a thread.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -288,27 +303,20 @@ def _units(price: Price) -> Node:
     return units
 
 
-def _complete(described: Node, schema: type) -> None:
+def _complete(name: str, described: Node, declared: type) -> None:
     """Describe a schema by its docstring, and each member that does not describe itself by its sentence.
 
     An answer may have members that the document does not name, as the compatibility policy says; a request may not.
     """
-    described.setdefault("description", (schema.__doc__ or "").strip().partition("\n")[0])
-    if not issubclass(schema, Parameters) and described.get("additionalProperties") is False:
+    described.setdefault("description", (declared.__doc__ or "").strip().partition("\n")[0])
+    if not issubclass(declared, Parameters) and described.get("additionalProperties") is False:
         del described["additionalProperties"]
+    names = [name, *(one.__name__ for one in declared.__mro__)]
     for member, node in described["properties"].items():
-        if not (node.get("description") or _refers(node)):
-            node["description"] = _sentence(schema, member, node)
-
-
-def _refers(node: Node) -> bool:
-    """Return whether a member is another schema or a list of it, which describes itself."""
-    return any("$ref" in one for one in (node, node.get("items", {}), *node.get("anyOf", ())))
-
-
-def _sentence(schema: type, member: str, node: Node) -> str:
-    keys = [*(f"{one.__name__}.{member}" for one in schema.__mro__), member, f"format.{node.get('format')}"]
-    return next((SENTENCES[key] for key in keys if key in SENTENCES), "")
+        parts = (node, node.get("items", {}), *node.get("anyOf", ()))
+        if "description" not in node and not any("$ref" in part for part in parts):  # else it describes itself
+            keys = [*(f"{one}.{member}" for one in names), member, *(f"format.{part.get('format')}" for part in parts)]
+            node["description"] = next((SENTENCES[key] for key in keys if key in SENTENCES), "")
 
 
 def _without_null(parameter: Node) -> Node:

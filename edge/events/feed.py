@@ -6,16 +6,17 @@ from typing import Any
 
 import asyncpg
 from aiohttp import web
-from aiohttp_apispec import docs, querystring_schema, response_schema
+from aiohttp_apispec import docs, querystring_schema
 
 from edge.events import schemas
 from edge.http.context import organization_of
+from edge.http.json import answers
 from edge.http.lists import envelope
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
-from shared.events.types import KEPT_DAYS, event_document
+from shared.events.types import KEPT_DAYS, Event, event_document
 
 SQL = beside(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62
@@ -39,16 +40,14 @@ class EventFeed:
             page,
             total=len(events),
             exact=not more,
-            next_cursor=page[-1]["cursor"] if more else None,
+            next_cursor=page[-1].cursor if more else None,
             query=query,
             data_version=self._data_version(),
         )
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    async def page(
-        self, organization: str, after: int | None, limit: int, types: Sequence[str] | None
-    ) -> list[dict[str, Any]]:
+    async def page(self, organization: str, after: int | None, limit: int, types: Sequence[str] | None) -> list[Event]:
         """Return at most so many events after a cursor, the oldest first. Raises `events-expired`."""
         scope = Scope(organization=organization)
         async with self._database.transaction(scope) as transaction:
@@ -65,7 +64,7 @@ class EventFeed:
 
     async def newest(
         self, organization: str, before: int | None, limit: int, types: Sequence[str] | None
-    ) -> list[dict[str, Any]]:
+    ) -> list[Event]:
         """Return at most so many events before a cursor, the newest first; without a cursor the newest of all."""
         scope = Scope(organization=organization)
         rows = await self._database.fetch(
@@ -74,7 +73,7 @@ class EventFeed:
         return [_document(row) for row in rows]
 
 
-def _document(row: asyncpg.Record) -> dict[str, Any]:
+def _document(row: asyncpg.Record) -> Event:
     return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))
 
 
@@ -96,7 +95,7 @@ class Events:
         tags=["events"],
     )
     @querystring_schema(schemas.EventsQuery())
-    @response_schema(schemas.EventList(), 200, description="One page of events")
+    @answers(schemas.EventList, 200, "One page of events")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
         query, organization = request[QUERY], organization_of(request)

@@ -1,11 +1,12 @@
 """Parameters and answers of the feeds of events."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
+from msgspec import Meta, Struct
 
-from edge.http.lists import ListEnvelope
+from edge.http.lists import Page
 from edge.http.parameters import (
     CurrencyCode,
     CursorText,
@@ -16,7 +17,19 @@ from edge.http.parameters import (
     Utf8,
     WholeNumber,
 )
-from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, CURSOR_MAX, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES
+from shared.clock import Rfc3339
+from shared.events.types import (
+    ABSENT_DAYS_DEFAULT,
+    CONDITIONS,
+    CURSOR_MAX,
+    KEPT_DAYS,
+    NEW_LOW_DAYS,
+    TARGETS,
+    TYPES,
+    Condition,
+    Event,
+    Target,
+)
 from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
 
@@ -46,22 +59,10 @@ class EventsQuery(FeedQuery):
     )
 
 
-class Event(Schema):
-    """Something that happened. Types and members of `data` may be added: ignore those that you do not know."""
-
-    id = fields.Str(
-        required=True, metadata={"description": "Id of the event; the same in the feed and as `webhook-id`"}
-    )
-    cursor = fields.Str(required=True, metadata={"description": "Value for `after`; larger cursors are later"})
-    type = fields.Str(required=True, metadata={"example": "watch.fired"})
-    timestamp = fields.DateTime(required=True)
-    data: Any = fields.Dict(required=True, metadata={"description": "Members by type; see the guide to events"})
-
-
-class EventList(ListEnvelope):
+class EventList(Page):
     """One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet."""
 
-    data = fields.List(fields.Nested(Event()), required=True)
+    data: list[Event]
 
 
 # Parameters and answers of /watches.
@@ -165,43 +166,30 @@ class WatchEventsQuery(FeedQuery):
     """One page of the events of watches."""
 
 
-class Watch(Schema):
+class Watch(Struct):
     """A watch; members that its condition does not use are null."""
 
-    id = fields.Str(required=True)
-    label = fields.Str(required=True, allow_none=True)
-    target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
-    code = fields.Str(required=True)
-    condition = fields.Str(required=True, validate=validate.OneOf(list(CONDITIONS)))
-    kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
-    amount = fields.Str(required=True, allow_none=True)
-    currency = fields.Str(required=True, allow_none=True)
-    days = fields.Int(required=True, allow_none=True)
-    percent = fields.Float(required=True, allow_none=True)
-    created_at = fields.DateTime(required=True)
-    paused_at = fields.DateTime(required=True, allow_none=True)
+    id: str
+    label: str | None
+    target: Target
+    code: str
+    condition: Condition
+    kind: Literal["listing", "sale"]
+    amount: str | None
+    currency: str | None
+    days: int | None
+    percent: float | None
+    created_at: Rfc3339
+    paused_at: Rfc3339 | None
 
 
-class WatchList(ListEnvelope):
+class WatchList(Page):
     """One page of watches, the newest first."""
 
-    data = fields.List(fields.Nested(Watch()), required=True)
+    data: list[Watch]
 
 
 # Parameters and answers of /webhooks.
-
-
-OUTCOMES = (
-    "accepted",
-    "refused",
-    "redirected",
-    "timed-out",
-    "unreachable",
-    "tls-failed",
-    "private-address",
-    "answer-too-large",
-    "secret-unreadable",
-)
 
 
 class NewWebhook(Parameters):
@@ -255,52 +243,58 @@ class AttemptsQuery(Parameters):
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})
 
 
-class Webhook(Schema):
+class Webhook(Struct):
     """A webhook. `secret` is shown when it is created or rotated, else it is null."""
 
-    id = fields.Str(required=True)
-    url = fields.Str(required=True)
-    types = fields.List(fields.Str(), required=True, allow_none=True)
-    state = fields.Str(required=True, validate=validate.OneOf(["active", "retrying", "disabled"]))
-    disabled_reason = fields.Str(required=True, allow_none=True)
-    failures = fields.Int(required=True, metadata={"description": "Consecutive failures of the next event"})
-    next_attempt_at = fields.DateTime(required=True, allow_none=True)
-    pending = fields.Int(required=True, metadata={"description": "Events not accepted yet; counted up to 1000"})
-    cursor = fields.Str(required=True, metadata={"description": "Events up to this one were accepted"})
-    secret = fields.Str(required=True, allow_none=True, metadata={"example": "whsec_…"})
-    secret_before_ends = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "Until then the previous secret signs as well"}
-    )
-    created_at = fields.DateTime(required=True)
+    id: str
+    url: str
+    types: list[str] | None
+    state: Literal["active", "retrying", "disabled"]
+    disabled_reason: str | None
+    failures: Annotated[int, Meta(description="Consecutive failures of the next event")]
+    next_attempt_at: Rfc3339 | None
+    pending: Annotated[int, Meta(description="Events not accepted yet; counted up to 1000")]
+    cursor: Annotated[str, Meta(description="Events up to this one were accepted")]
+    secret: Annotated[str | None, Meta(examples=["whsec_…"])]
+    secret_before_ends: Annotated[Rfc3339 | None, Meta(description="Until then the previous secret signs as well")]
+    created_at: Rfc3339
 
 
-class WebhookList(ListEnvelope):
+class WebhookList(Page):
     """All webhooks of the organization."""
 
-    data = fields.List(fields.Nested(Webhook()), required=True)
+    data: list[Webhook]
 
 
-class DeliveryAttempt(Schema):
+class DeliveryAttempt(Struct):
     """One attempt to send one event."""
 
-    event_id = fields.Str(required=True)
-    cursor = fields.Str(required=True)
-    at = fields.DateTime(required=True)
-    status = fields.Int(required=True, allow_none=True)
-    outcome = fields.Str(required=True, validate=validate.OneOf(OUTCOMES))
-    answer = fields.Str(required=True, metadata={"description": "Beginning of the receiver's answer"})
-    milliseconds = fields.Int(required=True)
+    event_id: str
+    cursor: str
+    at: Rfc3339
+    status: int | None
+    outcome: Literal[
+        "accepted",
+        "refused",
+        "redirected",
+        "timed-out",
+        "unreachable",
+        "tls-failed",
+        "private-address",
+        "answer-too-large",
+        "secret-unreadable",
+    ]
+    answer: Annotated[str, Meta(description="Beginning of the receiver's answer")]
+    milliseconds: int
 
 
-class AttemptList(ListEnvelope):
+class AttemptList(Page):
     """Attempts of one webhook, the newest first."""
 
-    data = fields.List(fields.Nested(DeliveryAttempt()), required=True)
+    data: list[DeliveryAttempt]
 
 
-class Replayed(Schema):
+class Replayed(Struct):
     """The number of events that will be sent again."""
 
-    events = fields.Int(
-        required=True, metadata={"description": f"Number of events, at most {REPLAYED_MAX} in one call"}
-    )
+    events: Annotated[int, Meta(description=f"Number of events, at most {REPLAYED_MAX} in one call")]

@@ -5,6 +5,7 @@ from typing import Any
 
 import asyncpg
 
+from edge.events.schemas import Watch
 from edge.http.faults import Fault
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
@@ -41,7 +42,7 @@ class WatchService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return WatchService(database)
 
-    async def add(self, acting: Acting, wanted: dict[str, Any]) -> dict[str, Any]:
+    async def add(self, acting: Acting, wanted: dict[str, Any]) -> Watch:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
         code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
         days = wanted["days"]
@@ -61,7 +62,7 @@ class WatchService:
             [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
         return rendered(row)
 
-    async def one(self, acting: Acting, watch: str) -> dict[str, Any]:
+    async def one(self, acting: Acting, watch: str) -> Watch:
         """Return a watch. Raises `watch-not-found`."""
         rows = await self._database.fetch(SQL.one, acting.organization, _uuid(watch), scope=acting.scope)
         if not rows:
@@ -87,23 +88,23 @@ class WatchService:
             raise _not_found()
 
 
-def rendered(row: asyncpg.Record) -> dict[str, Any]:
+def rendered(row: asyncpg.Record) -> Watch:
     """Return a watch as answers show it."""
     amount, currency = row["amount_minor"], row["currency"]
-    return {
-        "id": row["id"],
-        "label": row["label"],
-        "target": row["target"],
-        "code": row["code"],
-        "condition": row["condition"],
-        "kind": "listing" if row["kind"] == "l" else "sale",
-        "amount": None if amount is None else to_text(amount, currency),
-        "currency": currency,
-        "days": row["days"],
-        "percent": row["percent"],
-        "created_at": rfc3339(row["created_at"]),
-        "paused_at": rfc3339(row["paused_at"]) if row["paused_at"] else None,
-    }
+    return Watch(
+        id=row["id"],
+        label=row["label"],
+        target=row["target"],
+        code=row["code"],
+        condition=row["condition"],
+        kind="listing" if row["kind"] == "l" else "sale",
+        amount=None if amount is None else to_text(amount, currency),
+        currency=currency,
+        days=row["days"],
+        percent=row["percent"],
+        created_at=rfc3339(row["created_at"]),
+        paused_at=rfc3339(row["paused_at"]) if row["paused_at"] else None,
+    )
 
 
 def _uuid(text: str) -> str:

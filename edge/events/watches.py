@@ -4,14 +4,14 @@ from functools import partial
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema
 
 from edge.events import schemas
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
 from edge.events.watch_service import Acting, WatchService, rendered
 from edge.http.context import organization_of, principal_of
-from edge.http.json import NO_STORE, unstored_json
+from edge.http.json import NO_STORE, answers, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.storage.database import Database, Transaction
@@ -38,7 +38,7 @@ class Watches:
         parameters=[PARAMETER],
     )
     @json_schema(schemas.NewWatch())
-    @response_schema(schemas.Watch(), 201, description="The watch; `Location` is its address")
+    @answers(schemas.Watch, 201, "The watch; `Location` is its address")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Make a watch."""
         acting, wanted = acting_of(request), request[BODY]
@@ -50,7 +50,7 @@ class Watches:
 
     @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
     @querystring_schema(schemas.WatchesQuery())
-    @response_schema(schemas.WatchList(), 200, description="One page of watches")
+    @answers(schemas.WatchList, 200, "One page of watches")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
         limit = request[QUERY]["limit"]
@@ -63,7 +63,7 @@ class Watches:
 
     @docs(operationId="getWatch", summary="Read a watch", tags=_TAGS)
     @match_info_schema(schemas.WatchPath())
-    @response_schema(schemas.Watch(), 200, description="The watch")
+    @answers(schemas.Watch, 200, "The watch")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one watch."""
         return unstored_json(await self._watches.one(acting_of(request), request[PATH]["id"]))
@@ -71,7 +71,7 @@ class Watches:
     @docs(operationId="pauseWatch", summary="Pause a watch, or resume it", tags=_TAGS)
     @match_info_schema(schemas.WatchPath())
     @json_schema(schemas.WatchChange())
-    @response_schema(schemas.Watch(), 200, description="The watch as it is now")
+    @answers(schemas.Watch, 200, "The watch as it is now")
     async def change(self, request: web.Request) -> web.StreamResponse:
         """Pause or resume."""
         acting, watch = acting_of(request), request[PATH]["id"]
@@ -103,7 +103,7 @@ class Watches:
         tags=_TAGS,
     )
     @querystring_schema(schemas.WatchEventsQuery())
-    @response_schema(EventList(), 200, description="One page of events")
+    @answers(EventList, 200, "One page of events")
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page of events."""
         query, organization = request[QUERY], acting_of(request).organization

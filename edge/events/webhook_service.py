@@ -6,6 +6,7 @@ from uuid import UUID
 
 import asyncpg
 
+from edge.events.schemas import DeliveryAttempt, Webhook
 from edge.events.watch_service import Acting
 from edge.http.context import uuid7
 from edge.http.faults import Fault
@@ -36,7 +37,7 @@ class WebhookService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return WebhookService(database, self._settings)
 
-    async def add(self, acting: Acting, url: str, types: Sequence[str] | None) -> dict[str, Any]:
+    async def add(self, acting: Acting, url: str, types: Sequence[str] | None) -> Webhook:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""
         fault = url_fault(url, private_allowed=self._private_allowed)
         if fault is not None:
@@ -52,31 +53,31 @@ class WebhookService:
             [row] = await transaction.fetch(SQL.listed, acting.organization, endpoint)
         return rendered(row, secret)
 
-    async def listed(self, acting: Acting) -> list[dict[str, Any]]:
+    async def listed(self, acting: Acting) -> list[Webhook]:
         """Return all webhooks."""
         rows = await self._database.fetch(SQL.listed, acting.organization, None, scope=acting.scope)
         return [rendered(row) for row in rows]
 
-    async def one(self, acting: Acting, endpoint: str, secret: str | None = None) -> dict[str, Any]:
+    async def one(self, acting: Acting, endpoint: str, secret: str | None = None) -> Webhook:
         """Return a webhook. Raises `webhook-not-found`."""
         rows = await self._database.fetch(SQL.listed, acting.organization, _uuid(endpoint), scope=acting.scope)
         if not rows:
             raise _not_found()
         return rendered(rows[0], secret)
 
-    async def rotate(self, acting: Acting, endpoint: str) -> dict[str, Any]:
+    async def rotate(self, acting: Acting, endpoint: str) -> Webhook:
         """Give a webhook another secret and return it, once; the one before signs as well for a day."""
         secret, endpoint = new_secret(), _uuid(endpoint)
         sealed = self._sealed(endpoint, secret)
         await self._act(acting, SQL.rotate, endpoint, sealed, ROTATION_SECONDS)
         return await self.one(acting, endpoint, secret)
 
-    async def enable(self, acting: Acting, endpoint: str) -> dict[str, Any]:
+    async def enable(self, acting: Acting, endpoint: str) -> Webhook:
         """Send to a disabled webhook again, and to one that waits for its next attempt at once."""
         await self._act(acting, SQL.enable, _uuid(endpoint))
         return await self.one(acting, endpoint)
 
-    async def disable(self, acting: Acting, endpoint: str) -> dict[str, Any]:
+    async def disable(self, acting: Acting, endpoint: str) -> Webhook:
         """Send nothing to a webhook until it is enabled; events wait for it as long as the log keeps them."""
         await self._act(acting, SQL.disable, _uuid(endpoint), _DISABLED)
         return await self.one(acting, endpoint)
@@ -85,11 +86,11 @@ class WebhookService:
         """Delete a webhook."""
         await self._act(acting, SQL.delete, _uuid(endpoint))
 
-    async def attempts(self, acting: Acting, endpoint: str, limit: int) -> list[dict[str, Any]]:
+    async def attempts(self, acting: Acting, endpoint: str, limit: int) -> list[DeliveryAttempt]:
         """Return the newest attempts. Raises `webhook-not-found`."""
         await self.one(acting, endpoint)
         rows = await self._database.fetch(SQL.attempts, _uuid(endpoint), limit, scope=acting.scope)
-        return [{**dict(row), "at": rfc3339(row["at"])} for row in rows]
+        return [DeliveryAttempt(**{**row, "at": rfc3339(row["at"])}) for row in rows]
 
     async def replay(self, acting: Acting, endpoint: str, event: UUID | None, after: int | None, to: int | None) -> int:
         """Have events sent again in their order, before later ones; return how many. Raises `webhook-not-found`."""
@@ -109,23 +110,23 @@ class WebhookService:
             raise _not_found()
 
 
-def rendered(row: asyncpg.Record, secret: str | None = None) -> dict[str, Any]:
+def rendered(row: asyncpg.Record, secret: str | None = None) -> Webhook:
     """Return a webhook as answers show it."""
     disabled, waiting = row["disabled_at"] is not None, row["due_at"] > utc_now()
-    return {
-        "id": row["id"],
-        "url": row["url"],
-        "types": row["types"],
-        "state": "disabled" if disabled else "retrying" if row["failures"] else "active",
-        "disabled_reason": row["disabled_reason"],
-        "failures": row["failures"],
-        "next_attempt_at": rfc3339(row["due_at"]) if waiting and not disabled else None,
-        "pending": row["pending"],
-        "cursor": row["position"],
-        "secret": secret,
-        "secret_before_ends": rfc3339(row["secret_before_ends"]) if row["secret_before_ends"] else None,
-        "created_at": rfc3339(row["created_at"]),
-    }
+    return Webhook(
+        id=row["id"],
+        url=row["url"],
+        types=row["types"],
+        state="disabled" if disabled else "retrying" if row["failures"] else "active",
+        disabled_reason=row["disabled_reason"],
+        failures=row["failures"],
+        next_attempt_at=rfc3339(row["due_at"]) if waiting and not disabled else None,
+        pending=row["pending"],
+        cursor=row["position"],
+        secret=secret,
+        secret_before_ends=rfc3339(row["secret_before_ends"]) if row["secret_before_ends"] else None,
+        created_at=rfc3339(row["created_at"]),
+    )
 
 
 def _uuid(text: str) -> str:

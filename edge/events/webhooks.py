@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema
 
 from edge.events import schemas
 from edge.events.watches import acting_of, created
 from edge.events.webhook_service import WebhookService
-from edge.http.json import NO_STORE, unstored_json
+from edge.http.json import NO_STORE, answers, unstored_json
 from edge.http.lists import envelope
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
@@ -34,7 +34,7 @@ class Webhooks:
         parameters=[PARAMETER],
     )
     @json_schema(schemas.NewWebhook())
-    @response_schema(schemas.Webhook(), 201, description="The webhook with its secret; `Location` is its address")
+    @answers(schemas.Webhook, 201, "The webhook with its secret; `Location` is its address")
     async def create(self, request: web.Request) -> web.StreamResponse:
         """Make a webhook."""
         acting, body = acting_of(request), request[BODY]
@@ -45,14 +45,14 @@ class Webhooks:
         return created(request, await self._once(request, act))
 
     @docs(operationId="listWebhooks", summary="List your organization's webhooks", tags=_TAGS)
-    @response_schema(schemas.WebhookList(), 200, description="All webhooks")
+    @answers(schemas.WebhookList, 200, "All webhooks")
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all webhooks."""
         return self._listed(await self._webhooks.listed(acting_of(request)))
 
     @docs(operationId="getWebhook", summary="State of a webhook", tags=_TAGS)
     @match_info_schema(schemas.WebhookPath())
-    @response_schema(schemas.Webhook(), 200, description="The webhook, without its secret")
+    @answers(schemas.Webhook, 200, "The webhook, without its secret")
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one webhook."""
         return unstored_json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
@@ -84,7 +84,7 @@ class Webhooks:
         parameters=[PARAMETER],
     )
     @match_info_schema(schemas.WebhookPath())
-    @response_schema(schemas.Webhook(), 201, description="The webhook with its new secret, shown only once")
+    @answers(schemas.Webhook, 201, "The webhook with its new secret, shown only once")
     async def rotate(self, request: web.Request) -> web.StreamResponse:
         """Replace the secret."""
         acting, endpoint = acting_of(request), request[PATH]["id"]
@@ -102,7 +102,7 @@ class Webhooks:
         parameters=[PARAMETER],
     )
     @match_info_schema(schemas.WebhookPath())
-    @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
+    @answers(schemas.Webhook, 200, "The webhook as it is now")
     async def enable(self, request: web.Request) -> web.StreamResponse:
         """Enable."""
         acting, endpoint = acting_of(request), request[PATH]["id"]
@@ -120,7 +120,7 @@ class Webhooks:
         parameters=[PARAMETER],
     )
     @match_info_schema(schemas.WebhookPath())
-    @response_schema(schemas.Webhook(), 200, description="The webhook as it is now")
+    @answers(schemas.Webhook, 200, "The webhook as it is now")
     async def disable(self, request: web.Request) -> web.StreamResponse:
         """Disable."""
         acting, endpoint = acting_of(request), request[PATH]["id"]
@@ -139,21 +139,21 @@ class Webhooks:
     )
     @match_info_schema(schemas.WebhookPath())
     @json_schema(schemas.Replay())
-    @response_schema(schemas.Replayed(), 202, description="The number of events that will be sent")
+    @answers(schemas.Replayed, 202, "The number of events that will be sent")
     async def replay(self, request: web.Request) -> web.StreamResponse:
         """Order a replay."""
         acting, endpoint, body = acting_of(request), request[PATH]["id"], request[BODY]
 
         async def act(webhooks: WebhookService) -> Outcome:
             events = await webhooks.replay(acting, endpoint, body["event"], body["after"], body["to"])
-            return outcome_of({"events": events}, 202)
+            return outcome_of(schemas.Replayed(events), 202)
 
         return response_of(await self._once(request, act))
 
     @docs(operationId="listAttempts", summary="List delivery attempts of a webhook", tags=_TAGS)
     @match_info_schema(schemas.WebhookPath())
     @querystring_schema(schemas.AttemptsQuery())
-    @response_schema(schemas.AttemptList(), 200, description="The newest attempts")
+    @answers(schemas.AttemptList, 200, "The newest attempts")
     async def attempts(self, request: web.Request) -> web.StreamResponse:
         """Answer with the newest attempts."""
         limit = request[QUERY]["limit"]

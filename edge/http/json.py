@@ -5,13 +5,17 @@ not be the one that another part uses. Here such a text is refused, as is one th
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
+from aiohttp_apispec import response_schema
+from msgspec import Struct
 
 from shared.errors import InvalidJson
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 JSON_DEPTH_MAX = 32
 _MEMBER_NAME_CHARACTERS_MAX = 40
@@ -64,3 +68,12 @@ def unstored_json(document: object, status: int = 200, headers: Mapping[str, str
     return web.Response(
         status=status, body=msgspec.json.encode(document), content_type="application/json", headers=fields
     )
+
+
+# What an answer is: the struct that is encoded is also what the OpenAPI document says of it.
+
+
+def answers(struct: type[Struct], status: int, description: str) -> Callable[[Handler], Handler]:
+    """Declare a handler's answer of a status for the OpenAPI document."""
+    declare: Callable[[Handler], Handler] = response_schema(lambda: struct, status, description=description)
+    return declare

@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.answer_cache import NOT_AT_ALL, UNTIL_THE_DATA_CHANGES
-from edge.http.lists import CursorSigner, ListEnvelope, PageTotal, SelfLink, envelope
+from edge.http.lists import CursorSigner, ListEnvelope, PageTotalSchema, SelfLink, envelope
 from edge.http.parameters import QUERY, CursorText, Parameters, Utf8, WholeNumber
 from edge.http.representation import offer
 from edge.index.schemas import IID, BrandRef, CategoryRef
@@ -56,7 +56,7 @@ class SearchHit(Schema):
     links = fields.Nested(SelfLink(), required=True)
 
 
-class SearchTotal(PageTotal):
+class SearchTotal(PageTotalSchema):
     """Number of hits, and of those with all words."""
 
     all_words = fields.Int(

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from shared.clock import rfc3339
+import msgspec
+from msgspec import Meta
+
+from shared.clock import Rfc3339, rfc3339
 
 KEPT_DAYS = 30
 CURSOR_MAX = 10**18 - 1
@@ -25,16 +28,27 @@ TYPES: dict[str, str] = {
 }
 
 
-def event_document(number: int, event_id: str, type_: str, at: datetime, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event as the feed and webhooks show it; `cursor` is what `after` takes."""
-    return {"id": event_id, "cursor": str(number), "type": type_, "timestamp": rfc3339(at), "data": dict(data)}
+class Event(msgspec.Struct):
+    """Something that happened. Types and members of `data` may be added: ignore those that you do not know."""
+
+    id: Annotated[str, Meta(description="Id of the event; the same in the feed and as `webhook-id`")]
+    cursor: Annotated[str, Meta(description="Value for `after`; larger cursors are later")]
+    type: Annotated[str, Meta(examples=["watch.fired"])]
+    timestamp: Rfc3339
+    data: Annotated[Mapping[str, Any], Meta(description="Members by type; see the guide to events")]
+
+
+def event_document(number: int, event_id: str, type_: str, at: datetime, data: Mapping[str, Any]) -> Event:
+    """Return an event as the feed and webhooks show it."""
+    return Event(event_id, str(number), type_, rfc3339(at), data)
 
 
 # The conditions of watches, and when a watch reports. Pure.
 
 
 Condition = Literal["below", "new-low", "returned", "index-moved"]
-TARGETS: tuple[str, ...] = ("article", "brand", "category")
+Target = Literal["article", "brand", "category"]
+TARGETS: tuple[Target, ...] = get_args(Target)
 CONDITIONS: dict[Condition, str] = {
     "below": "the lowest price of an article's newest day is below `amount`",
     "new-low": "that price is lower than on each of the `days` days before",

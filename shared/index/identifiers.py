@@ -24,6 +24,8 @@ _LENGTHS = (8, 12, 13, 14)
 _GROUPED = re.compile(r"[0-9Xx]+(?:[ -][0-9Xx]+)*", re.ASCII)
 _SEPARATORS = re.compile(r"[ -]")
 _FLOAT = re.compile(r"[0-9]+\.0+", re.ASCII)
+# What Excel shows, and writes, of a number of twelve digits or more.
+_SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.ASCII | re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+", re.ASCII)
 _ISBN_10 = re.compile(r"[0-9]{9}[0-9Xx]", re.ASCII)
 _ISBN_PREFIXES = ("978", "979")
@@ -86,6 +88,8 @@ def gtin14(text: str) -> str:
     Raises InvalidIdentifier, which names the check digit that was expected, or what was probably meant.
     """
     digits = _plain(text)
+    if _SHORTENED.fullmatch(digits):
+        raise InvalidIdentifier("was cut to a few digits by a spreadsheet such as Excel: export its column as text")
     if not _DIGITS.fullmatch(digits):
         raise InvalidIdentifier("must have digits only", suggestion=_suggested(text))
     if len(digits) not in _LENGTHS:

@@ -50,6 +50,20 @@ FAST_PATH_FAULTS = (
         "tests/service/http/test_docs.py::test_a_page_that_could_not_be_made_once_is_made_for_the_next_caller",
     ),
     fault(
+        "the OpenAPI document describes each refusal as the default answer",
+        "edge/docs/document.py",
+        "answers[status] = self._problem(status, slugs)",
+        'answers["default"] = self._problem(status, slugs)',
+        "tests/laws/test_openapi_document.py::test_each_refusal_has_its_status_and_its_meaning",
+    ),
+    fault(
+        "the OpenAPI document does not describe the members of a struct",
+        "edge/docs/document.py",
+        'in made["components"]["schemas"].items():',
+        'in [one for one in made["components"]["schemas"].items() if one[0] in declared]:',
+        "tests/laws/test_openapi_document.py::test_every_member_is_described_and_every_sentence_is_of_one",
+    ),
+    fault(
         "the fast path counts reads of refused calls",
         "edge/fast_path/service.py",
         "call.source if decision.allowed and not read else None",

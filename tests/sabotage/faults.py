@@ -4,6 +4,7 @@ from tests.sabotage.account_faults import ACCOUNT_FAULTS
 from tests.sabotage.event_faults import EVENT_FAULTS
 from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
 from tests.sabotage.form_faults import FORM_FAULTS
+from tests.sabotage.guess_faults import GUESS_FAULTS
 from tests.sabotage.ingest_faults import INGEST_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
@@ -262,7 +263,8 @@ FAULTS = (
         "if False:",
         "tests/service/exports/test_api.py::test_the_same_key_and_body_are_one_export_paid_once",
     ),
-    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
+    *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS, *GUESS_FAULTS, *INGEST_FAULTS, *PRICE_FAULTS),
+    *READING_FAULTS,
     *SEARCH_FAULTS,
     # Text of others.
     fault(

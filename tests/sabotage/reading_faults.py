@@ -1,10 +1,9 @@
-"""Faults in what a load reads: what it is known again by, line ends and encodings, guessed currencies, items it joins."""
+"""Faults in what a load reads: what it is known again by, line ends and encodings, items it joins."""
 
 from tests.sabotage.planted import fault
 
 _INPUTS = "tests/service/ingest/test_inputs.py"
 _READING = "tests/unit/ingest/test_reading.py"
-_GUESS = "tests/unit/ingest/test_guess.py"
 
 READING_FAULTS = (
     fault(
@@ -55,20 +54,6 @@ READING_FAULTS = (
         '    codecs.BOM_UTF32_LE: "utf-32-le",\n',
         "",
         f"{_READING}::test_a_byte_order_mark_of_each_encoding_is_heeded",
-    ),
-    fault(
-        "the currency that one price states is that of all",
-        "workers/ingest/guess.py",
-        "< _MOSTLY * total:",
-        "< 0:",
-        f"{_GUESS}::test_what_some_prices_state_is_not_the_currency_of_all",
-    ),
-    fault(
-        "a price whose currency is another is read without its mark",
-        "workers/ingest/guess.py",
-        "return _of_each_price(name, known, sorted(stated.keys() - known)), list(known)",
-        "return f'{{ constant = \"{max(known.values())}\" }}', list(known)",
-        f"{_GUESS}::test_each_price_has_the_currency_that_its_cell_states",
     ),
     fault(
         "an item whose source calls its GTIN an EAN is not joined",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.errors import LoadRefused
-from shared.money import minor_digits
+from shared.money import MARKS, SIGNS, minor_digits
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
 from workers.ingest.fields import Field
@@ -23,6 +23,12 @@ _AMOUNT = rf"^(?P<whole>[0-9]{{1,{_WHOLE_DIGITS_MAX}}})(?:\.(?P<part>[0-9]*))?$"
 _BARE = (
     r"^(?:[^0-9.,/()%+\-\x{2212}]|[.,]\s)*(?P<bare>[0-9](?:[0-9 .,]*[0-9])?)"
     r"(?:[.,]?\s?[-\x{2013}\x{2014}]{1,2})?(?:[^0-9/()%]{0,6})$"
+)
+# The code of a currency or a sign that is no part of a word, in upper case: of "US$" the whole, not the last character.
+_MARK = (
+    r"(?:^|[^\pL])(?P<mark>"
+    + "|".join(["[A-Z]{3}", *map(re.escape, sorted(map(str.upper, SIGNS), key=len, reverse=True))])
+    + r")(?:[^\pL]|$)"
 )
 _SPACED = r"^[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?$"
 # Groups of three; in India those above the last are of two (1,23,456.00).
@@ -103,7 +109,7 @@ def amounts(field: Field, batch: Batch, path: Path, currency: str) -> Read:
         return Read(typed, pc.if_else(pc.greater_equal(minor, 0), minor, None))
     if field.free_form:
         given = texts(field, batch, path)
-        plain = _as_people_write(given, digits)
+        plain = pc.if_else(_states_another(given, currency), pa.scalar(""), _as_people_write(given, digits))
     else:
         given, plain = _plain_digits(field, batch, path)
     parts = pc.extract_regex(plain, _AMOUNT)
@@ -148,9 +154,11 @@ def raw(field: Field, batch: Batch, path: Path, row: int) -> str | None:
         return field.constant
     if field.file_name is not None:
         return path.name
-    names = field.columns or (field.column or "",)
+    names = field.columns or field.first_of or (field.column or "",)
     cells = [batch.columns[name][row].as_py() for name in names]
     texts = [str(cell) for cell in cells if cell is not None]
+    if field.first_of:
+        return next((text for text in texts if text.strip() not in field.null), None)
     return (field.join or " ").join(texts) if texts else None
 
 
@@ -220,6 +228,13 @@ def _plain_digits(field: Field, batch: Batch, path: Path) -> tuple[Any, Any]:
     return given, column
 
 
+def _states_another(column: Any, currency: str) -> Any:
+    """Return which amounts state the code or the sign of another currency."""
+    others = [mark.upper() for mark, meant in MARKS.items() if currency and currency not in meant]
+    stated = pc.struct_field(pc.extract_regex(pc.utf8_upper(column), _MARK), ["mark"])
+    return pc.is_in(stated, value_set=pa.array(others, pa.string()))
+
+
 def _as_people_write(column: Any, minor: int) -> Any:
     """Return amounts with a decimal point and nothing else; an empty text where none can be read, or two can.
 
@@ -252,25 +267,41 @@ def _as_people_write(column: Any, minor: int) -> Any:
 
 
 def _origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool = False) -> Any:
+    column = _whole_origin(field, batch, path, exact_parts=exact_parts)
+    if not field.beside:
+        return column
+    [other] = _parts(Field(), batch, (field.beside,))
+    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return pc.if_else(pc.is_valid(other), column, None)
+
+
+def _whole_origin(field: Field, batch: Batch, path: Path, *, exact_parts: bool) -> Any:
     if field.column is not None:
         column = batch.columns[field.column]
         return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if field.columns:
         return _joined(field, batch, exact_parts=exact_parts)
+    if field.first_of:
+        return pc.coalesce(*_parts(field, batch, field.first_of))
     text = field.constant if field.constant is not None else _from_name(field.file_name or "", path.name)
     return pa.repeat(pa.scalar(text, pa.string()), batch.rows)
 
 
 def _joined(field: Field, batch: Batch, *, exact_parts: bool) -> Any:
-    parts, join = [], field.join or ("|" if exact_parts else " ")
-    for name in field.columns:
+    parts, join = _parts(field, batch, field.columns), field.join or ("|" if exact_parts else " ")
+    if exact_parts:
+        parts = [pc.replace_substring(pc.replace_substring(part, "\\", "\\\\"), join, f"\\{join}") for part in parts]
+    return pc.binary_join_element_wise(*parts, join, null_handling="emit_null" if exact_parts else "skip")
+
+
+def _parts(field: Field, batch: Batch, names: tuple[str, ...]) -> list[Any]:
+    """Return the texts of several columns; null where one has none."""
+    parts = []
+    for name in names:
         part = batch.columns[name].cast(pa.string())
         part = pc.utf8_trim_whitespace(part) if field.trim else part
-        part = pc.if_else(pc.is_in(part, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), part)
-        if exact_parts:
-            part = pc.replace_substring(pc.replace_substring(part, "\\", "\\\\"), join, f"\\{join}")
-        parts.append(part)
-    return pc.binary_join_element_wise(*parts, join, null_handling="emit_null" if exact_parts else "skip")
+        parts.append(pc.if_else(pc.is_in(part, value_set=pa.array(field.null)), pa.scalar(None, pa.string()), part))
+    return parts
 
 
 @lru_cache(maxsize=256)

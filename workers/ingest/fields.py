@@ -29,6 +29,16 @@ class Field:
         'name = { columns = ["maker", "model"] }',
         default=(),
     )
+    first_of: tuple[str, ...] = key(
+        "Several columns, of which the first that is not empty has the value.",
+        'price = { first_of = ["sale_price", "price"] }',
+        default=(),
+    )
+    beside: str = key(
+        "The value counts only in rows in which this other column is not empty.",
+        'list_price = { column = "price", beside = "sale_price" }',
+        default="",
+    )
     constant: str | None = key("The same value in every row.", 'channel = { constant = "MY-SHOP" }', default=None)
     file_name: str | None = key(
         "A regular expression; the value is what its one group finds in the name of the file.",
@@ -93,7 +103,7 @@ class Field:
     free_form: bool = key(
         "Of prices: reads amounts as people write them, each cell by itself: with the sign or code of a currency, a "
         "point or a comma before decimals, and groups of digits. One that can be read in two ways, as `1.234 €`, is "
-        "an error.",
+        "an error, and so is one that states another currency than its row has.",
         'price = { column = "price", free_form = true }',
         default=False,
     )

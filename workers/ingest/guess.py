@@ -1,403 +1,725 @@
-"""The beginning of a file as columns of text, whatever its form: CSV, NDJSON, Parquet; plain, gzip or zstd."""
+"""A first mapping from a file: the likely meaning of its columns, as TOML with its evidence and every doubt.
 
-import csv
-import io
-import json
+A line is a guess only where the cells admit one reading. Where they admit two, the mapping has "?" and a load refuses
+it until a person has chosen: the readings stand in the lines above, which begin with `# CHECK`.
+"""
+
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
+from shared.money import CODES, MARKS, minor_digits
+from workers.ingest.calendar_days import parsed, shown, today
+from workers.ingest.column_roles import WHOLE, by_names, is_exactly_price, name_score, role_names, role_of
+from workers.ingest.habits import (
+    COMMON,
+    EITHER_ORDER,
+    HABITS,
+    HALF,
+    MOSTLY,
+    bare_digits,
+    counted_once,
+    day_formats,
+    differ,
+    fits_gtin,
+    free_amounts,
+    is_shortened,
+    mark_of,
+    may_be,
+    meant_by,
+    read_numbers,
+    share_of,
+)
+from workers.ingest.normalize import quantity
+from workers.ingest.sample import Sample, plain, sample
+from workers.ingest.shapes import Shape, recognized, with_form
 
-from shared.errors import LoadRefused
-from shared.money import CODES
-from workers.ingest.calendar_days import parsed
-from workers.ingest.text_stream import TextStream
-
-SAMPLE_BYTES = 1 << 20
-SAMPLE_ROWS = 1_000
+_PATHS = (" > ", ">", " | ", "|", " » ", "::")
+# A slash may also stand within the name of one level.
+_SLASHES = (" / ", "/")
+_HUNDREDTHS = frozenset("cents cent ct pence centimes centavos centesimi grosze minor".split())
+_UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|g|kilogram|gramm?e?s?)(?:\W|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """The first rows of a file as text, and how the file is written."""
+class Doubt:
+    """What a person should look at: of which field, why, and the lines of which one may take its place."""
 
-    columns: dict[str, list[str]]
-    delimiter: str = ","
-    encoding: str = "utf-8"
-
-
-def sample(path: Path) -> Sample:
-    """Read the beginning of a file. Raises LoadRefused where it is empty or broken, or nothing can be made of it."""
-    try:
-        return _sampled(path)
-    except (OSError, EOFError, csv.Error, pyarrow.ArrowException) as error:
-        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
+    of: str
+    sentence: str
+    choices: tuple[str, ...] = ()
 
 
-def _sampled(path: Path) -> Sample:
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(0)
-        if head == b"PAR1":
-            batches = pyarrow.parquet.ParquetFile(path).iter_batches(SAMPLE_ROWS)
-            batch = next((one for one in batches if one.num_rows), None)
-            if batch is None:
-                raise LoadRefused(f"{path.name}: the file has no row")
-            return Sample(_gathered(batch.to_pylist()))
-        raw = _beginning(TextStream(path.name, file, "utf-8", 1 << 30))
-        encoding = "utf-8"
-        try:
-            raw.decode()
-        except UnicodeDecodeError as error:
-            if error.end < len(raw) - 4:  # not only a character cut in two
-                encoding = "cp1252"
-        text = raw.decode(encoding, "replace")
-    if not text.strip():
-        raise LoadRefused(f"{path.name}: the file is empty")
-    if text.lstrip().startswith("{"):
-        return Sample(_members(text))
-    return _cells(text, encoding)
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A mapping as TOML, the shape that was recognized, and what a person should look at."""
+
+    text: str
+    shape: str | None
+    doubts: tuple[Doubt, ...]
 
 
-def _beginning(stream: TextStream) -> bytes:
-    raw = b""
-    while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
-        raw += chunk
-    return raw[:SAMPLE_BYTES]
+def guess(path: Path, *, member: str = "", sheet: str = "") -> Guess:
+    """Return a mapping for a file. Raises LoadRefused where the file cannot be read or has no items."""
+    sampled = sample(path, member=member, sheet=sheet)
+    shape = recognized(sampled)
+    sampled = with_form(sampled, shape)
+    chosen = shape.fields if shape else by_names(sampled)
+    return _Writer(path, sampled, chosen, shape).guess()
 
 
-def _members(text: str) -> dict[str, list[str]]:
-    rows = []
-    for line in io.StringIO(text, newline=None).readlines()[:SAMPLE_ROWS]:
-        try:
-            row = json.loads(line, parse_float=str, parse_int=str)
-        except (ValueError, RecursionError):
-            continue
-        rows += [row] if isinstance(row, dict) else []
-    columns = _gathered(rows)
-    if not columns:
-        raise LoadRefused("no line of the file's beginning is a JSON object")
-    return columns
+@dataclass
+class _Writer:
+    """Writes the mapping of a file, line by line."""
 
+    path: Path
+    sampled: Sample
+    fields: dict[str, Any]
+    shape: Shape | None
+    lines: list[str] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
-def _gathered(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the values of rows by the path of their member."""
-    columns: dict[str, list[str]] = {}
-    for row in rows:
-        for name, value in _flat(row):
-            columns.setdefault(name, [])
-            columns[name] += [] if value is None else [str(value)]
-    objects = {name.rpartition(".")[0] for name in columns}  # such a one is null in some rows
-    return {name: values for name, values in columns.items() if values or name not in objects}
+    def guess(self) -> Guess:
+        self._top()
+        item = self.fields["item"]
+        self.lines += ["", "[item]"]
+        self._id(item["id"])
+        self._name(item["name"])
+        for name, spec in item.items():
+            if name == "category":
+                self._category(spec if isinstance(spec, list) else [spec])
+            elif name not in ("id", "name", "identifiers", "attributes"):
+                self._line(name, spec)
+        self._identifiers(item.get("identifiers", {}))
+        self._attributes(item.get("attributes", {}))
+        if self.fields.get("observation", {}).get("price"):
+            self._observation(dict(self.fields["observation"]))
+        else:
+            self._doubt("observation", "no column seems to be a price: the mapping brings items alone")
+        self._unused()
+        return Guess("\n".join(self.lines) + "\n", self.shape.title if self.shape else None, tuple(self.doubts))
 
+    def _top(self) -> None:
+        source = re.sub(r"[^a-z0-9]+", "_", self.path.name.split(".")[0].lower()).strip("_") or "source"
+        source = source if source[0].isalpha() else f"s_{source}"
+        rows = len(self.sampled.rows)
+        self.lines.append(f"# A first mapping, guessed from the first {rows:,} rows of the file.")
+        self.lines.append(
+            "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest check` with the file."
+        )
+        if self.shape:
+            self.lines += [
+                f"# Recognized: {self.shape.title}, because the file has {_shown(self.shape.because)}.",
+                f"# {self.shape.about}",
+            ]
+        self.lines += [
+            f"source = {_toml(source[:60])}  # with an item's id it makes the IID: keep it for ever",
+            f"title = {_toml(self.path.name)}  # as answers show it",
+        ]
+        self._doubt("license", "no file says under which terms its data is: write them here")
+        self.lines.append('license = "unknown"')
+        for text in self.sampled.doubts:
+            of, _, sentence = text.partition(": ")
+            self._doubt(of, sentence)
+        for of, sentence in self.shape.doubts if self.shape else ():
+            self._doubt(of, sentence)
+        form = self.sampled.form | (self.shape.form if self.shape else {})
+        self.lines += [f"{name} = {_toml(value)}" for name, value in form.items()]
 
-def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the single values of a row with their paths; of a list of objects those of the first."""
-    for name, value in row.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            yield from _flat(value[0], f"{prefix}{name}.0.")
-        elif isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        elif not isinstance(value, list):
-            yield prefix + name, value
+    def _doubt(self, of: str, sentence: str, choices: tuple[str, ...] = ()) -> None:
+        self.doubts.append(Doubt(of, sentence, choices))
+        self.lines.append(f"# CHECK {of}: {_shown(sentence)}")
+        self.lines += [f"# CHECK   {_shown(choice)}" for choice in choices]
 
+    def _line(self, name: str, spec: Any, evidence: str = "") -> None:
+        if spec == "?":
+            self.lines.append(f'{name} = "?"')
+            return
+        comment = evidence or self._given(spec)
+        self.lines.append(f"{name} = {_toml(_short(spec))}" + (f"  # {_shown(comment)}" if comment else ""))
 
-def _cells(text: str, encoding: str) -> Sample:
-    first = text.splitlines()[0]
-    delimiter = max(",;\t|", key=first.count)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = next(rows, [])
-    columns: dict[str, list[str]] = {name: [] for name in header}
-    for _, row in zip(range(SAMPLE_ROWS), rows, strict=False):
-        for name, cell in zip(header, row, strict=False):
-            if cell.strip():
-                columns[name].append(cell.strip())
-    return Sample(columns, delimiter, encoding)
+    def _given(self, spec: Any) -> str:
+        if not _columns(spec):
+            return ""
+        return f"{len(self._cells(spec)):,} of {len(self.sampled.rows):,} cells"
 
+    def _cells(self, spec: Any) -> list[str]:
+        """Return the texts of a field, of rows that have one."""
+        return [text for _, text in self._numbered(spec)]
 
-# A first mapping from a file: the likely meaning of its columns, as TOML with comments for a person to correct.
+    def _numbered(self, spec: Any) -> list[tuple[int, str]]:
+        """Return the texts of a field with their places."""
+        found = []
+        for place, row in enumerate(self.sampled.rows):
+            texts = [row[column] for column in _columns(spec) if column in row]
+            if texts:
+                whole = isinstance(spec, dict) and "columns" in spec
+                found.append((place, " ".join(texts) if whole else texts[0]))
+        return found
 
+    def _examples(self, places: list[tuple[int, str]]) -> str:
+        listed = ", ".join(f'line {self.sampled.lines[place]} "{text[:40]}"' for place, text in places[:3])
+        return listed + (f" and {len(places) - 3:,} more" if len(places) > 3 else "")
 
-_MOSTLY = 0.9
-_HALF = 0.5
-_FORMATS = (
-    "%Y-%m-%d",
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%Y%m%d",
-    "%Y-%m-%dT%H:%M:%S%z",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%d %H:%M:%S%z",
-    "%B %d, %Y",
-    "%d %b %Y",
-    "%Y-%m",
-    "%Y",
-)
-_MARK = r"(?:[^\w\s.,-]{1,2}|[A-Z]{2,3}|[A-Z]{1,3}\$)?"
-_NUMBER = re.compile(rf"{_MARK}\s?-?\d[\d.,' ]*\s?{_MARK}")
-_CURRENCY = re.compile(r"[A-Z]{3}", re.ASCII)
-# Taken out of a price, it leaves the mark of its currency.
-_FIGURE = re.compile(r"[\d\s.,'-]+")
-# What prices write for a currency; $ has its usual meaning where nothing says which dollar it is.
-_SIGNS = {
-    "$": "USD",
-    "A$": "AUD",
-    "AU$": "AUD",
-    "C$": "CAD",
-    "CA$": "CAD",
-    "HK$": "HKD",
-    "MX$": "MXN",
-    "NT$": "TWD",
-    "NZ$": "NZD",
-    "R$": "BRL",
-    "S$": "SGD",
-    "US$": "USD",
-    "£": "GBP",
-    "฿": "THB",
-    "₡": "CRC",
-    "₦": "NGN",
-    "₩": "KRW",
-    "₪": "ILS",
-    "₫": "VND",
-    "€": "EUR",
-    "₱": "PHP",
-    "₴": "UAH",
-    "₸": "KZT",
-    "₹": "INR",
-    "₺": "TRY",
-    "₽": "RUB",
-}
-# Signs of several currencies: beside a column of the currency they may mean any of these.
-_SHARED = {
-    "$": frozenset(
-        "ARS AUD BBD BMD BND BSD BZD CAD CLP COP FJD HKD JMD LRD MXN NAD NZD SGD TTD TWD USD UYU XCD".split()
-    ),
-    "¥": frozenset(("CNY", "JPY")),
-    "£": frozenset(("EGP", "FKP", "GBP", "GIP", "LBP", "SDG", "SHP", "SYP")),
-}
-_NAMES = {
-    "id": r"(^|_|\b)(id|sku|code|product.?code|article|asin)$",
-    "name": r"name|title|bezeichnung|description$",
-    "brand": r"brand|maker|manufacturer|marke|company",
-    "category": r"categor|department|group|kategorie|^cat\b",
-    "price": r"price|preis|amount|cost",
-    "list_price": r"list|rrp|msrp|retail|was",
-    "day": r"date|day|datum|time",
-    "channel": r"shop|store|channel|market|retailer",
-    "currency": r"currency|^curr?$",
-    "units": r"units|quantity|qty",
-}
-
-
-def guess(path: Path) -> str:
-    """Return a mapping for a file as TOML, with a comment on each column and on all that a person must decide."""
-    sampled = sample(path)
-    chosen = _roles(sampled.columns)
-    source = re.sub(r"[^a-z0-9]+", "_", path.name.split(".")[0].lower()).strip("_") or "source"
-    source = source if source[0].isalpha() else f"s_{source}"
-    lines = [
-        "# A first mapping, guessed from the beginning of the file. Correct it, then try it with --dry-run.",
-        f"source = {_quoted(source[:60])}  # with an item's id it makes the IID: keep it for ever",
-        f"title = {_quoted(path.name)}  # as answers show it",
-        'license = "unknown"  # say under which terms the data is',
-    ]
-    lines += [f"encoding = {_quoted(sampled.encoding)}"] if sampled.encoding != "utf-8" else []
-    lines += [f"delimiter = {_quoted(sampled.delimiter)}"] if sampled.delimiter != "," else []
-    lines += [
-        "",
-        *_item(sampled.columns, chosen),
-        *_observation(sampled.columns, chosen),
-        "",
-        "# The columns of the file, and what they hold:",
-    ]
-    lines += [f"# {_quoted(name)}: {_described(values)}" for name, values in sampled.columns.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _roles(columns: dict[str, list[str]]) -> dict[str, str]:
-    """Choose a column for each part of an item and an observation, by its name and its values."""
-    checks: dict[str, Callable[[list[str]], bool]] = {
-        "price": _are_numbers,
-        "list_price": _are_numbers,
-        "units": _are_numbers,
-        "day": lambda values: bool(_formats(values, _HALF)),
-        "currency": lambda values: _mostly(values, lambda text: bool(_CURRENCY.fullmatch(text))),
-    }
-    chosen: dict[str, str] = {}
-    for role in ("currency", "day", "list_price", "price", "units", "id", "name", "brand", "category", "channel"):
-        for name, values in columns.items():
-            named = name not in chosen.values() and re.search(_NAMES[role], name, re.IGNORECASE)
-            if named and values and (role not in checks or checks[role](values)):
-                chosen[role] = name
+    def _id(self, spec: Any) -> None:
+        item = self.fields["item"]
+        if spec == "?":
+            self._doubt(
+                "id", "no column seems to be the source's own id of the item: name one, or several that make one"
+            )
+        cells = self._cells(spec)
+        for column in self.sampled.columns:
+            shortened = [
+                (p, row[column]) for p, row in enumerate(self.sampled.rows) if is_shortened(row.get(column, ""))
+            ]
+            if shortened and (role_of(column) in ("id", "gtin", "isbn") or column in _columns(spec)):
+                self._doubt(
+                    "id",
+                    f"a spreadsheet has cut numbers of {_quoted(column)} ({self._examples(shortened)}): their digits "
+                    "are lost, and no id is taken from this column. Export it again as text",
+                )
+        if _columns(spec) and _columns(spec) == _columns(item["name"]):
+            self._doubt(
+                "id", "no column seems to be an id: the name is taken for it, and another spelling is another item"
+            )
+        distinct = len(set(cells))
+        self._missing("id", spec)
+        names: dict[str, str] = {}
+        named = dict(self._numbered(item["name"]))
+        for place, text in self._numbered(spec):
+            if place in named and names.setdefault(text, named[place]) != named[place]:
+                self._doubt(
+                    "id",
+                    f'"{text}" is the id of "{names[text]}" and of "{named[place]}": if these are two items, a second '
+                    'column is a part of the id, as in id = ["shop", "sku"]',
+                )
                 break
-    free = [name for name in columns if name not in chosen.values()]
-    if "id" not in chosen and free:
-        chosen["id"] = max(free, key=lambda name: len(set(columns[name])))
-    days = [name for name in free if _formats(columns[name]) and not _are_numbers(columns[name])]
-    if "day" not in chosen and days:
-        chosen["day"] = days[0]
-    return chosen
+        self._line("id", spec, f"{distinct:,} distinct in {len(self.sampled.rows):,} rows" if cells else "")
+
+    def _name(self, spec: Any) -> None:
+        item = self.fields["item"]
+        twice = next((column for column in self.sampled.twice if role_of(column) == "name"), None)
+        if spec == "?" or twice:
+            reason = (
+                f"the file has several columns {_quoted(twice)}" if twice else "no column seems to be the item's name"
+            )
+            joins = (
+                [name for name in item.get("identifiers", {}) if name == "gtin"]
+                if self.fields.get("observation")
+                else []
+            )
+            instead = '. If the index has the items already, write `id` and join_by = "gtin" alone' if joins else ""
+            self._doubt("name", f"{reason}: name the column that is{instead}")
+            spec = "?"
+        self._missing("name", spec)
+        self._line("name", spec)
+
+    def _missing(self, name: str, spec: Any) -> None:
+        """Say which rows have no value of a field that every item needs."""
+        rows = len(self.sampled.rows)
+        there = {place for place, _ in self._numbered(spec)} if _columns(spec) else set(range(rows))
+        absent = [place for place in range(rows) if place not in there]
+        if absent:
+            lines = ", ".join(str(self.sampled.lines[place]) for place in absent[:3])
+            total = " (the last one seems to be a total)" if absent == [rows - 1] and rows > 1 else ""
+            self._doubt(name, f"{len(absent):,} of {rows:,} rows have none and are rejected: line {lines}{total}")
+
+    def _category(self, levels: list[Any]) -> None:
+        made = list(levels)
+        if len(levels) == 1 and "split" not in levels[0]:
+            cells = self._cells(levels[0])
+            mark = next((mark for mark in (*_PATHS, *_SLASHES) if _are_in(mark, cells) >= HALF), None)
+            if mark in _PATHS:
+                made = [levels[0] | {"split": mark}]
+            elif mark:
+                whole = next(text for text in cells if mark in text)
+                path = _toml(levels[0] | {"split": mark})
+                self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (f"category = {path}",))
+        widest = f"{self._given(made[0])}, from the widest" if len(made) > 1 else self._given(made[0])
+        self._line("category", made[0] if len(made) == 1 else made, widest)
+
+    def _identifiers(self, specs: dict[str, Any]) -> None:
+        if specs:
+            self.lines += ["", "[item.identifiers]"]
+        for name, spec in specs.items():
+            if name == "gtin" and "match" not in spec and self._cells(spec):
+                self._gtin(spec)
+            else:
+                self._line(name, spec)
+
+    def _gtin(self, spec: dict[str, Any]) -> None:
+        """Write the field of a GTIN, with the zeros that a program took for none of a number's."""
+        numbered = self._numbered(spec)
+        texts = [text for _, text in numbered]
+        lengths = {len(bare_digits(text)) for text in texts if fits_gtin(text)}
+        floats = any(re.fullmatch(r"[0-9]+\.0+", text, re.ASCII) for text in texts)
+        keys: dict[str, Any] = {"replace": {"'": ""}} if any(text.startswith("'") for text in texts) else {}
+        keys |= {"pad": 14} if lengths - {8, 12, 13, 14} or floats else {}
+        wrong = [(place, text) for place, text in numbered if not fits_gtin(text) and not is_shortened(text)]
+        if wrong:
+            self._doubt(
+                "gtin", f"the check digit of {len(wrong):,} of {len(texts):,} does not fit: {self._examples(wrong)}"
+            )
+        fit = sum(map(fits_gtin, texts))
+        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {len(texts):,} cells fit")
+
+    def _attributes(self, specs: dict[str, Any]) -> None:
+        lines_before = len(self.lines)
+        for name, spec in specs.items():
+            if name == "weight":
+                self._weight(spec)
+            else:
+                self._line(name, spec)
+        if len(self.lines) > lines_before:
+            self.lines[lines_before:lines_before] = ["", "[item.attributes]"]
+
+    def _weight(self, spec: dict[str, Any]) -> None:
+        cells = self._cells(spec)
+        with_unit = sum(quantity(text, "kg") is not None for text in cells)
+        if with_unit >= HALF * len(cells):
+            self._line("weight_kg", spec | {"unit": "kg"}, f"{with_unit:,} of {len(cells):,} cells end with a weight")
+            return
+        named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
+        plain_numbers = all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text, re.ASCII) for text in cells)
+        if named and named[1] in ("kg", "kilogram") and plain_numbers:
+            self._line("weight_kg", spec, f"{self._given(spec)}; the column's name says kg")
+            return
+        unit = f"its name says {named[1]}" if named else "neither its name nor its cells say whether kg or g is meant"
+        example = next((text for text in cells if re.search("[.,]", text)), cells[0])
+        self._doubt(
+            "weight",
+            f'{unit}, as in "{example}": it is shown as it is written, and no footprint is computed with it. If it is '
+            "plain kilograms, call it weight_kg",
+        )
+        self._line("weight", spec)
+
+    def _observation(self, specs: dict[str, Any]) -> None:
+        self.lines += ["", "[observation]"]
+        price, listed = specs["price"], specs.get("list_price")
+        self._day(specs.get("day"))
+        if "channel" in specs:
+            self._line("channel", specs["channel"])
+        else:
+            self._doubt("channel", "no column names the shop: write its name here")
+            self.lines.append('channel = { constant = "SHOP" }')
+        currency, marks, fixed = self._currency(price, specs.get("currency"))
+        price = self._price(price, marks, fixed)
+        self.lines += currency
+        if listed is not None:
+            self._list_price(listed, marks, price)
+        self.lines += [
+            'kind = "listing"  # or "sale"',
+            'identity = "state"  # or "event", where each row counts, as single sales do',
+        ]
+        units = specs.get("units")
+        if units is not None:
+            self._doubt(
+                "units",
+                f"{_quoted(_columns(units)[0])} is not used: it may be the stock. If it is the number of units that "
+                "were sold at the price, add",
+                (f"units = {_toml(_short(units))}",),
+            )
+
+    def _day(self, spec: Any) -> None:
+        if spec is None:
+            dated = re.search(r"\d{4}-?\d{2}-?\d{2}", self.path.name)
+            if dated:
+                form = "%Y-%m-%d" if "-" in dated[0] else "%Y%m%d"
+                pattern = re.sub(r"\d{2,4}", lambda digits: f"[0-9]{{{len(digits[0])}}}", dated[0])
+                by_name = f'{{ file_name = "({pattern})", format = "{form}" }}'
+                self._doubt(
+                    "day",
+                    f'no column is a day, and the file\'s name has one ("{dated[0]}"): is it that of the prices?',
+                    (f"day = {by_name}", "day = { load_day = true }"),
+                )
+                self.lines.append('day = "?"')
+                return
+            self._doubt("day", "the file states no day: its prices are of the day on which it is loaded (UTC)")
+            self.lines.append("day = { load_day = true }")
+            return
+        if not _columns(spec) or "format" in spec:
+            self._line("day", spec)
+            return
+        numbered = self._numbered(spec)
+        texts = [text for _, text in numbered]
+        fits = day_formats(texts, 0)
+        if sum(counted_once(fits)) < HALF * len(texts):
+            named = _quoted(_columns(spec)[0])
+            self._doubt("day", f"{named} seems to be the day, and no format fits: {self._examples(numbered)}")
+            self.lines.append('day = "?"')
+            return
+        for group in EITHER_ORDER:
+            fitting = [form for form in group if form in fits]
+            others = [form for form in group if form not in fits]
+            unread = [text for text in texts if parsed(text, tuple(fits)) is None]
+            doubtful = [text for text in texts if len({parsed(text, (form,)) for form in fitting}) > 1]
+            doubtful += [text for text in unread if fitting and parsed(text, tuple(others)) is not None]
+            if doubtful:
+                self._doubt_of_order(spec, doubtful[0], *(fitting if len(fitting) > 1 else group))
+                return
+            for form in fitting[1:]:
+                del fits[form]
+        unread_cells = [(place, text) for place, text in numbered if parsed(text, tuple(fits)) is None]
+        if unread_cells:
+            shown_cells = self._examples(unread_cells)
+            self._doubt("day", f"{len(unread_cells):,} of {len(texts):,} are no day and are rejected: {shown_cells}")
+        days = [day for text in texts if (day := parsed(text, tuple(fits))) is not None]
+        late = [text for text in texts if (day := parsed(text, tuple(fits))) is not None and day > today() + 1]
+        if late:
+            self._doubt(
+                "day", f'{len(late):,} of {len(texts):,} days are in the future and are rejected, such as "{late[0]}"'
+            )
+        if not self.shape and name_score(_columns(spec)[0], dict(role_names())["day"]) < WHOLE - 50:
+            self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
+        span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
+        forms = list(fits)
+        self._line(
+            "day",
+            spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms},
+            f"{len(days):,} of {len(texts):,} cells are days{span}",
+        )
+
+    def _doubt_of_order(self, spec: Any, text: str, *forms: str) -> None:
+        read = {form: parsed(text, (form,)) for form in forms}
+        said = " or ".join(f"{shown(day)}" for day in dict.fromkeys(read.values()) if day is not None)
+        self._doubt(
+            "day",
+            f'"{text}" may be {said}: write the order of day and month',
+            tuple(f"day = {_toml(spec | {'format': form})}" for form in forms),
+        )
+        self.lines.append('day = "?"')
+
+    def _currency(self, price: Any, given: Any) -> tuple[list[str], list[str], str | None]:
+        """Return the lines of the currency, the marks in prices that say the same, and the one currency of all prices.
+
+        A currency that only some prices state is not that of all, and a sign of several is a question.
+        """
+        if isinstance(given, dict) and "constant" in given:
+            return [f"currency = {_toml(given)}"], [], given["constant"]
+        numbered = [(place, text) for place, text in self._numbered(price) if any(map(str.isdigit, text))]
+        stated = Counter(mark_of(text) for _, text in numbered)
+        for mark in [
+            mark for mark, count in stated.items() if mark not in MARKS and count < (1 - MOSTLY) * len(numbered)
+        ]:
+            stated[""] += stated.pop(mark)  # a few odd cells, which cannot be read, say nothing of the others
+        bare, total = stated.pop("", 0), len(numbered)
+        before = len(self.lines)
+        marks: list[str] = []
+        fixed = None
+        if given is not None:
+            cells = self._cells(given)
+            codes = set(cells)
+            given = self._of_column(given, codes)
+            fixed = next(iter(codes)) if len(codes) == 1 and codes <= CODES else None
+            agree = self._agree(price, given, stated)
+            if stated and not agree:
+                seen = ", ".join(map(_quoted, stated))
+                of_each, _ = self._of_each_price(price, stated)
+                self._doubt(
+                    "currency",
+                    f"the prices state {seen}, and {_quoted(_columns(given)[0])} says otherwise: which is right?",
+                    (f"currency = {_toml(_short(given))}", f"currency = {of_each}"),
+                )
+                self.lines.append('currency = "?"')
+            else:
+                self._line("currency", given)
+            marks = list(stated)
+        elif not stated or bare > total - bare:
+            named = self._currency_of_name(price)
+            if named and not stated:
+                self._line(
+                    "currency", {"constant": named}, f"the name of the column {_quoted(_columns(price)[0])} says so"
+                )
+                fixed = named
+            else:
+                seen = ", ".join(map(_quoted, stated))
+                some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
+                sentence = some if stated else "neither a column nor the prices say it"
+                self._doubt(
+                    "currency", f"{sentence}: write the code of the currency", ('currency = { constant = "EUR" }',)
+                )
+                self.lines.append('currency = "?"')
+        else:
+            of_each, open_marks = self._of_each_price(price, stated)
+            for mark in open_marks:
+                meant = meant_by(mark)
+                said = may_be(meant)
+                example = next(text for _, text in numbered if mark_of(text) == mark)
+                self._doubt("currency", f'"{mark}", as in "{example}", {said}: write its code in place of "?"')
+            self._pounds(stated)
+            if bare:
+                without = [(place, text) for place, text in numbered if not mark_of(text)]
+                self._doubt(
+                    "currency", f"{bare:,} of {total:,} prices state none and are rejected: {self._examples(without)}"
+                )
+            self.lines.append(f"currency = {of_each}  # {total - bare:,} of {total:,} prices state their own")
+            marks = list(stated)
+            known = {mark: meant_by(mark) for mark in stated}
+            fixed = next(iter(known[marks[0]])) if len(marks) == 1 and len(known[marks[0]]) == 1 and not bare else None
+        lines, self.lines = self.lines[before:], self.lines[:before]
+        return lines, marks, fixed
+
+    def _of_column(self, spec: Any, codes: set[str]) -> Any:
+        """Return the field of a column of currencies, whose cells may be signs, or codes in small letters."""
+        if codes <= CODES or not isinstance(spec, dict):
+            return spec
+        if {code.upper() for code in codes} <= CODES:
+            return spec | {"case": "upper"}
+        meant = {code: meant_by(code) or meant_by(code.upper()) for code in sorted(codes)}
+        table = {code: next(iter(found)) if len(found) == 1 else "?" for code, found in meant.items()}
+        for code in (code for code, one in table.items() if one == "?"):
+            said = may_be(meant[code])
+            self._doubt(
+                "currency", f'"{code}" {said}: write its code in place of "?", or leave it out to reject its rows'
+            )
+        self._pounds(table)
+        return spec | {"crosswalk": table}
+
+    def _pounds(self, marks: Iterable[str]) -> None:
+        if "£" in marks:
+            self._doubt("currency", '"£" is taken for GBP: Egypt, Lebanon and others write it too')
+
+    def _agree(self, price: Any, given: Any, stated: Counter[str]) -> bool:
+        """Return whether each price that states a currency states that of its row."""
+        table = given.get("crosswalk", {})
+        of_row = {place: table.get(text, text.upper()) for place, text in self._numbered(given)}
+        return all(
+            mark_of(text) not in stated or of_row.get(place) in MARKS.get(mark_of(text), frozenset())
+            for place, text in self._numbered(price)
+        )
+
+    def _currency_of_name(self, price: Any) -> str | None:
+        """Return the currency that the name of the price's column states."""
+        found = set()
+        for column in [*_columns(price), *self.fields.get("rivals", {}).get("price", [])]:
+            words = {word.upper() for word in re.findall(r"[A-Za-z]+", column) if _is_code(word, column)}
+            signs = {
+                code
+                for sign, meant in MARKS.items()
+                if len(meant) == 1 and not sign.isalnum() and sign in column
+                for code in meant
+            }
+            found |= words | (signs if not words else set())
+        return found.pop() if len(found) == 1 else None
+
+    def _of_each_price(self, price: Any, stated: Counter[str]) -> tuple[str, list[str]]:
+        """Return a field that reads the currency out of each price, and the marks whose currency is open."""
+        meant = {mark: meant_by(mark) for mark in stated}
+        signs = "".join(
+            sorted({character for mark in stated for character in mark if not character.isalpha()} - set(" ."))
+        )
+        others = f"[^A-Za-z{re.escape(signs)}]*"
+        either = "|".join(re.escape(mark) for mark in sorted(stated, key=len, reverse=True))
+        table = {mark: next(iter(codes)) if len(codes) == 1 else "?" for mark, codes in meant.items()}
+        spec = {name: value for name, value in price.items() if name in ("column", "first_of")}
+        spec["match"] = f"^{others}({either}){others}$"
+        if any(mark != code for mark, code in table.items()):
+            spec["crosswalk"] = table
+        return _toml(spec), [mark for mark, code in table.items() if code == "?"]
+
+    def _price(self, spec: Any, marks: list[str], currency: str | None) -> Any:
+        hundredths = next((column for column in _columns(spec) if _HUNDREDTHS & set(plain(column).split())), None)
+        if hundredths:
+            self._doubt(
+                "price",
+                f"{_quoted(hundredths)} seems to count the hundredths of its currency: write the prices into the file "
+                "with decimals, or name the column if it has whole amounts",
+            )
+            self.lines.append('price = "?"')
+            return "?"
+        rivals = self.fields.get("rivals", {}).get("price", [])
+        if rivals and "column" in spec and not is_exactly_price(spec["column"]):
+            listed = [spec["column"], *(column for column in rivals if not is_exactly_price(column))]
+            if any(self.sampled.values(column) != self.sampled.values(spec["column"]) for column in rivals):
+                self._doubt(
+                    "price",
+                    f"{' and '.join(map(_quoted, listed))} may each be the price: choose one",
+                    tuple(
+                        f"price = {_toml(_short(self._amount({'column': column}, marks, currency)[0]))}"
+                        for column in listed
+                    ),
+                )
+                self.lines.append('price = "?"')
+                return "?"
+        return self._amount_line("price", spec, marks, currency)
+
+    def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
+        stated = {mark_of(text) for text in self._cells(spec)} - {""}
+        if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
+            self._line("list_price", spec | {"free_form": True, "on_error": "field"})
+        elif price == "?" and not _figures_differ(spec):
+            self.lines.append('list_price = "?"')
+        else:
+            self._amount_line("list_price", spec | {"on_error": "field"}, marks, None, self._habit(price))
+
+    def _habit(self, price: Any) -> tuple[str, str] | None:
+        """Return how the prices are written, where they show it: the marks of thousands and of decimals."""
+        if not isinstance(price, dict) or "free_form" in price:
+            return None
+        marked = any(re.search("[.,]", text) for text in self._cells(price))
+        return (price.get("thousands", ""), price.get("decimal", ".")) if marked else None
+
+    def _amount_line(
+        self, name: str, spec: Any, marks: list[str], currency: str | None, habit: tuple[str, str] | None = None
+    ) -> Any:
+        made, unread, choices = self._amount(spec, marks, currency)
+        cells = self._numbered(spec)
+        if choices and habit:
+            same = [
+                field for _, field in choices[1] if (field.get("thousands", ""), field.get("decimal", ".")) == habit
+            ]
+            made, choices = (same[0], None) if same else (made, choices)
+        if choices:
+            text, readings = choices
+            self._doubt(
+                name,
+                f'"{text}" may be {" or ".join(value for value, _ in readings)}: choose one',
+                tuple(f"{name} = {_toml(_short(field))}" for _, field in readings),
+            )
+            self.lines.append(f'{name} = "?"')
+            return "?"
+        if name == "price" and len(unread) > len(cells) / 2:
+            named = _quoted(_columns(spec)[0])
+            most = f"{len(unread):,} of {len(cells):,} cells cannot be read"
+            self._doubt(name, f"{named} seems to be the price, and {most}: {self._examples(unread)}")
+            self.lines.append('price = "?"')
+            return "?"
+        if unread:
+            self._doubt(
+                name,
+                f"{len(unread):,} of {len(cells):,} cells cannot be read and are rejected: {self._examples(unread)}",
+            )
+        negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
+        if negative and name == "price":
+            self._doubt(
+                name, f"{len(negative):,} of {len(cells):,} are negative and are rejected: {self._examples(negative)}"
+            )
+        zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
+        if zero:
+            self._doubt(
+                name, f"{len(zero):,} of {len(cells):,} are zero and are loaded as such: {self._examples(zero)}"
+            )
+        self._line(name, made, f"{len(cells) - len(unread):,} of {len(cells):,} cells are amounts")
+        return made
+
+    def _amount(self, spec: Any, marks: list[str], currency: str | None) -> tuple[Any, list[tuple[int, str]], Any]:
+        """Return the field of an amount, the cells that it cannot read, and the readings where there are several."""
+        cells = self._numbered(spec)
+        if not isinstance(spec, dict) or {"thousands", "decimal", "free_form", "strip"} & spec.keys() or not cells:
+            return spec, [], None
+        taken_out = dict.fromkeys(sorted(marks, key=len, reverse=True), "")
+        spaces = "".join(sorted({c for _, text in cells for c in text if c.isspace()} - {" "}))
+        base = spec | ({"replace": taken_out} if taken_out else {})
+        readings = []
+        for thousands, decimal in HABITS:
+            made = base | ({"thousands": thousands} if thousands else {}) | ({"decimal": ","} if decimal == "," else {})
+            made |= {"strip": spaces} if spaces and thousands != " " else {}
+            if spaces and thousands == " ":
+                made["replace"] = {**taken_out, **dict.fromkeys(spaces, " ")}
+            readings.append((made, read_numbers(made, [text for _, text in cells])))
+        if currency and minor_digits(currency) == 0:  # such a price has no decimals
+            readings = [
+                (made, [None if value and "." in value else value for value in values]) for made, values in readings
+            ]
+        counts = [sum(value is not None for value in values) for _, values in readings]
+        best = max(counts)
+        made, values = readings[counts.index(best)]
+        if marks and best < len(cells):
+            free = {name: value for name, value in spec.items() if name in ("column", "first_of", "on_error")} | {
+                "free_form": True
+            }
+            read = free_amounts(free, [text for _, text in cells])
+            if sum(value is not None for value in read) > best:
+                return free, [cell for cell, value in zip(cells, read, strict=True) if value is None], None
+        for other, count in zip(readings, counts, strict=True):
+            differing = [n for n, (a, b) in enumerate(zip(values, other[1], strict=True)) if a and b and differ(a, b)]
+            if count == best and differing:
+                text = cells[differing[0]][1]
+                return made, [], (text, ((values[differing[0]], made), (other[1][differing[0]], other[0])))
+        return made, [cell for cell, value in zip(cells, values, strict=True) if value is None], None
+
+    def _unused(self) -> None:
+        used = set(_columns_within(self.fields)) | set(_columns_within(self.shape.form if self.shape else {}))
+        rest = [column for column in self.sampled.columns if column not in used]
+        if rest:
+            self.lines += ["", "# Columns that are not used, and what they hold:"]
+            self.lines += [f"# {_quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
 
 
-def _item(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[str]:
-    lines = [
-        "[item]",
-        f'id = {_quoted(chosen.get("id", ""))}  # what the source itself knows it by; two columns: ["shop", "sku"]',
-    ]
-    name = chosen.get("name", chosen.get("id", ""))
-    lines.append(f"name = {_quoted(name)}" + ("" if "name" in chosen else "  # no column seems to be a name"))
-    lines += [f"brand = {_quoted(chosen['brand'])}"] if "brand" in chosen else []
-    taken = {column for role, column in chosen.items() if role != "category"}
-    levels = [name for name in columns if name not in taken and re.search(_NAMES["category"], name, re.IGNORECASE)][:8]
-    lines += [f"category = [{', '.join(map(_quoted, levels))}]  # from the widest"] if levels else []
-    gtins = [column for column, values in columns.items() if _mostly(values, is_gtin)]
-    if gtins:
-        lines += ["", "[item.identifiers]", f"gtin = {_quoted(gtins[0])}  # the check digits fit"]
-    return lines
+def _figures_differ(spec: Any) -> bool:
+    return isinstance(spec, dict) and bool({"thousands", "decimal", "free_form"} & spec.keys())
 
 
-def _observation(columns: dict[str, list[str]], chosen: dict[str, str]) -> list[str]:
-    if "price" not in chosen:
-        return ["", "# No column seems to be a price: the mapping brings items alone."]
-    prices = columns[chosen["price"]]
-    channel = (
-        _quoted(chosen["channel"]) if "channel" in chosen else '{ constant = "SHOP" }  # where the prices are from'
-    )
-    day = _day(columns, chosen.get("day"))
-    currency, marks = _currency(columns, chosen)
-    price = _amount(chosen["price"], prices, marks)
-    lines = ["", "[observation]", f"day = {day}", f"channel = {channel}", f"price = {price}", f"currency = {currency}"]
-    if "list_price" in chosen:
-        lines.append(_list_price(chosen["list_price"], columns[chosen["list_price"]], marks))
-    lines += [f"units = {_quoted(chosen['units'])}"] if "units" in chosen else []
-    lines += [
-        'kind = "listing"  # or "sale"',
-        'identity = "state"  # or "event", where each row counts, as single sales do',
-    ]
-    return lines
+def _is_code(word: str, column: str) -> bool:
+    """Return whether a word of a column's name is the code of a currency, and no other word, as `all` or `top` are."""
+    written_as_code = word.isupper() and not column.isupper()
+    return word.upper() in CODES and (written_as_code or word.upper() in COMMON)
 
 
-def _day(columns: dict[str, list[str]], name: str | None) -> str:
-    """Return the field of the day; where none is known, one that refuses the file until a person has chosen."""
-    if name is None:
-        return '"?"  # no column seems to be a day; perhaps { file_name = "prices-([0-9-]{10})" }'
-    first, *others = _formats(columns[name]) or [""]
-    if not first:  # two formats share the column, or many days are unreadable: its name says that it holds days
-        several = ", ".join(map(_quoted, _formats(columns[name], _HALF)))
-        return f"{{ column = {_quoted(name)}, format = [{several}] }}  # does not fit all rows: see the rejects"
-    return f"{{ column = {_quoted(name)}, format = {_quoted(first)} }}" + (
-        f"  # {' and '.join(others)} would fit as well" if others else ""
-    )
+def _are_in(mark: str, cells: list[str]) -> float:
+    return share_of(cells, lambda text: mark in text)
 
 
-def _currency(columns: dict[str, list[str]], chosen: dict[str, str]) -> tuple[str, list[str]]:
-    """Return the field of the currency, and the marks of currencies that amounts may be written with.
-
-    Where the prices state their currency it is read from each of them. What only some of them state is not the currency
-    of all, and a mark is taken out of amounts only where it says the same as the currency that is read.
-    """
-    name = chosen["price"]
-    stated = Counter(_FIGURE.sub("", text) for text in columns[name])
-    bare, total = stated.pop("", 0), len(columns[name])
-    if "currency" in chosen and len(stated) <= 1:
-        [mark] = stated or [""]
-        meant = _SHARED.get(mark, {_of_mark(mark)})
-        if not mark or meant.issuperset(columns[chosen["currency"]]):
-            return _quoted(chosen["currency"]), list(stated)
-    if not stated:
-        return '"?"  # no column seems to be one: { constant = "EUR" }?', []
-    seen = ", ".join(map(_quoted, stated))
-    known = {mark: currency for mark in stated if (currency := _of_mark(mark)) is not None}
-    if "currency" in chosen and set(known.values()) != set(columns[chosen["currency"]]):
-        return f"{_quoted(chosen['currency'])}  # or {seen} of the prices? Until one is chosen these are rejected", []
-    if sum(stated[mark] for mark in known) < _MOSTLY * total:
-        return f'"?"  # no column seems to be one; {total - bare} of {total} prices with {seen}: of which currency?', []
-    return _of_each_price(name, known, sorted(stated.keys() - known)), list(known)
+def _columns(spec: Any) -> list[str]:
+    """Return the columns that a field reads."""
+    if isinstance(spec, str):
+        return [] if spec == "?" else [spec]
+    if isinstance(spec, list):
+        return [column for one in spec for column in _columns(one)]
+    return [*([spec["column"]] if "column" in spec else []), *spec.get("columns", ()), *spec.get("first_of", ())]
 
 
-def _of_each_price(name: str, known: dict[str, str], unknown: list[str]) -> str:
-    """Return a field that reads the currency out of each price: the one mark that it has."""
-    signs = "".join(sorted({character for mark in known for character in mark if not character.isalpha()}))
-    others = f"[^A-Za-z{re.escape(signs)}]*"
-    either = "|".join(re.escape(mark) for mark in sorted(known, key=len, reverse=True))
-    keys = [f"column = {_quoted(name)}", f"match = {_quoted(f'^{others}({either}){others}$')}"]
-    if any(mark != currency for mark, currency in known.items()):
-        table = ", ".join(f"{_quoted(mark)} = {_quoted(currency)}" for mark, currency in known.items())
-        keys.append(f"crosswalk = {{ {table} }}")
-    comments = ["each price states its own; one that states none of these is rejected"]
-    comments += ["$ is taken for USD"] if "$" in known else []
-    comments += [f"not known: {', '.join(map(_quoted, unknown))}"] if unknown else []
-    return f"{{ {', '.join(keys)} }}  # {'; '.join(comments)}"
+def _columns_within(value: Any) -> list[str]:
+    """Return all columns that the fields of a mapping read."""
+    if isinstance(value, dict):
+        own = _columns(value) + ([value["within"]] if "within" in value else [])
+        return own + [
+            column
+            for name, inner in value.items()
+            if name not in ("replace", "crosswalk")
+            for column in _columns_within(inner)
+        ]
+    if isinstance(value, list | tuple):
+        return [column for inner in value for column in _columns_within(inner)]
+    return [value] if isinstance(value, str) else []
 
 
-def _of_mark(mark: str) -> str | None:
-    """Return the currency of a mark; None where it is of none, or of several that are as likely, as ¥ is."""
-    return mark if mark in CODES else _SIGNS.get(mark)
+def _described(cells: list[str]) -> str:
+    distinct = list(dict.fromkeys(cells))
+    listed = ", ".join(_quoted(text[:40]) for text in distinct[:3])
+    return f"{len(distinct):,} distinct in {len(cells):,} cells: {listed}" if cells else "always empty"
 
 
-def _list_price(name: str, values: list[str], marks: list[str]) -> str:
-    """Return the line of the list price, whose currency is that of its row's price: none where it may state another."""
-    stated = {_FIGURE.sub("", text) for text in values} - {""}
-    if not stated or (len({_of_mark(mark) for mark in marks}) == 1 and stated <= set(marks)):
-        return f"list_price = {_amount(name, values, marks)}"
-    seen = ", ".join(map(_quoted, sorted(stated)))
-    return f"# list_price: {_quoted(name)} holds {seen}, and a list price must have the currency of its row's price"
+def _short(spec: Any) -> Any:
+    """Return a field as a mapping writes it: a column alone as its name."""
+    if isinstance(spec, list):
+        return [_short(one) for one in spec]
+    return spec["column"] if isinstance(spec, dict) and list(spec) == ["column"] else spec
 
 
-def _amount(name: str, values: list[str], marks: list[str]) -> str:
-    """Return a field of an amount with the separators that its texts have, and without these marks of currencies."""
-    spaces = "".join(sorted({character for text in values for character in text if character.isspace()} - {" "}))
-    comma, point = (sum(bool(re.search(rf"\{mark}\d{{1,2}}\D*$", text)) for text in values) for mark in ",.")
-    decimal = "," if comma > point else "."
-    grouped = [
-        mark for mark in ".,'" if mark != decimal and any(re.search(rf"\d\{mark}\d{{3}}", text) for text in values)
-    ]
-    keys = [f"column = {_quoted(name)}"]
-    taken_out = ", ".join(f'{_quoted(mark)} = ""' for mark in sorted(marks, key=len, reverse=True))
-    keys += [f"replace = {{ {taken_out} }}"] if taken_out else []
-    keys += [f"strip = {_quoted(spaces)}"] if spaces else []
-    keys += [f"thousands = {_quoted(grouped[0])}"] if grouped else []
-    keys += ['decimal = ","'] if decimal == "," else []
-    return f"{{ {', '.join(keys)} }}" if len(keys) > 1 else _quoted(name)
-
-
-def _formats(values: list[str], share: float = _MOSTLY) -> list[str]:
-    """Return the formats of days that such a share of the texts fits."""
-    fit = {form: sum(parsed(text, (form,)) is not None for text in values) for form in _FORMATS if values}
-    return [form for form, count in fit.items() if count >= share * len(values)]
-
-
-def _are_numbers(values: list[str]) -> bool:
-    return _mostly(values, lambda text: bool(_NUMBER.fullmatch(text)))
-
-
-def _mostly(values: list[str], fits: Callable[[str], bool]) -> bool:
-    return bool(values) and sum(map(fits, values)) >= _MOSTLY * len(values)
-
-
-def is_gtin(text: str) -> bool:
-    """Return whether a text has the length and the check digit of a GTIN (GS1 General Specifications, 7.9)."""
-    if not re.fullmatch(r"[0-9]{8}|[0-9]{12,14}", text, re.ASCII):
-        return False
-    digits = [int(digit) for digit in reversed(text)]
-    return sum(digit * (3 if position % 2 else 1) for position, digit in enumerate(digits)) % 10 == 0
-
-
-def _described(values: list[str]) -> str:
-    distinct = list(dict.fromkeys(values))
-    kind = "days" if _formats(values, _HALF) else "numbers" if _are_numbers(values) else "texts"
-    shown = ", ".join(_quoted(text[:40]) for text in distinct[:3])
-    return f"{kind}, {len(distinct)} distinct of {len(values)} given: {shown}" if values else "always empty"
+def _toml(value: Any) -> str:
+    """Return a value as TOML writes it, without any character that a terminal would obey."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str) and value == "\t":
+        return '"\\t"'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        pairs = (
+            f"{name if re.fullmatch(r'[A-Za-z0-9_-]+', name) else _quoted(name)} = {_toml(one)}"
+            for name, one in value.items()
+        )
+        return f"{{ {', '.join(pairs)} }}"
+    return _quoted(str(value))
 
 
 def _quoted(text: str) -> str:
-    """Return a text as TOML writes it, without any character that a terminal would obey."""
     return '"' + "".join(_written(character) for character in text) + '"'
 
 
@@ -405,3 +727,7 @@ def _written(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
     return character if character.isprintable() else f"\\U{ord(character):08X}"
+
+
+def _shown(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -15,10 +15,13 @@ from shared.errors import LoadRefused
 from workers.ingest import calendar_days
 from workers.ingest.fields import Field
 
-_ORIGINS = ("column", "columns", "constant", "file_name", "load_day")
+_ORIGINS = ("column", "columns", "first_of", "constant", "file_name", "load_day")
+# What a guessed mapping has where a person must choose.
+UNDECIDED = "?"
 _LITERALS = {"case": ("lower", "upper"), "round": ("half-even",), "unit": ("kg", "l"), "on_error": ("row", "field")}
 _TEXTS = (
     "column",
+    "beside",
     "constant",
     "file_name",
     "join",
@@ -100,6 +103,8 @@ class Tables:
 
     def field(self, spec: Any, where: str, *, needed: bool = False, exact_parts: bool = False) -> Field:
         """Return a field. `needed`: an empty value is an error; `exact_parts`: so is an empty part of `columns`."""
+        if _is_undecided(spec):
+            self.refuse(f'{where} is still "{UNDECIDED}": choose one of the readings in the `# CHECK` lines above it')
         if isinstance(spec, str):
             spec = {"column": spec}
         if isinstance(spec, list) and exact_parts:
@@ -113,8 +118,8 @@ class Tables:
         given["match"] = self._pattern(given, where)
         if given.pop("load_day", False):
             given["constant"] = self.loaded_on = utc_now().date().isoformat()
-        named = [given["column"]] if "column" in given else given.get("columns", ())
-        self.columns += named
+        named = [given["column"]] if "column" in given else given.get("columns", given.get("first_of", ()))
+        self.columns += [*named, *([given["beside"]] if given.get("beside") else [])]
         self.sparse |= set(named) if given.get("sparse") else set()
         given["null"] = ("", *given.get("null", ()))
         for name in ("replace", "crosswalk"):
@@ -138,7 +143,7 @@ class Tables:
         for name in _FLAGS:
             if not isinstance(given.get(name, True), bool):
                 self.refuse(f"{where} {name} must be true or false")
-        for name in ("columns", "null", "format"):
+        for name in ("columns", "first_of", "null", "format"):
             if name in given:
                 given[name] = self._texts(given[name], f"{where} {name}", alone=name == "format")
         for form in given.get("format", ()):
@@ -206,3 +211,11 @@ class Tables:
     def refuse(self, text: str) -> NoReturn:
         """Raise LoadRefused with the mapping's name."""
         raise LoadRefused(f"{self._name}: {text}")
+
+
+def _is_undecided(spec: Any) -> bool:
+    """Return whether a guess left a field, its constant, or a value of its table for a person to choose."""
+    if not isinstance(spec, dict):
+        return bool(spec == UNDECIDED)
+    table = spec.get("crosswalk")
+    return spec.get("constant") == UNDECIDED or (isinstance(table, dict) and UNDECIDED in table.values())

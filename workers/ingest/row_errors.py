@@ -94,7 +94,7 @@ def column_of(field: Field) -> str:
         return "(constant)"
     if field.file_name is not None:
         return "(file name)"
-    return field.column or ", ".join(field.columns)
+    return field.column or ", ".join(field.columns or field.first_of)
 
 
 def raw_row(batch: Batch, row: int) -> str:

@@ -88,7 +88,7 @@ def _limited(item: ItemFields) -> Iterator[tuple[Field, int]]:
 
 def _check_text(field: Field, limit: int, batch: Batch, path: Path, bad: Faults) -> None:
     """Note texts that are too long, and those that must not be empty. Looks closer only where a raw text is as long."""
-    names = (field.column,) if field.column else field.columns
+    names = (field.column,) if field.column else field.columns or field.first_of
     bytes_max = sum(_longest(batch.columns[name]) for name in names)
     if bytes_max <= limit and not field.required:
         return

@@ -276,7 +276,7 @@ async def test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_
         raise RuntimeError("a fault of ours")
 
     with monkeypatch.context() as patch:
-        patch.setattr("edge.fast_path.service.answers.ok", broken)  # before there is a response
+        patch.setattr("edge.fast_path.service.ok", broken)  # before there is a response
         answers += await exchange(edge, requests[1])
     with monkeypatch.context() as patch:
         patch.setattr("edge.fast_path.service.FastPath._count", broken)  # after it

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from deploy.ctl.main import cli
 from shared.errors import LoadRefused
-from workers.ingest.guess import guess, is_gtin
+from workers.ingest.guess import guess
+from workers.ingest.habits import is_gtin
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.preview import Previewer
 from workers.ingest.transform import Transformer
@@ -24,7 +25,7 @@ PROJECT = Path(__file__).parents[3]
 def guessed(folder: Path, content: str | bytes, name: str = "my-prices 1.csv") -> tuple[Mapping, Path]:
     path, made = folder / name, folder / "guessed.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    made.write_text(guess(path))
+    made.write_text(guess(path).text.replace('currency = "?"', 'currency = { constant = "EUR" }'))
     return read(made), path
 
 
@@ -68,58 +69,55 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
     assert (later.counts["observations_read"], later.counts["rejected"]) == (len(PRICES), 3)
 
 
-@pytest.mark.parametrize(
-    ("prices", "said"),
-    [
-        (("£5.00", "5.00", "6.00"), '1 of 3 prices with "£": of which currency?'),
-        (("¥1,200", "¥500"), '2 of 2 prices with "¥": of which currency?'),
-    ],
-)
-def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path, prices: tuple[str, ...], said: str) -> None:
-    content = "id,name,price\n" + "".join(f'{n},A,"{price}"\n' for n, price in enumerate(prices))
-    mapping, path = guessed(tmp_path, content)
-    [observation] = mapping.observations
-    assert (observation.currency.column, observation.price.strip, observation.price.replace) == ("?", "", ())
-    assert said in guess(path)
+def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price\n0,A,£5.00\n1,A,5.00\n2,A,6.00\n")
+    text = guess(path).text
+    assert 'currency = "?"' in text
+    assert '1 of 3 prices have "£", and the others nothing' in text
 
 
 @pytest.mark.parametrize(
-    ("rows", "currency", "marks"),
+    ("rows", "agree"),
     [
-        ("$5,CAD\n$6,CAD\n", "currency", {"$"}),
-        ("$5,CAD\n$6,EUR\n", "currency", set()),
-        ("€5,EUR\n$6,USD\n", "price", {"€", "$"}),
-        ("€5,EUR\n$6,CAD\n", "currency", set()),
-        ("€5,USD\n€6,USD\n", "currency", set()),
+        ("$5,CAD\n$6,CAD\n", True),
+        ("€5,EUR\n$6,USD\n", True),
+        ("€5,EUR\n$6,CAD\n", True),
+        ("$5,CAD\n$6,EUR\n", False),
+        ("€5,USD\n€6,USD\n", False),
     ],
 )
 def test_a_mark_beside_a_column_of_the_currency_is_taken_out_only_where_both_agree(
-    tmp_path: Path, rows: str, currency: str, marks: set[str]
+    tmp_path: Path, rows: str, agree: bool
 ) -> None:
-    content = "price,currency,id\n" + "".join(f"{row},{n}\n" for n, row in enumerate(rows.split()))
-    [observation] = guessed(tmp_path, content)[0].observations
-    assert (observation.currency.column, {mark for mark, _ in observation.price.replace}) == (currency, marks)
+    path = tmp_path / "a.csv"
+    path.write_text("price,currency,id,name\n" + "".join(f"{row},{n},A\n" for n, row in enumerate(rows.split())))
+    text = guess(path).text
+    assert ('currency = "?"' not in text) is agree
+    if agree:
+        (tmp_path / "m.toml").write_text(text)
+        mapping = read(tmp_path / "m.toml")
+        found = Previewer(mapping, shown=5).of_items([path], Transformer(mapping, {}))
+        assert [(row["price"], row["currency"]) for row in found.observations] == [
+            ("5.00", rows[3:6]), ("6.00", rows[10:13])
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("listed", "read"), [("€12", True), ("12", True), ("$12", False), ("12 kr", False)])
 def test_a_list_price_has_the_currency_of_the_price_or_is_not_read(tmp_path: Path, listed: str, read: bool) -> None:
-    mapping, path = guessed(
-        tmp_path, "id,price,rrp\n" + "".join(f"{n},€9,€12\n" for n in range(20)) + f"20,€9,{listed}\n"
-    )
-    assert (mapping.observations[0].list_price is not None) is read
-    assert read or '# list_price: "rrp" holds ' in guess(path)
+    rows = "".join(f"{n},A {n},€9,€12\n" for n in range(20)) + f"20,Last,€9,{listed}\n"
+    mapping, path = guessed(tmp_path, "id,name,price,rrp\n" + rows)
+    found = Previewer(mapping, shown=30).of_items([path], Transformer(mapping, {}))
+    assert [row["list_price"] for row in found.observations] == ["12.00"] * 20 + (["12.00"] if read else [None])
+    assert found.counts["rejected"] == 0
 
 
 def test_an_unknown_value_is_not_invented(tmp_path: Path) -> None:
-    mapping, _ = guessed(tmp_path, "id,name,price\n1,A,2.50\n")
-    assert mapping.observations[0].day.column == "?"
-    assert mapping.observations[0].currency.column == "?"
-
-
-def test_two_readings_of_a_day_are_said(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("id,name,price,date\n1,A,2.50,03/04/2026\n")
-    assert "%m/%d/%Y would fit as well" in guess(path)
+    path.write_text("id,name,price\n1,A,2.50\n")
+    text = guess(path).text
+    assert "# CHECK day: the file states no day" in text
+    assert 'currency = "?"' in text
 
 
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
@@ -134,7 +132,8 @@ def test_members_become_paths(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("file", ["hk_pricewatch.csv.gz", "carbon_catalogue.csv.gz", "rivm_food_footprints.csv"])
 def test_the_shipped_files_give_mappings_that_can_be_read(tmp_path: Path, file: str) -> None:
     made = tmp_path / "m.toml"
-    made.write_text(guess(PROJECT / "deploy/demo/data" / file))
+    text = guess(PROJECT / "deploy/demo/data" / file).text
+    made.write_text(text.replace('= "?"', '= { constant = "EUR" }'))
     assert read(made).columns
 
 
@@ -170,7 +169,7 @@ def test_values_in_lists_and_objects_are_guessed_by_their_paths(tmp_path: Path) 
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     text = "".join(json.dumps(row) + "\n" for row in rows)
     of_lines, of_parquet = guessed(tmp_path, text, "a.ndjson")[0], tmp_path / "b.toml"
-    of_parquet.write_text(guess(tmp_path / "a.parquet"))
+    of_parquet.write_text(guess(tmp_path / "a.parquet").text)
     for mapping in (of_lines, read(of_parquet)):
         [observation] = mapping.observations
         columns = [observation.price.column, observation.day.column, observation.currency.column]
@@ -185,7 +184,7 @@ def test_a_time_with_a_zone_in_parquet_is_a_day(tmp_path: Path) -> None:
         pa.table({"id": [1], "name": ["A"], "price": [2.5], "seen_at": moments}), tmp_path / "a.parquet"
     )
     made = tmp_path / "m.toml"
-    made.write_text(guess(tmp_path / "a.parquet"))
+    made.write_text(guess(tmp_path / "a.parquet").text.replace('currency = "?"', 'currency = { constant = "EUR" }'))
     assert read(made).observations[0].day.column == "seen_at"
 
 

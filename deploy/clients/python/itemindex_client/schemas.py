@@ -31,12 +31,12 @@ class ArticleMember(TypedDict):
 
 
 class AttemptList(TypedDict):
+    data: list["DeliveryAttempt"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["DeliveryAttempt"]
 
 
 class AuditEntry(TypedDict):
@@ -355,14 +355,14 @@ class DeliveryAttempt(TypedDict):
     status: int | None
     outcome: Literal[
         "accepted",
-        "refused",
-        "redirected",
-        "timed-out",
-        "unreachable",
-        "tls-failed",
-        "private-address",
         "answer-too-large",
+        "private-address",
+        "redirected",
+        "refused",
         "secret-unreadable",
+        "timed-out",
+        "tls-failed",
+        "unreachable",
     ]
     answer: str
     milliseconds: int
@@ -387,12 +387,12 @@ class Event(TypedDict):
 
 
 class EventList(TypedDict):
+    data: list["Event"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Event"]
 
 
 class EvidenceDay(TypedDict):
@@ -1474,7 +1474,7 @@ class Watch(TypedDict):
     label: str | None
     target: Literal["article", "brand", "category"]
     code: str
-    condition: Literal["below", "new-low", "returned", "index-moved"]
+    condition: Literal["below", "index-moved", "new-low", "returned"]
     kind: Literal["listing", "sale"]
     amount: str | None
     currency: str | None
@@ -1489,19 +1489,19 @@ class WatchChange(TypedDict):
 
 
 class WatchList(TypedDict):
+    data: list["Watch"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Watch"]
 
 
 class Webhook(TypedDict):
     id: str
     url: str
     types: list[str] | None
-    state: Literal["active", "retrying", "disabled"]
+    state: Literal["active", "disabled", "retrying"]
     disabled_reason: str | None
     failures: int
     next_attempt_at: TimeText | None
@@ -1513,12 +1513,12 @@ class Webhook(TypedDict):
 
 
 class WebhookList(TypedDict):
+    data: list["Webhook"]
     count: int
     total: "PageTotal"
     next_cursor: str | None
     query: dict[str, Any]
     data_version: int
-    data: list["Webhook"]
 
 
 class FollowDigitalLinkQuery(TypedDict, total=False):

@@ -32,6 +32,7 @@ export interface ArticleMember {
 }
 /** Attempts of one webhook, the newest first. */
 export interface AttemptList {
+    data: DeliveryAttempt[];
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
@@ -41,7 +42,6 @@ export interface AttemptList {
     query: Record<string, unknown>;
     /** Version of the index's data */
     data_version: number;
-    data: DeliveryAttempt[];
 }
 /** One entry of the audit log. */
 export interface AuditEntry {
@@ -533,7 +533,7 @@ export interface DeliveryAttempt {
     /** Status of the receiver's answer */
     status: number | null;
     /** Outcome of the calls */
-    outcome: "accepted" | "refused" | "redirected" | "timed-out" | "unreachable" | "tls-failed" | "private-address" | "answer-too-large" | "secret-unreadable";
+    outcome: "accepted" | "answer-too-large" | "private-address" | "redirected" | "refused" | "secret-unreadable" | "timed-out" | "tls-failed" | "unreachable";
     /** Beginning of the receiver's answer */
     answer: string;
     /** Time until the answer */
@@ -567,6 +567,7 @@ export interface Event {
 }
 /** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
 export interface EventList {
+    data: Event[];
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
@@ -576,7 +577,6 @@ export interface EventList {
     query: Record<string, unknown>;
     /** Version of the index's data */
     data_version: number;
-    data: Event[];
 }
 /** The lowest price of a day. */
 export interface EvidenceDay {
@@ -2709,7 +2709,7 @@ export interface Watch {
     /** Its code */
     code: string;
     /** Condition of the watch */
-    condition: "below" | "new-low" | "returned" | "index-moved";
+    condition: "below" | "index-moved" | "new-low" | "returned";
     /** Whether observations are offers seen or sales */
     kind: "listing" | "sale";
     /** Decimal amount, for `below` */
@@ -2732,6 +2732,7 @@ export interface WatchChange {
 }
 /** One page of watches, the newest first. */
 export interface WatchList {
+    data: Watch[];
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
@@ -2741,7 +2742,6 @@ export interface WatchList {
     query: Record<string, unknown>;
     /** Version of the index's data */
     data_version: number;
-    data: Watch[];
 }
 /** A webhook. `secret` is shown when it is created or rotated, else it is null. */
 export interface Webhook {
@@ -2752,7 +2752,7 @@ export interface Webhook {
     /** Types of events that are sent */
     types: string[] | null;
     /** Its state */
-    state: "active" | "retrying" | "disabled";
+    state: "active" | "disabled" | "retrying";
     /** Reason for which it is disabled */
     disabled_reason: string | null;
     /** Consecutive failures of the next event */
@@ -2772,6 +2772,7 @@ export interface Webhook {
 }
 /** All webhooks of the organization. */
 export interface WebhookList {
+    data: Webhook[];
     /** Number of entries in `data` */
     count: number;
     total: PageTotal;
@@ -2781,7 +2782,6 @@ export interface WebhookList {
     query: Record<string, unknown>;
     /** Version of the index's data */
     data_version: number;
-    data: Webhook[];
 }
 /** Query of `withdrawInvitation`. */
 export interface WithdrawInvitationQuery {

@@ -36,6 +36,7 @@ export interface ArticleMember {
 
 /** Attempts of one webhook, the newest first. */
 export interface AttemptList {
+  data: DeliveryAttempt[];
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
@@ -45,7 +46,6 @@ export interface AttemptList {
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
-  data: DeliveryAttempt[];
 }
 
 /** One entry of the audit log. */
@@ -570,7 +570,7 @@ export interface DeliveryAttempt {
   /** Status of the receiver's answer */
   status: number | null;
   /** Outcome of the calls */
-  outcome: "accepted" | "refused" | "redirected" | "timed-out" | "unreachable" | "tls-failed" | "private-address" | "answer-too-large" | "secret-unreadable";
+  outcome: "accepted" | "answer-too-large" | "private-address" | "redirected" | "refused" | "secret-unreadable" | "timed-out" | "tls-failed" | "unreachable";
   /** Beginning of the receiver's answer */
   answer: string;
   /** Time until the answer */
@@ -608,6 +608,7 @@ export interface Event {
 
 /** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
 export interface EventList {
+  data: Event[];
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
@@ -617,7 +618,6 @@ export interface EventList {
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
-  data: Event[];
 }
 
 /** The lowest price of a day. */
@@ -2901,7 +2901,7 @@ export interface Watch {
   /** Its code */
   code: string;
   /** Condition of the watch */
-  condition: "below" | "new-low" | "returned" | "index-moved";
+  condition: "below" | "index-moved" | "new-low" | "returned";
   /** Whether observations are offers seen or sales */
   kind: "listing" | "sale";
   /** Decimal amount, for `below` */
@@ -2926,6 +2926,7 @@ export interface WatchChange {
 
 /** One page of watches, the newest first. */
 export interface WatchList {
+  data: Watch[];
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
@@ -2935,7 +2936,6 @@ export interface WatchList {
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
-  data: Watch[];
 }
 
 /** A webhook. `secret` is shown when it is created or rotated, else it is null. */
@@ -2947,7 +2947,7 @@ export interface Webhook {
   /** Types of events that are sent */
   types: string[] | null;
   /** Its state */
-  state: "active" | "retrying" | "disabled";
+  state: "active" | "disabled" | "retrying";
   /** Reason for which it is disabled */
   disabled_reason: string | null;
   /** Consecutive failures of the next event */
@@ -2968,6 +2968,7 @@ export interface Webhook {
 
 /** All webhooks of the organization. */
 export interface WebhookList {
+  data: Webhook[];
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
@@ -2977,7 +2978,6 @@ export interface WebhookList {
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
-  data: Webhook[];
 }
 
 /** Query of `withdrawInvitation`. */

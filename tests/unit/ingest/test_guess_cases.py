@@ -1,0 +1,342 @@
+"""Faults of real files: each is read right, or is a question to a person; none is guessed silently."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.main import cli
+from shared.errors import LoadRefused
+from tests.unit.ingest.guessing import FILES, tried
+from workers.ingest.guess import guess
+from workers.ingest.mapping import read
+
+
+def test_a_sale_price_is_the_price_in_the_currency_of_its_cell(tmp_path: Path) -> None:
+    found = tried(FILES / "01_merchant.tsv", tmp_path)
+    assert found.prices == [
+        ("Oat Drink 1L", "12.50", "15.00", "USD"),
+        ("Rice Drink 1L", "1015.00", None, "USD"),
+        ("Soy Drink 1L", "9.00", None, "EUR"),
+    ]
+    assert found.found.items[0]["identifiers"] == {"gtin": "7394376616501", "url": "https://shop.example/a1"}
+    assert found.found.items[1]["identifiers"]["mpn"] == "R-200"
+    assert found.found.items[0]["category"] == "food.drinks.plant"
+    assert "day on which it is loaded" in found.doubts("day")
+
+
+def test_a_list_price_of_another_currency_than_its_row_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text((FILES / "01_merchant.tsv").read_text().replace("15.00 USD", "15.00 EUR"))
+    found = tried(path, tmp_path)
+    assert found.prices[0] == ("Oat Drink 1L", "12.50", None, "USD")
+    assert [(row["column"], row["value"]) for row in found.found.rejects] == [("price", "15.00 EUR")]
+
+
+def test_quotation_marks_may_be_plain_characters(tmp_path: Path) -> None:
+    found = tried(FILES / "02_off.tsv", tmp_path, currency="EUR")
+    assert found.mapping.quote == ""
+    assert [item["name"] for item in found.found.items] == ['"Nut" spread', '"Nut spread big', 'Bread 12" loaf']
+
+
+def test_a_table_of_rates_has_no_items() -> None:
+    with pytest.raises(LoadRefused, match=r"no items here.*exchange rates.*`itemindex rates load` reads the forms"):
+        guess(FILES / "03_nbp.csv")
+    result = CliRunner().invoke(cli, ["ingest", "guess", str(FILES / "03_nbp.csv")])
+    assert result.exit_code != 0
+
+
+def test_prices_of_two_habits_are_said_with_their_rows(tmp_path: Path) -> None:
+    found = tried(FILES / "04_mixed.csv", tmp_path, currency="EUR")
+    assert [row[1] for row in found.prices] == ["19.99", "1999.00"]
+    assert found.found.counts["rejected"] == 2
+    assert found.doubts("price") == '2 of 4 cells cannot be read and are rejected: line 4 "1.999,00", line 5 "2,4"'
+
+
+def test_a_weight_without_a_unit_is_shown_and_not_computed_with(tmp_path: Path) -> None:
+    found = tried(FILES / "05_weight.csv", tmp_path)
+    assert found.found.items[0]["attributes"] == {"weight": "1,800"}
+    assert "kg or g" in found.doubts("weight")
+
+
+def test_a_backslash_may_stand_before_quotation_marks(tmp_path: Path) -> None:
+    found = tried(FILES / "06_backslash.csv", tmp_path, currency="EUR")
+    assert found.prices[0] == ('He said "go", game', "9.99", None, "EUR")
+
+
+def test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened(tmp_path: Path) -> None:
+    found = tried(FILES / "07_excel.csv", tmp_path, currency="EUR")
+    assert [item["id"] for item in found.found.items] == ["Tea 80 bags", "Tea 40 bags"]
+    assert 'a spreadsheet has cut numbers of "EAN" (line 2 "5,01E+12")' in found.doubts("id")
+    assert dict(found.mapping.item.identifiers).keys() == {"gtin"} if found.mapping.item else False
+    rejected = {row["value"]: row["reason"] for row in found.found.rejects}
+    assert "spreadsheet such as Excel" in rejected["5,01E+12"]
+
+
+def test_a_feed_in_xml_loads(tmp_path: Path) -> None:
+    assert tried(FILES / "10_feed.xml", tmp_path).prices == [("Lamp", "10.20", None, "EUR")]
+
+
+def test_variants_of_a_shop_have_the_title_of_their_product(tmp_path: Path) -> None:
+    found = tried(FILES / "12_shopify.csv", tmp_path, currency="GBP")
+    assert found.prices == [
+        ("Organic Tee – S", "19.00", "25.00", "GBP"),
+        ("Organic Tee – M", "19.00", "25.00", "GBP"),
+        ("Blue Mug", "9.00", None, "GBP"),
+    ]
+    item = found.found.items[1]
+    assert (item["brand"], item["category"], item["identifiers"]["gtin"]) == ("Acme", "shirts", "0012345678905")
+
+
+def test_a_line_that_states_the_delimiter_is_no_header(tmp_path: Path) -> None:
+    found = tried(FILES / "13_sep.csv", tmp_path, currency="EUR")
+    item = found.found.items[0]
+    assert (item["id"], item["name"], item["category"]) == ("100", "Kaffee 500g", "getranke")
+
+
+def test_days_of_a_spreadsheet_are_seen(tmp_path: Path) -> None:
+    found = tried(FILES / "14_serial.csv", tmp_path)
+    assert [row["day"] for row in found.found.observations] == ["2025-10-01", "2025-10-02"]
+
+
+def test_the_one_file_of_an_archive_is_read(tmp_path: Path) -> None:
+    assert tried(FILES / "15.zip", tmp_path, currency="EUR").prices == [("A", "1.00", None, "EUR")]
+
+
+def test_a_barcode_that_is_a_number_gets_its_zeros_again(tmp_path: Path) -> None:
+    found = tried(FILES / "16.ndjson", tmp_path)
+    assert found.found.items[0]["identifiers"] == {"gtin": "00031146262571"}
+    assert ("price", "NaN", "field") in {(row["column"], row["value"], row["scope"]) for row in found.found.rejects}
+    assert found.prices[0] == ("Bar", "1.10", None, "USD")
+
+
+def test_each_amount_is_read_in_its_own_habit_and_currency(tmp_path: Path) -> None:
+    with pytest.raises(LoadRefused, match=r'currency is still "\?"'):
+        tried(FILES / "18_prices.csv", tmp_path)
+    found = tried(FILES / "18_prices.csv", tmp_path, marks={"¥": "JPY"})
+    assert [(row[1], row[3]) for row in found.prices] == [
+        ("1299.00", "CHF"),
+        ("1299.00", "EUR"),
+        ("123456.00", "INR"),
+        ("12.00", "USD"),
+        ("1200", "JPY"),
+        ("1.250", "KWD"),
+    ]
+    assert '"¥", as in "¥1,200", may be CNY, JPY' in found.doubts("currency")
+    assert 'line 6 "12.-"' in found.doubts("currency")
+
+
+def test_a_column_that_is_there_twice_is_said_and_chosen_by_a_person(tmp_path: Path) -> None:
+    made = guess(FILES / "19_dup.csv")
+    assert '# CHECK columns: 2 columns are called "name" ("Lamp" and "Lampe")' in made.text
+    assert 'name = "?"' in made.text
+
+
+def test_prices_of_zero_and_below_are_said(tmp_path: Path) -> None:
+    found = tried(FILES / "20_zero.csv", tmp_path)
+    assert [row[1] for row in found.prices] == ["0.00", "5.00"]
+    assert 'negative and are rejected: line 3 "-5.00"' in found.doubts("price")
+    assert 'zero and are loaded as such: line 2 "0.00"' in found.doubts("price")
+
+
+def test_lines_may_end_with_a_carriage_return(tmp_path: Path) -> None:
+    assert len(tried(FILES / "21_cr.csv", tmp_path).prices) == 2
+
+
+def test_a_total_below_the_rows_is_said(tmp_path: Path) -> None:
+    found = tried(FILES / "24_footer.csv", tmp_path)
+    assert (len(found.prices), found.found.counts["rejected"]) == (2, 1)
+    assert "line 4 (the last one seems to be a total)" in found.doubts("name")
+
+
+def test_a_header_below_titles_is_found(tmp_path: Path) -> None:
+    found = tried(FILES / "25_preamble.csv", tmp_path)
+    assert (found.mapping.skip_rows, len(found.prices)) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "readings"),
+    [
+        ("1,A,2.50,EUR,03/04/2026\n", ('format = "%d/%m/%Y"', 'format = "%m/%d/%Y"')),
+        ("1,A,2.50,EUR,03-04-26\n", ('format = "%d-%m-%y"', 'format = "%m-%d-%y"')),
+        ("1,A,2.50,EUR,13/04/2026\n2,B,1.00,EUR,04/13/2026\n", ('format = "%d/%m/%Y"', 'format = "%m/%d/%Y"')),
+        ("1,A,1.234,EUR,2026-04-03\n", ('price = "price"', 'thousands = "."')),
+        ('1,A,"1,234",EUR,2026-04-03\n', ('thousands = ","', 'decimal = ","')),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
+    tmp_path: Path, rows: str, readings: tuple[str, str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n" + rows)
+    made = guess(path)
+    assert '= "?"' in made.text
+    [doubt] = [doubt for doubt in made.doubts if doubt.choices]
+    assert len(doubt.choices) == 2
+    for reading in readings:
+        assert any(reading in choice for choice in doubt.choices), doubt
+    (tmp_path / "m.toml").write_text(made.text)
+    with pytest.raises(LoadRefused, match=r'is still "\?": choose one of the readings'):
+        read(tmp_path / "m.toml")
+    for choice in doubt.choices:
+        (tmp_path / "m.toml").write_text(made.text.replace(f'{doubt.of} = "?"', choice))
+        read(tmp_path / "m.toml")
+
+
+@pytest.mark.parametrize(
+    ("rows", "day"),
+    [
+        ("1,A,2.50,EUR,03/04/2026\n2,B,2.50,EUR,24/04/2026\n", "2026-04-03"),
+        ("1,A,2.50,EUR,03/04/2026\n2,B,2.50,EUR,04/24/2026\n", "2026-03-04"),
+        ("1,A,2.50,EUR,04/04/2026\n", "2026-04-04"),
+    ],
+)
+def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows: str, day: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n" + rows)
+    assert tried(path, tmp_path).found.observations[0]["day"] == day
+
+
+@pytest.mark.parametrize("sign", ["$", "¥", "kr"])
+def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n")
+    made = guess(path)
+    assert "in place of" in " ".join(doubt.sentence for doubt in made.doubts if doubt.of == "currency")
+    (tmp_path / "m.toml").write_text(made.text)
+    with pytest.raises(LoadRefused, match="currency is still"):
+        read(tmp_path / "m.toml")
+
+
+def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checked_against_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
+    assert [row[2] for row in tried(path, tmp_path).prices] == [None, "3.50"]
+
+
+@pytest.mark.parametrize(
+    ("header", "currency"), [("Price (CHF)", "CHF"), ("price_usd", "USD"), ("Preis in €", "EUR"), ("Price all", "")]
+)
+def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str, currency: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,{header}\n1,A,2.50\n")
+    said = f'currency = {{ constant = "{currency}" }}' if currency else 'currency = "?"'
+    assert said in guess(path).text.splitlines() or f"{said}  #" in guess(path).text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("date added", "2009-02-03"), ("Artikelnummer im Shop", "100-1"), ("price per kg", "5.00")]
+)
+def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path: Path, column: str, cell: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
+    assert f'# "{column}": ' in guess(path).text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("date", "1. Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
+)
+def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
+    row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
+    (tmp_path / "m.toml").write_text(guess(path).text)
+    with pytest.raises(LoadRefused, match=r'still "\?"'):
+        read(tmp_path / "m.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Getränke", "cp1252"),
+        ("Crème brûlée à la façon", "cp1252"),
+        ("España niño jamón", "cp1252"),
+        ("Feijão, maçã, pão", "cp1252"),
+        ("Žluťoučký kůň dřevěná", "cp1250"),
+        ("Tükörfúrógép őrült hűtő", "cp1250"),
+        ("Żółty ser i pączek", "cp1250"),
+        ("Żółty ser i pączek", "iso8859_2"),
+        ("Чай зелёный крупный лист", "cp1251"),
+    ],
+)
+def test_an_encoding_is_known_by_the_letters_of_its_languages(tmp_path: Path, text: str, encoding: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"id;name;price\n1;{text};2.50\n2;{text};3.50\n".encode(encoding))
+    found = tried(path, tmp_path, currency="EUR")
+    assert (found.mapping.encoding, found.found.items[0]["name"]) == (encoding, text)
+    assert text.split()[0].strip(",") in found.doubts("encoding")
+
+
+def test_two_columns_that_may_each_be_the_price_are_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n")
+    made = guess(path)
+    assert 'price = "?"' in made.text
+    assert '"Nettopreis" and "Bruttopreis" may each be the price' in made.text.replace(
+        '"Bruttopreis" and "Nettopreis"', '"Nettopreis" and "Bruttopreis"'
+    )
+
+
+@pytest.mark.parametrize(("price", "listed"), [("2,50", "1250.00"), ("2.50", "1.25")])
+def test_a_list_price_is_written_as_the_price_is(tmp_path: Path, price: str, listed: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
+    assert tried(path, tmp_path).prices == [("A", "2.50", listed, "EUR")]
+
+
+def test_prices_in_hundredths_are_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price_cents,currency\n1,A,1299,EUR\n")
+    assert 'price = "?"' in guess(path).text
+    assert "hundredths" in guess(path).text
+
+
+def test_an_id_of_two_names_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n")
+    assert '"1" is the id of "A" and of "B"' in tried(path, tmp_path).doubts("id")
+
+
+def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "prices-2026-10-01.csv"
+    path.write_text("id,name,price,currency\n1,A,2.50,EUR\n")
+    made = guess(path)
+    [doubt] = [doubt for doubt in made.doubts if doubt.of == "day"]
+    (tmp_path / "m.toml").write_text(made.text.replace('day = "?"', doubt.choices[0]))
+    assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
+
+
+def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "sku,name,brand,price,currency,date\n"
+        + "".join(f"{n},Thing {n},{'B' if n > 2 else ''},{n}.50,EUR,2026-10-01\n" for n in range(1, 1_001))
+    )
+    text = guess(path).text
+    assert 'id = "sku"  # 1,000 distinct in 1,000 rows' in text
+    assert 'brand = "brand"  # 998 of 1,000 cells' in text
+    assert 'price = "price"  # 1,000 of 1,000 cells are amounts' in text
+
+
+@pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])
+def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n{header}\n")
+    with pytest.raises(LoadRefused, match="add a line with their names"):
+        guess(path)
+
+
+def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n")
+    found = tried(path, tmp_path)
+    assert found.found.observations[0]["units"] == 1
+    assert "may be the stock" in found.doubts("units")
+
+
+def test_check_shows_rows_as_they_would_load(tmp_path: Path) -> None:
+    mapping = tmp_path / "m.toml"
+    mapping.write_text(guess(FILES / "01_merchant.tsv").text)
+    result = CliRunner().invoke(cli, ["ingest", "check", str(mapping), str(FILES / "01_merchant.tsv"), "--json"])
+    assert result.exit_code == 0, result.output
+    assert '"price": "12.50"' in result.output

@@ -1,0 +1,336 @@
+"""The beginning of a file of any form as rows of text, with the keys of a mapping that say how the file is written.
+
+Rows come from the readers of a load, so that what is guessed is what a load reads.
+"""
+
+import csv
+import io
+import itertools
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import charset_normalizer
+import pyarrow
+import pyarrow.parquet
+
+from shared.errors import LoadRefused
+from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
+from workers.ingest.read_csv import Records
+from workers.ingest.read_json import json_rows, list_path
+from workers.ingest.read_sheet import sheet_rows
+from workers.ingest.read_xml import row_path, xml_rows
+from workers.ingest.text_stream import ByteStream
+
+SAMPLE_BYTES = 1 << 20
+SAMPLE_ROWS = 1_000
+COLUMNS_MAX = 2_000
+_UNPACKED_BYTES_MAX = 1 << 36
+_DIALECT_CHARACTERS = 1 << 16
+_HEADER_ROWS_MAX = 50
+_DELIMITERS = (",", ";", "\t", "|")
+_STATED = re.compile(r'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
+_VALUE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*", re.ASCII)
+# The letters beyond ASCII of languages, by the encodings in which their files are: of the bytes alone none can be told.
+_WESTERN = ("äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü¿¡ºª", "àèéìíòóùú", "áéëïíóöü", "àáâãçéêíóôõúºª", "æøåéäö")
+_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
+_LATIN = {"cp1252": _WESTERN, "cp1250": _CENTRAL, "iso8859_2": _CENTRAL}
+_NO_LETTERS = frozenset("’‘–—„“”«»€£¥…·•°®™×²³½¼\u00a0")
+_OTHERS = ("cp1251", "cp1253", "cp932", "gb18030", "euc_kr", "big5", "koi8_r")
+_NAMED = re.compile(r"(?:^|\.)(?:name|title|sku|gtin\d*|product_?name)$", re.IGNORECASE)
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first rows of a file: of each the cells that are not empty, and its line."""
+
+    columns: tuple[str, ...]
+    rows: list[Row]
+    lines: list[int]
+    form: dict[str, Any] = field(default_factory=dict)
+    """The keys of a mapping with which a load reads the file."""
+    doubts: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
+    """Columns that the header names more than once: no mapping can name them."""
+
+    def values(self, column: str) -> list[str]:
+        """Return the cells of a column that are not empty."""
+        return [row[column] for row in self.rows if column in row]
+
+
+def sample(path: Path, *, member: str = "", sheet: str = "") -> Sample:
+    """Read the beginning of a file. Raises LoadRefused where it is empty or broken, or nothing can be made of it."""
+    try:
+        with opened(path, member, _UNPACKED_BYTES_MAX) as (_, found):
+            read = _of_form(found, sheet)
+    except LoadRefused as error:
+        raise LoadRefused(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
+    except (OSError, EOFError, csv.Error, pyarrow.ArrowException) as error:
+        raise LoadRefused(f"{path.name}: the file is broken: {str(error).splitlines()[0][:300]}") from None
+    if not read.rows:
+        raise LoadRefused(f"{path.name}: the file has no row")
+    if member:
+        read.form["member"] = member
+    return read
+
+
+def plain(name: str) -> str:
+    """Return a column's name as lower-case words without accents: `Variant SKU`, `variant_sku` and `variantSku`."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub("[#№]", " no ", name))
+    letters = unicodedata.normalize("NFKD", apart.casefold().replace("ł", "l").replace("ß", "ss"))
+    bare = "".join(character for character in letters if not unicodedata.combining(character))
+    return " ".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", bare)))
+
+
+def _of_form(found: Opened, sheet: str) -> Sample:
+    form = form_of(found.name, found.file, found.path)
+    if form == "parquet":
+        return _of_parquet(found)
+    if form == "sheet":
+        rows = list(itertools.islice(sheet_rows(found.path, sheet, _UNPACKED_BYTES_MAX), SAMPLE_ROWS + 1))
+        return _of_cells(rows, {"sheet": sheet} if sheet else {})
+    with ExitStack() as files:
+
+        def stream(encoding: str) -> Peeked:
+            file = files.enter_context(found.path.open("rb"))
+            return text_of(found.name, file, encoding, _UNPACKED_BYTES_MAX)
+
+        return _of_text(found.name, stream)
+
+
+def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
+    """Read the rows of a text; `stream` begins it anew in an encoding."""
+    raw = _beginning(stream("utf-8"))
+    if not raw.strip():
+        raise LoadRefused("the file is empty")
+    # XML states its encoding itself, and its reader heeds that.
+    encoding, doubts = ("utf-8", []) if raw.lstrip().startswith(b"<") else _encoding(raw)
+    keys = {"encoding": encoding} if encoding != "utf-8" else {}
+    form = form_of_text(name, stream(encoding).beginning)
+    if form == "xml":
+        at = row_path(name, stream(encoding))
+        made = _of_objects(xml_rows(name, stream(encoding), at), {"records": at})
+    elif form == "json":
+        made = _of_json(name, stream)
+    elif form == "ndjson":
+        made = _of_objects(_json_lines(raw.decode("utf-8", "replace")), {})
+        if not made.rows:
+            raise LoadRefused("no line of the file's beginning is a JSON object")
+        if len(made.rows) == 1 and not name.endswith((".ndjson", ".jsonl")):  # a whole document on one line
+            document = _of_json(name, stream)
+            if document.form:
+                document.form["form"] = "json"
+                made = document
+    else:
+        made = _of_csv(_beginning(stream(encoding)).decode("utf-8", "replace"))
+    return Sample(made.columns, made.rows, made.lines, keys | made.form, (*doubts, *made.doubts), made.twice)
+
+
+def _beginning(stream: ByteStream) -> bytes:
+    raw = b""
+    while len(raw) < SAMPLE_BYTES and (chunk := stream.read(SAMPLE_BYTES)):
+        raw += chunk
+    return raw[:SAMPLE_BYTES]
+
+
+def _encoding(raw: bytes) -> tuple[str, list[str]]:
+    """Return the encoding of a text without a byte order mark, and a doubt where it is not UTF-8."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        if len(raw) == SAMPLE_BYTES and error.end >= len(raw) - 4:  # a character that the sample's end cuts in two
+            return "utf-8", []
+    else:
+        return "utf-8", []
+    judged = charset_normalizer.from_bytes(raw, cp_isolation=[*_LATIN, *_OTHERS]).best()
+    if judged is not None and judged.encoding in _OTHERS:
+        chosen = judged.encoding
+    else:
+        chosen = max(_LATIN, key=lambda encoding: _likeness(raw.decode(encoding, "replace"), _LATIN[encoding]))
+    words = re.findall(r"\w*[^\W\d_\x00-\x7f]\w*", raw.decode(chosen, "replace"))
+    shown = ", ".join(dict.fromkeys(words[:50]))[:100]
+    return chosen, [f'encoding: the text is not UTF-8; read as {chosen} it has the words "{shown}": are they right?']
+
+
+def _likeness(text: str, alphabets: tuple[str, ...]) -> float:
+    """Return the share of a text's letters beyond ASCII that one language has."""
+    letters = [letter for letter in text.lower() if ord(letter) > 127 and letter not in _NO_LETTERS]
+    return max(sum(map(alphabet.count, letters)) for alphabet in alphabets) / max(1, len(letters))
+
+
+def _of_parquet(found: Opened) -> Sample:
+    batches = pyarrow.parquet.ParquetFile(found.path).iter_batches(SAMPLE_ROWS)
+    batch = next((one for one in batches if one.num_rows), None)
+    if batch is None:
+        raise LoadRefused("the file has no row")
+    return _of_objects(enumerate(batch.to_pylist(), 1), {})
+
+
+def _of_json(name: str, stream: Callable[[str], Peeked]) -> Sample:
+    """Read the objects of a document: those of its first list, unless the document itself is the item."""
+
+    def rows(path: str, *, in_list: bool) -> Sample:
+        found = json_rows(name, stream("utf-8"), path, in_list=in_list)
+        return _of_objects(found, {"records": path} if path else {})
+
+    if stream("utf-8").beginning.lstrip().startswith(b"["):
+        return rows("", in_list=True)
+    at = list_path(name, stream("utf-8"))
+    listed = rows(at, in_list=False) if at else None
+    if listed and any(map(_NAMED.search, listed.columns)):
+        return listed
+    whole = rows("", in_list=False)
+    return whole if listed is None or any(map(_NAMED.search, whole.columns)) else listed
+
+
+def _json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        try:
+            row = json.loads(line, parse_float=str, parse_int=str, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield number, row
+
+
+def _of_objects(objects: Iterable[tuple[int, dict[str, Any]]], form: dict[str, Any]) -> Sample:
+    """Return objects as rows: each value under the path of its member."""
+    columns: dict[str, None] = {}
+    rows, lines = [], []
+    for number, row in itertools.islice(objects, SAMPLE_ROWS):
+        flat = dict(_flat(row))
+        columns.update(dict.fromkeys(itertools.islice(flat, max(0, COLUMNS_MAX - len(columns)))))
+        rows.append({name: text for name, value in flat.items() if value is not None and (text := str(value).strip())})
+        lines.append(number)
+    filled = {name for row in rows for name in row}
+    objects_met = {name.rpartition(".")[0] for name in columns}  # such a one is null in some rows
+    return Sample(tuple(name for name in columns if name in filled or name not in objects_met), rows, lines, form)
+
+
+def _flat(row: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the single values of a row with their paths; of a list of objects those of the first."""
+    for name, value in row.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from _flat(value[0], f"{prefix}{name}.0.")
+        elif isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list):
+            yield prefix + name, value
+
+
+def _of_csv(text: str) -> Sample:
+    stated = _STATED.match(text)
+    body = text[stated.end() :] if stated else text
+    delimiter, quote, escape = _dialect(body, (stated[1],) if stated else _DELIMITERS)
+    reader = csv.reader(
+        io.StringIO(body, newline=""),
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        escapechar=escape or None,
+    )
+    first = 2 if stated else 1
+    rows, before = [], 0
+    for cells in itertools.islice(reader, SAMPLE_ROWS + _HEADER_ROWS_MAX):
+        if any(cell.strip() for cell in cells):
+            rows.append((first + before, [cell.strip() for cell in cells]))
+        before = reader.line_num
+    if len(text) >= SAMPLE_BYTES // 4 and len(rows) < SAMPLE_ROWS + _HEADER_ROWS_MAX:
+        rows.pop()  # the sample may end within a row
+    form = {"delimiter": delimiter} if delimiter != "," else {}
+    form |= {"quote": ""} if not quote else {}
+    form |= {"escape": escape} if escape else {}
+    return _of_cells(rows, form, whole_rows=True)
+
+
+def _dialect(text: str, delimiters: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return the delimiter, the quotation mark and what escapes it with which most lines are rows of one width."""
+    begun = text[:_DIALECT_CHARACTERS]
+    if len(text) > len(begun):
+        begun = begun[: max(begun.rfind("\n"), begun.rfind("\r")) + 1] or begun
+    quotes = ['"', ""] if '"' in begun else ['"']
+    options = [(delimiter, '"', "\\") for delimiter in delimiters] if '\\"' in begun else []
+    options = [(delimiter, quote, "") for quote in quotes for delimiter in delimiters] + options
+    return max(options, key=lambda option: _fits(begun, *option))
+
+
+def _fits(text: str, delimiter: str, quote: str, escape: str) -> tuple[int, int]:
+    form = Records(delimiter, quote, escape)
+    block = form.split(text.encode("utf-8", "replace"), 1, final=True)
+    reader = csv.reader(
+        io.StringIO(block.records.decode("utf-8", "replace"), newline=""),
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        escapechar=escape or None,
+    )
+    try:
+        widths = Counter(map(len, reader))
+    except csv.Error:
+        return 0, 0
+    widths.pop(0, None)
+    width, rows = max(widths.items(), key=lambda one: (one[0] > 1, one[1], one[0]), default=(0, 0))
+    return (rows - 2 * len(block.faults), width) if width > 1 else (0, 0)
+
+
+def _of_cells(rows: list[tuple[int, list[str]]], form: dict[str, Any], *, whole_rows: bool = False) -> Sample:
+    """Return rows of cells whose header may stand below titles.
+
+    `whole_rows`: all rows of the table have as many cells, as in a CSV; a sheet's rows are filled up.
+    """
+    if not rows:
+        raise LoadRefused("the file is empty")
+    at = _header_at(rows, whole_rows=whole_rows)
+    line, header = rows[at][0], [title.strip() for title in rows[at][1]]
+    if len(header) > COLUMNS_MAX:
+        raise LoadRefused(f"the header has {len(header):,} columns; {COLUMNS_MAX:,} are read at most")
+    doubts = []
+    if at:
+        form = form | {"skip_rows": line - 1}
+        above = "; ".join(" ".join(filter(None, cells)) for _, cells in rows[:at])[:100]
+        doubts.append(f'skip_rows: the header is in line {line}, below "{above}"')
+    named = [title for title in header if title]
+    values = [title for title in named if _VALUE.fullmatch(title)]
+    if len(values) > len(named) / 2:
+        raise LoadRefused(
+            f'line {line} should name the columns, and has "{values[0]}": add a line with their names above the rows'
+        )
+    times = Counter(named)
+    twice = tuple(name for name, count in times.items() if count > 1)
+    columns = tuple(name for name in dict.fromkeys(named) if name not in twice)
+    kept, lines = [], []
+    for number, cells in rows[at + 1 : at + 1 + SAMPLE_ROWS]:
+        cells_named = zip(header, cells, strict=False)
+        kept.append({name: cell.strip() for name, cell in cells_named if cell.strip() and name and name not in twice})
+        lines.append(number)
+    for name in twice:
+        shown = [
+            next((cells[n] for _, cells in rows[at + 1 :] if n < len(cells) and cells[n]), "")
+            for n, title in enumerate(header)
+            if title == name
+        ]
+        examples = " and ".join(f'"{text[:30]}"' for text in shown)
+        doubts.append(
+            f'columns: {times[name]} columns are called "{name}" ({examples}): rename all but one in the file to use it'
+        )
+    return Sample(columns, kept, lines, form, tuple(doubts), twice)
+
+
+def _header_at(rows: list[tuple[int, list[str]]], *, whole_rows: bool) -> int:
+    """Return the place of the row that names the columns: the first as wide as most rows whose cells are names."""
+    widths = Counter(len(cells) if whole_rows else sum(map(bool, cells)) for _, cells in rows[:SAMPLE_ROWS])
+    usual = max(widths, key=lambda width: (width > 1, widths[width], width))
+    for place, (_, cells) in enumerate(rows[:_HEADER_ROWS_MAX]):
+        filled = [cell for cell in cells if cell.strip()]
+        wide = len(cells) == usual if whole_rows else len(filled) >= 0.6 * usual
+        if wide and len(filled) >= min(usual, 2) and len(filled) >= usual / 2:
+            return place
+    return 0
