@@ -67,7 +67,7 @@ class Authentication:
             principal = resolved
         if kind not in rule.accepts:
             raise _not_accepted(rule, kind)
-        self._check_plan(rule, principal)
+        await self._check_plan(rule, principal)
         return principal
 
     async def _signed_in(self, token: str, rule: Rule, context: Context) -> Principal:
@@ -83,12 +83,13 @@ class Authentication:
         organization = (first.organization_id, first.name) if first is not None else (None, None)
         return Principal("bearer", person.id, await self._credentials.plan("free"), *organization)
 
-    def _check_plan(self, rule: Rule, principal: Principal) -> None:
+    async def _check_plan(self, rule: Rule, principal: Principal) -> None:
         plan = principal.plan
         if plan.rank >= rule.rank_min:
             return
-        enough = [other for other in self._credentials.plans.values() if other.rank >= rule.rank_min]
-        required = min(enough, key=lambda other: other.rank, default=None)
+        # Not those read last: a change of accounts while the credential was read has left none.
+        plans = await self._credentials.all_plans()
+        required = next((other for other in plans if other.rank >= rule.rank_min), None)
         detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}
         raise Problem("insufficient-plan", detail, extra=names)

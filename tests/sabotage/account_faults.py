@@ -28,6 +28,13 @@ ACCOUNT_FAULTS = (
         "tests/service/exports/test_api.py::test_only_institutional_plans_and_keys",
     ),
     fault(
+        "a refusal does not say which plan is needed where accounts change meanwhile",
+        "edge/auth/middleware.py",
+        "plans = await self._credentials.all_plans()",
+        "plans = self._credentials.plans.values()",
+        "tests/service/exports/test_api.py::test_a_refusal_names_the_plan_that_is_needed_also_where_accounts_change_meanwhile",
+    ),
+    fault(
         "an organization sees every order",
         "shared/db/migrations/0024_orders_by_organization.sql",
         "    USING (organization_id = (SELECT context_organization()) OR (SELECT context_task()) = 'jobs');",

@@ -63,8 +63,10 @@ def load_rows(
     return load(settings, mapping(folder, text), [path], merges_allowed=merges_allowed, buffers=buffers)
 
 
-def open_shop(settings: Settings, folder: Path) -> Summary:
-    """Load the shop and build its search index."""
-    summary = load_rows(settings, folder)
+def open_shop(
+    settings: Settings, folder: Path, rows: str = ROWS, *, text: str = MAPPING, header: str = HEADER
+) -> Summary:
+    """Load rows of the shop and build its search index."""
+    summary = load_rows(settings, folder, rows, text=text, header=header)
     make_index(settings.worker_database_url, settings.search_dir)
     return summary
