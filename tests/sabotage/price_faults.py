@@ -192,6 +192,13 @@ PRICE_FAULTS = (
         "if (one, other) in ():",
         f"{_CLUSTERS}::test_a_pair_that_contradicts_its_identifier_stays_apart_even_in_a_chain_of_identifiers",
     ),
+    fault(
+        "the bound of links is chosen by models that have seen the record",
+        "workers/articles/matching/supervised.py",
+        "[~np.isin(right, right[one]) & ~one for one in judged]",
+        "[~one for one in judged]",
+        "tests/unit/matching/test_supervised.py::test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges",
+    ),
     # Sizes in names.
     fault(
         "bars of chocolate are a pressure",

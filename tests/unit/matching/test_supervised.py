@@ -4,7 +4,14 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from workers.articles.matching.index import MatchIndex
-from workers.articles.matching.supervised import WEIGHTS, best_bound, best_weights, judge, steady_bound
+from workers.articles.matching.supervised import (
+    WEIGHTS,
+    best_bound,
+    best_weights,
+    folding_by_record,
+    judge,
+    steady_bound,
+)
 from workers.articles.matching.synthetic import worlds
 from workers.articles.matching.training import all_pairs
 
@@ -47,3 +54,19 @@ def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> No
     labels = np.random.default_rng(6).random(len(known)) < 0.5
     judged = judge(index, pairs, known, labels)
     assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
+
+
+def test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges() -> None:
+    world = next(worlds(1, seed=4, articles=40))
+    index = MatchIndex.build([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(len(pairs.left))
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    folding = folding_by_record(index, pairs, known, labels)
+    assert len(folding.used) > 2
+    for number, used in enumerate(folding.used):
+        judged = folding.fold == number
+        for records in (pairs.left[known], pairs.right[known]):
+            assert judged.any()
+            assert used.any()
+            assert not set(records[judged].tolist()) & set(records[used].tolist())

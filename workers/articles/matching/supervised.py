@@ -77,7 +77,7 @@ def judge(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> Judge
     foldings = [_folding(index, pairs, known, labels, seed) for seed in range(_FOLDINGS)]
     with threadpool_limits(limits=1):  # threads of a busy machine wait for one another more than they work
         judged_by = _steps(examples, foldings)
-        by_record = _steps(examples, [_folding_by_record(index, pairs, known, labels)])
+        by_record = _steps(examples, [folding_by_record(index, pairs, known, labels)])
     weights = best_weights([one[known] for one in judged_by], labels)
     probabilities = np.average(judged_by, axis=0, weights=weights)
     unseen = probabilities[known]
@@ -161,7 +161,7 @@ def _folding(index: MatchIndex, pairs: Pairs, known: Array, labels: Array, seed:
     return _with_neighbours(index, pairs, known, labels, fold, [fold != number for number in range(_FOLDS)])
 
 
-def _folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
+def folding_by_record(index: MatchIndex, pairs: Pairs, known: Array, labels: Array) -> _Folding:
     """Split the examples by their left record; none trains that shares a record with one that is judged."""
     left, right = pairs.left[known], pairs.right[known]
     fold = np.random.default_rng(0).integers(0, _FOLDS, int(left.max()) + 1)[left]
