@@ -1,6 +1,7 @@
 """Feeds: addresses and directories whose files are loaded again and again, each through its mapping."""
 
 import re
+import shutil
 import tempfile
 import threading
 import time
@@ -33,6 +34,8 @@ DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
+_URL_CHARACTERS_MAX, _FILE_NAME_CHARACTERS_MAX = 2_000, 200
+_PREFIX = "itemindex-feed-"
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
 _SWEEP_SECONDS = 3_600.0
@@ -83,6 +86,10 @@ def register(
         raise LoadRefused("a feed's name has lower-case letters, digits and . _ -, 100 at most; give it with --name")
     if not EVERY_SECONDS_MIN <= every_seconds <= EVERY_SECONDS_MAX:
         raise LoadRefused("a feed is read every minute at most and every 31 days at least: --every 1h")
+    if len(url or "") > _URL_CHARACTERS_MAX or len(file_name or "") > _FILE_NAME_CHARACTERS_MAX:
+        raise LoadRefused(
+            f"an address has {_URL_CHARACTERS_MAX:,} characters at most, a file's name {_FILE_NAME_CHARACTERS_MAX}"
+        )
     refuse_second_file(mapping)
     if url is not None:
         fault = url_fault(url, private_allowed=settings.feed_private_addresses, plain_allowed=True)
@@ -120,7 +127,10 @@ class FeedRunner:
         with connect(self._settings.database_url, application="feeds", autocommit=True) as connection:
             first = False
             while not self._stopping():
-                first = first or connection.execute(SQL.lock).fetchone() == (True,)
+                if not first and connection.execute(SQL.lock).fetchone() == (True,):
+                    first = True
+                    for left in self._settings.feeds_dir.glob(f"{_PREFIX}*"):  # by a process that was killed
+                        shutil.rmtree(left, ignore_errors=True)
                 if first:
                     self.begin_due(connection)
                     self._sweep(connection)
@@ -227,7 +237,7 @@ class FeedRunner:
     @contextmanager
     def _folder(self) -> Iterator[Path]:
         self._settings.feeds_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.TemporaryDirectory(dir=self._settings.feeds_dir) as folder:
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=self._settings.feeds_dir) as folder:
             yield Path(folder)
 
     def _settle(

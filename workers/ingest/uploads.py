@@ -117,7 +117,8 @@ class UploadRunner:
         return "previewed", {"rows": shown, **_account(summary, dry_run=True)}, None
 
     def _mapping(self, upload: Upload, folder: Path) -> Mapping:
-        path = folder / "mapping.toml"
+        path = folder / ".mapping" / "mapping.toml"  # no upload has a name that begins with a dot
+        path.parent.mkdir()
         path.write_text(upload.mapping or "")
         mapping = mappings.read(path)
         refuse_second_file(mapping)

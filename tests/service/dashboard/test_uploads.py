@@ -86,7 +86,7 @@ def objects(browser: Browser) -> list[Path]:
 
 async def test_a_file_is_recognized_previewed_loaded_and_undone(browser: Browser) -> None:
     await browser.sign_in()
-    page = await uploaded(browser)
+    page = await uploaded(browser, name="mapping.toml")  # a name that the mapping itself could have
     assert "[item]" in html.unescape(browser.text) and "[observation]" in html.unescape(browser.text)
     # What a guess leaves open is for the operator; here all of it.
     assert await act(browser, page, "preview", MAPPING) == 303

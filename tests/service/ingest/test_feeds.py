@@ -358,6 +358,7 @@ def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp
         ("http://127.0.0.1/p.csv", "must be on the public internet; set FEED_PRIVATE_ADDRESSES"),
         ("https://me:secret@example.org/p.csv", "must have no user name"),
         ("prices.csv", "is no address"),
+        (f"https://example.org/{'a' * 2_000}", "2,000 characters at most"),
     ],
 )
 def test_an_address_that_may_not_be_fetched_is_refused(
@@ -406,3 +407,25 @@ def test_the_edge_sees_no_address_and_no_mapping_of_a_feed(settings: Settings) -
         for column in ("url", "mapping", "directory"):
             with pytest.raises(Exception, match="permission denied"):
                 connection.execute(f"SELECT {column} FROM feeds")
+
+
+def test_the_process_serves_until_it_is_stopped_and_removes_what_a_killed_one_left(
+    near: Settings, tmp_path: Path
+) -> None:
+    left, other = near.feeds_dir / "itemindex-feed-left", near.feeds_dir / "of-somebody-else"
+    left.mkdir(parents=True)
+    other.mkdir()
+    stopped = threading.Event()
+    with serving(sends(FILE)) as server:
+        watch(near, tmp_path, url=server.url)
+        runner = FeedRunner(near, Log("feeds", stream=io.StringIO()), stopped.is_set)
+        thread = threading.Thread(target=runner.run)
+        thread.start()
+        for _ in range(300):
+            if loads(near) == ["committed"]:
+                break
+            time.sleep(0.05)
+        stopped.set()
+        thread.join(timeout=30)
+    assert loads(near) == ["committed"] and not thread.is_alive()
+    assert list(near.feeds_dir.iterdir()) == [other]
