@@ -31,7 +31,7 @@ def every_edge_offers_files(visitor: Visitor, offered: bool) -> bool:
     """Return whether the edges know the plan that includes files, or that it ended: nginx sends them calls in turn."""
     address = f"{visitor.origin}/dashboard/datasets"
     pages = [visitor.context.request.get(address).text() for _ in range(12)]
-    return all(("Files come with the Institutional plan" not in page) is offered for page in pages)
+    return all(("Downloads need an organization on the Institutional plan" not in page) is offered for page in pages)
 
 
 @pytest.fixture

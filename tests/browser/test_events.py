@@ -85,7 +85,7 @@ def test_a_webhook_from_its_secret_to_an_event_that_is_sent_again(member: Visito
     see_webhook(member)
     arrived = len(there.accepted)
     attempts.get_by_role("button", name=re.compile("Redeliver")).first.click()
-    expect(page.get_by_role("status").filter(has_text="sent again")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="queued for redelivery")).to_be_visible()
     until(lambda: len(there.accepted) > arrived, 60)
     identifiers = [head["webhook-id"] for head, _ in there.accepted]
     assert len(set(identifiers)) < len(identifiers), "the same event, under its own id"
