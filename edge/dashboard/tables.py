@@ -135,7 +135,7 @@ def _default(rows: Sequence[Mapping[str, Any]], present: Sequence[str], usual: S
         if name in varying or (name == "period" and not first)
     ]
     if rows and "period" in varying and not set(first) & set(_GROUPS) & varying:
-        first.sort(key=lambda name: name != "period")  # rows of one group are told apart by their periods
+        first.sort(key=lambda name: name != "period")  # rows of one group are distinguished by their periods
     rest = [name for name in (usual or present) if name in known and name not in first]
     return [name for name in (*first, *rest) if name in present][:COLUMNS_SHOWN]
 
@@ -269,9 +269,9 @@ def cell(name: str, row: Mapping[str, Any], reading: Reading = PLAIN) -> Cell:
     """Return a field of a row as text; of a list its first three members."""
     value = row[name]
     if isinstance(value, list):
-        told = value if name == "path" else value[:_LISTED_MAX]
+        listed = value if name == "path" else value[:_LISTED_MAX]
         joint = " › " if name == "path" else ", "
-        return Cell(joint.join(_member(one, reading.names) for one in told) or "–", len(value) - len(told))
+        return Cell(joint.join(_member(one, reading.names) for one in listed) or "–", len(value) - len(listed))
     return Cell(_text(name, row, reading))
 
 
