@@ -22,6 +22,7 @@ from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
 from workers.ingest import uploads
 from workers.ingest.feeds import FeedRunner
+from workers.ingest.guess import Guess
 
 PAGE = "/dashboard/data"
 BYTES_MAX = 300_000
@@ -156,7 +157,8 @@ async def test_a_file_that_is_nothing_ends_with_a_sentence(browser: Browser, con
 async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "guess", lambda path: f"# CHECK: <b>03/04</b> is of March or of April\n{MAPPING}")
+    guessed = Guess(f"# CHECK: <b>03/04</b> is of March or of April\n{MAPPING}", None, ())
+    monkeypatch.setattr(uploads, "guess", lambda path: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>&lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text

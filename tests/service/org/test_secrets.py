@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.secrets import secrets
+from deploy.ctl.main import cli
 from edge.http.lists import CursorSigner
 from edge.http.signed_urls import Link, SignedUrls
 from shared.db.connect import connect
@@ -77,26 +77,26 @@ def _run(settings: Settings, *arguments: str) -> tuple[int, str]:
         "WORKER_DATABASE_URL": settings.worker_database_url,
         "TOKEN_PEPPER": settings.token_pepper,
     }
-    done = CliRunner(env=environment).invoke(secrets, list(arguments))
+    done = CliRunner(env=environment).invoke(cli, list(arguments))
     return done.exit_code, done.output
 
 
 def test_a_password_of_the_database_is_rotated_by_a_second_login(settings: Settings) -> None:
-    code, output = _run(settings, "rotate", "worker-password")
+    code, output = _run(settings, "secrets", "rotate", "worker-password")
     assert code == 0, output
     [url] = re.findall(r"^WORKER_DATABASE_URL=(\S+)$", output, re.MULTILINE)
     with connect(url, application="tests") as new, connect(settings.worker_database_url, application="tests") as old:
         for connection in (new, old):
             assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
-        assert _run(settings, "retire", "itemindex_worker_login_2")[0] == 1, "refused while it is in use"
-    assert _run(settings, "retire", "itemindex_worker_login_2")[0] == 0
+        assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 1, "refused while it is in use"
+    assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 0
     with pytest.raises(psycopg.OperationalError):
         connect(url, application="tests")
-    assert _run(settings, "retire", "postgres")[0] == 1
+    assert _run(settings, "secrets", "retire", "postgres")[0] == 1
 
 
 def test_the_steps_for_a_signing_secret_can_be_copied(settings: Settings) -> None:
-    code, output = _run(settings, "rotate", "token-pepper")
+    code, output = _run(settings, "secrets", "rotate", "token-pepper")
     assert code == 0, output
     lines = [line for line in output.splitlines() if not line.startswith("#")]
     new = lines[0].partition("=")[2]
@@ -111,5 +111,5 @@ def test_the_steps_for_a_signing_secret_can_be_copied(settings: Settings) -> Non
 
 def test_keys_that_were_not_used_since_are_listed(settings: Settings) -> None:
     key = api_key(settings)
-    assert key[10:20] in _run(settings, "pending", "--since", "2099-01-01", "--json")[1]
-    assert key[10:20] not in _run(settings, "pending", "--since", "2020-01-01", "--json")[1]
+    assert key[10:20] in _run(settings, "keys", "list", "--unused-since", "2099-01-01", "--json")[1]
+    assert key[10:20] not in _run(settings, "keys", "list", "--unused-since", "2020-01-01", "--json")[1]
