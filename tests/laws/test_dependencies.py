@@ -4,7 +4,10 @@ A list of advisories needs a network that the tests do not have; people keep the
 that concern what this service is built of.
 """
 
+import ast
 import re
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ from packaging.version import Version
 
 PROJECT = Path(__file__).parents[2]
 LOCKS = sorted(PROJECT.glob("requirements*.lock"))
+# The client is a package of its own, with dependencies of its own.
+PRODUCT = ("edge", "workers", "shared", "deploy")
+OURS = {*PRODUCT, "tests", "itemindex_client"}
 PACKAGE = re.compile(
     r"^(?P<name>[A-Za-z0-9_.-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)(?P<rest>[^\n]*(?:\n    [^\n]*)*)", re.MULTILINE
 )
@@ -36,6 +42,33 @@ def locked(path: Path) -> dict[str, tuple[str, str]]:
     """Return each package of a lock file with its version and what follows it."""
     found = PACKAGE.finditer(path.read_text(encoding="utf-8"))
     return {re.sub(r"[-_.]+", "-", m["name"]).lower(): (m["version"], m["rest"]) for m in found}
+
+
+def imported(path: Path) -> set[str]:
+    """Return the names of the top-level packages that a source file imports, at any depth of its code."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def test_the_product_imports_nothing_that_its_own_lock_file_does_not_install() -> None:
+    """The tests' environment holds more than the service's: an import that only tests install fails at a user's."""
+    packages = locked(PROJECT / "requirements.lock")
+    sources = packages_distributions()
+    clients = PROJECT / "deploy" / "clients"
+    checked, missing = 0, []
+    for path in (file for top in PRODUCT for file in (PROJECT / top).rglob("*.py") if not file.is_relative_to(clients)):
+        for name in imported(path) - sys.stdlib_module_names - OURS:
+            checked += 1
+            installed = {re.sub(r"[-_.]+", "-", package).lower() for package in sources.get(name, ())}
+            if not installed & set(packages):
+                missing.append(f"{path.relative_to(PROJECT)}: {name}")
+    assert checked > 100
+    assert missing == []
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
