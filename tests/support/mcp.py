@@ -1,7 +1,8 @@
 """A client of /mcp that speaks both revisions of the protocol, and keeps the HTTP answer beside the message."""
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -10,17 +11,18 @@ from tests.support.client import Answer, Edge
 
 STATELESS, HANDSHAKE = "2026-07-28", "2025-11-25"
 TASKS = "io.modelcontextprotocol/tasks"
-_IDS = itertools.count(1)
+_CHARGES = itertools.count(1)
 
 
 @dataclass
 class Mcp:
-    """One caller; `head` are the headers of its credential."""
+    """One caller, that numbers its requests from 1; `head` are the headers of its credential."""
 
     edge: Edge
     head: dict[str, str]
     version: str = STATELESS
     tasks: bool = False
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, **head: str | None) -> Answer:
         """Send a request with the headers that its revision demands; `head` replaces some, None leaves one out."""
@@ -35,12 +37,12 @@ class Mcp:
             fields |= {"Mcp-Method": method}
             if "name" in params or "taskId" in params:
                 fields["Mcp-Name"] = str(params.get("name", params.get("taskId")))
-        message = {"jsonrpc": "2.0", "id": next(_IDS), "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": next(self.numbers), "method": method, "params": params}
         return await self.post(msgspec.json.encode(message), **{**fields, **head})
 
     async def post(self, body: bytes, **head: str | None) -> Answer:
         """Send a body as nginx would."""
-        number = next(_IDS)
+        number = next(_CHARGES)
         fields = {
             "X-Real-IP": "192.0.2.1",
             "X-Charge-Id": f"f{number:031x}",
