@@ -22,10 +22,9 @@ from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from workers.ingest import mapping as mappings
 from workers.ingest.fetch import Fetched, Fetcher, FetchFailed
 from workers.ingest.load import Summary, load
-from workers.ingest.mapping import Mapping
+from workers.ingest.mapping import Mapping, parse
 from workers.ingest.uploads import SQL as UPLOADS
 from workers.ingest.uploads import UploadRunner, refuse_second_file
 
@@ -226,9 +225,8 @@ class FeedRunner:
         self._settle(feed, summary, None, None, None)
 
     def _load(self, feed: Feed, path: Path) -> Summary:
-        with self._folder() as folder, self._loading:
-            (folder / "mapping.toml").write_text(feed.mapping)
-            return load(self._settings, mappings.read(folder / "mapping.toml"), [path], self._check)
+        with self._loading:
+            return load(self._settings, parse(feed.mapping), [path], self._check)
 
     def _check(self, done: int = 0) -> None:
         if self._stopping():

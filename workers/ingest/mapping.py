@@ -198,8 +198,18 @@ def read(path: Path) -> Mapping:
     """Read a mapping. Raises LoadRefused that names the key and what is allowed there."""
     try:
         text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadRefused(f"{path.name}: cannot be read as TOML: {error}") from None
+    return parse(text, path)
+
+
+def parse(text: str, path: Path = Path("mapping.toml")) -> Mapping:
+    """Read the text of a mapping, which errors call by the name of `path`. Raises LoadRefused as `read` does."""
+    # The text is part of a load's digest, and a browser's form sends other line ends than the file had.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    try:
         document = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LoadRefused(f"{path.name}: cannot be read as TOML: {error}") from None
     return _Reader(path.name).mapping(document, text, path)
 

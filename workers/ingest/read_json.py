@@ -7,7 +7,7 @@ import ijson
 
 from shared.errors import LoadRefused
 from workers.ingest.read_ndjson import DEPTH_MAX
-from workers.ingest.text_stream import ByteStream
+from workers.ingest.text_stream import BoundedStream, ByteStream
 
 _ROW_BYTES_MAX = 16 << 20
 _LOOKED_AT = 50_000
@@ -21,7 +21,7 @@ def json_rows(name: str, stream: ByteStream, path: str, *, in_list: bool) -> Ite
     Without a path the document is the list (`in_list`), or consists of objects. Raises LoadRefused where it is no JSON,
     or one object takes too many bytes.
     """
-    source = _Bounded(name, stream)
+    source = _bounded(name, stream)
     prefix = f"{path}.item" if path else "item" if in_list else ""
     number = 0
     try:
@@ -45,7 +45,7 @@ def list_path(name: str, stream: ByteStream) -> str:
     before = ""
     depth = 0
     try:
-        for number, (prefix, event, _) in enumerate(ijson.parse(_Bounded(name, stream), multiple_values=True)):
+        for number, (prefix, event, _) in enumerate(ijson.parse(_bounded(name, stream), multiple_values=True)):
             depth += {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}.get(event, 0)
             if depth > DEPTH_MAX:
                 raise LoadRefused(f"{name}: is nested deeper than {DEPTH_MAX} levels")
@@ -59,18 +59,5 @@ def list_path(name: str, stream: ByteStream) -> str:
     return ""
 
 
-class _Bounded:
-    """A stream that ends the reading where one object takes too much of it."""
-
-    def __init__(self, name: str, stream: ByteStream) -> None:
-        self._name, self._stream = name, stream
-        self.read_since_row = 0
-
-    def read(self, size: int) -> bytes:
-        chunk = self._stream.read(size)
-        self.read_since_row += len(chunk)
-        if self.read_since_row > _ROW_BYTES_MAX:
-            raise LoadRefused(
-                f"{self._name}: more than {_ROW_BYTES_MAX:,} bytes without a whole object: is `records` another list?"
-            )
-        return chunk
+def _bounded(name: str, stream: ByteStream) -> BoundedStream:
+    return BoundedStream(name, stream, _ROW_BYTES_MAX, "a whole object: is `records` another list?")

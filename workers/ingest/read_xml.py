@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 
 from shared.errors import LoadRefused
-from workers.ingest.text_stream import ByteStream
+from workers.ingest.text_stream import BoundedStream, ByteStream
 
 DEPTH_MAX = 32
 COLUMNS_MAX = 2_000
@@ -36,7 +36,7 @@ def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Ro
     Raises LoadRefused where the document is broken, nested too deep, or an element has too many parts.
     """
     wanted = path.strip("/").split("/")
-    source = _Reader(name, stream)
+    source = _WithoutEntities(name, stream)
     number = 0
     for _, element in _events(name, source, ("end",), tag=f"{{*}}{wanted[-1].rpartition(':')[2]}"):
         if [_name(one) for one in (*reversed(list(element.iterancestors())), element)] != wanted:
@@ -57,7 +57,7 @@ def row_path(name: str, stream: ByteStream) -> str:
     times: Counter[tuple[str, ...]] = Counter()
     parts: Counter[tuple[str, ...]] = Counter()
     open_elements: list[str] = []
-    for event, element in islice(_events(name, _Reader(name, stream), ("start", "end")), _SAMPLE_ELEMENTS):
+    for event, element in islice(_events(name, _WithoutEntities(name, stream), ("start", "end")), _SAMPLE_ELEMENTS):
         if event == "start":
             open_elements.append(_name(element))
             if len(open_elements) > DEPTH_MAX:
@@ -80,7 +80,9 @@ def row_path(name: str, stream: ByteStream) -> str:
     return "/".join(sorted((path for path in repeated if len(path) == outermost), key=lambda path: times[path])[-1])
 
 
-def _events(name: str, source: "_Reader", kinds: tuple[str, ...], tag: str | None = None) -> Iterator[tuple[str, Any]]:
+def _events(
+    name: str, source: BoundedStream, kinds: tuple[str, ...], tag: str | None = None
+) -> Iterator[tuple[str, Any]]:
     try:
         for event, element in etree.iterparse(source, events=kinds, tag=tag, **_SAFE):
             if isinstance(element.tag, str):
@@ -89,23 +91,15 @@ def _events(name: str, source: "_Reader", kinds: tuple[str, ...], tag: str | Non
         raise LoadRefused(f"{name}: is no well-formed XML: {str(error)[:200]}") from None
 
 
-class _Reader:
-    """A stream for lxml. A declaration of entities ends the reading: no feed needs one, and each could be a bomb.
-
-    So does a long piece without a row: the document's tree would grow in memory.
-    """
+class _WithoutEntities(BoundedStream):
+    """A declaration of entities ends the reading: no feed needs one, and each could be a bomb."""
 
     def __init__(self, name: str, stream: ByteStream) -> None:
-        self._name, self._stream, self._tail = name, stream, b""
-        self.read_since_row = 0
+        super().__init__(name, stream, _BYTES_WITHOUT_ROW_MAX, "a row: is `records` another path?")
+        self._tail = b""
 
     def read(self, size: int) -> bytes:
-        chunk = self._stream.read(size)
-        self.read_since_row += len(chunk)
-        if self.read_since_row > _BYTES_WITHOUT_ROW_MAX:
-            raise LoadRefused(
-                f"{self._name}: more than {_BYTES_WITHOUT_ROW_MAX:,} bytes without a row: is `records` another path?"
-            )
+        chunk = super().read(size)
         seen = self._tail + chunk
         if b"<!ENTITY" in seen:
             raise LoadRefused(

@@ -36,6 +36,25 @@ class ByteStream(Protocol):
         """Return up to `size` bytes; none at the end."""
 
 
+class BoundedStream:
+    """A stream that ends the reading where one row takes too much of it: what is made of the row grows in memory.
+
+    Its reader sets `read_since_row` to 0 at each row. `missing` says in the refusal what there was none of.
+    """
+
+    def __init__(self, name: str, stream: ByteStream, bytes_max: int, missing: str) -> None:
+        self._name, self._stream, self._bytes_max, self._missing = name, stream, bytes_max, missing
+        self.read_since_row = 0
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; none at the end."""
+        chunk = self._stream.read(size)
+        self.read_since_row += len(chunk)
+        if self.read_since_row > self._bytes_max:
+            raise LoadRefused(f"{self._name}: more than {self._bytes_max:,} bytes without {self._missing}")
+        return chunk
+
+
 class TextStream:
     """Reads a file as UTF-8 without a byte order mark. Raises LoadRefused when it unpacks to more than is allowed."""
 

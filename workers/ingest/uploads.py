@@ -14,12 +14,11 @@ from shared.errors import ItemIndexError, LoadRefused, ResultGone
 from shared.objects.directory import ResultStore
 from shared.objects.uploads import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, key_of
 from shared.settings.settings import Settings
-from workers.ingest import mapping as mappings
 from workers.ingest.accounting import accounts
 from workers.ingest.guess import guess
 from workers.ingest.known_items import known_items
 from workers.ingest.load import Summary, load
-from workers.ingest.mapping import Mapping
+from workers.ingest.mapping import Mapping, parse
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.sentences import sentences
 from workers.ingest.transform import Transformer
@@ -102,7 +101,8 @@ class UploadRunner:
         if upload.mapping is None:
             upload = replace(upload, mapping=guess(path).text)
             connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
-        mapping = self._mapping(upload, folder)
+        mapping = parse(upload.mapping or "")
+        refuse_second_file(mapping)
         if upload.step == "load":
             summary = load(self._settings, mapping, [path], report)
             self._store.remove(key_of(upload.id))
@@ -115,14 +115,6 @@ class UploadRunner:
             raise preview.refusal
         summary = load(self._settings, mapping, [path], report, dry_run=True)
         return "previewed", {"rows": shown, **_account(summary, dry_run=True)}, None
-
-    def _mapping(self, upload: Upload, folder: Path) -> Mapping:
-        path = folder / ".mapping" / "mapping.toml"  # no upload has a name that begins with a dot
-        path.parent.mkdir()
-        path.write_text(upload.mapping or "")
-        mapping = mappings.read(path)
-        refuse_second_file(mapping)
-        return mapping
 
     def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
         path = folder / upload.file_name

@@ -119,7 +119,7 @@ def failure(settings: Settings) -> str:
     """Return the error of the only feed, which has failed and loaded nothing."""
     [(error, failures)] = ask(settings, "SELECT error, failures FROM feeds")
     assert failures == 1 and ask(settings, "SELECT count(*) FROM observations") == [(0,)]
-    assert not list(settings.feeds_dir.iterdir())
+    assert not list(settings.feeds_dir.glob("*"))
     return str(error)
 
 
