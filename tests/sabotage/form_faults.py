@@ -14,8 +14,8 @@ FORM_FAULTS = (
     ),
     fault(
         "a path without a row fills the memory",
-        "workers/ingest/read_xml.py",
-        "if self.read_since_row > _BYTES_WITHOUT_ROW_MAX:",
+        "workers/ingest/text_stream.py",
+        "if self.read_since_row > self._bytes_max:",
         "if False:",
         f"{_FORMS}::test_a_path_without_a_row_does_not_fill_the_memory",
     ),
