@@ -1,4 +1,4 @@
-"""Connections, caches and background tasks of one process: built once, opened and closed in order."""
+"""The composition root: the resources of one process, and on them every service of the edge, each built here, once."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,6 +48,9 @@ from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, Stream
 from shared.telemetry.spans import Spans
+
+# Connections, caches and background tasks of one process: built once, opened and closed in order.
+
 
 # Shorter than the workers' timeout, because a caller waits for the download.
 _RESULTS_SECONDS = 2.0

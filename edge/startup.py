@@ -1,7 +1,4 @@
-"""Checks of an edge before it starts.
-
-gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
-"""
+"""Checks of an edge before it starts, and the end of a worker whose event loop is blocked."""
 
 import os
 import signal
@@ -15,6 +12,11 @@ from shared.errors import ConfigurationError
 from shared.settings.checks import same_user
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, repeat_in_thread
+
+# Checks of an edge before it starts.
+#
+# gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
+
 
 NEEDED = ("edge_database_url", "state_url", "cache_url", "token_pepper", "signing_secret")
 

@@ -1,10 +1,12 @@
-"""The currency codes of ISO 4217, as its maintenance agency (SIX) publishes them: its list one and list three.
-
-Withdrawn codes are included, because prices and exchange rates of earlier years are stated in them. Not included: XTS
-(for tests) and XXX (no currency), in which nothing has a price.
-"""
+"""Money: currencies of ISO 4217, amounts as integers of the minor unit, and as decimal text for people. Pure."""
 
 from decimal import Decimal, InvalidOperation
+
+# The currency codes of ISO 4217, as its maintenance agency (SIX) publishes them: its list one and list three.
+#
+# Withdrawn codes are included, because prices and exchange rates of earlier years are stated in them. Not included:
+# XTS (for tests) and XXX (no currency), in which nothing has a price.
+
 
 CURRENT = frozenset(
     """

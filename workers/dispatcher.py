@@ -1,7 +1,4 @@
-"""From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases.
-
-Between sweeps it deletes what no table keeps longer.
-"""
+"""The dispatcher: from job rows to messages; requeued leases, refunds of what failed, and retention."""
 
 import contextlib
 import gc
@@ -34,6 +31,11 @@ from shared.telemetry.log import Log
 from workers.bulk.releases import expire, order_due
 from workers.jobs.context import Services, build_services, traced
 from workers.jobs.progress import touch_while
+
+# From job rows to messages: listens for new rows, sends their ids to Celery's queues, requeues expired leases.
+#
+# Between sweeps it deletes what no table keeps longer.
+
 
 SQL = beside(__file__, "dispatcher.sql")
 

@@ -1,4 +1,4 @@
-"""A worker: a Celery process whose pool processes take jobs under leases and run them."""
+"""A worker: a Celery process whose pool processes take jobs under leases and run each attempt: claim, run, publish."""
 
 import argparse
 import contextlib
@@ -34,6 +34,8 @@ from workers.jobs.context import Job, Services, build_services, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
+
+# A worker: a Celery process whose pool processes take jobs under leases and run them.
 
 
 class KeptConnection:

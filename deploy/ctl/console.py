@@ -1,4 +1,4 @@
-"""Numbers among the options of commands."""
+"""How the command line looks and reads: one terminal, tables, verdicts, numbers among options, the stack's settings."""
 
 import json
 import os
@@ -18,6 +18,8 @@ from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
 from shared.printable import printable
 from shared.settings.settings import Settings
+
+# Numbers among the options of commands.
 
 
 class FiniteRange(click.FloatRange):

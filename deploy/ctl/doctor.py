@@ -1,4 +1,4 @@
-"""The checks of `itemindex doctor` at a store: one server or a cluster, and whether it is set as its use needs."""
+"""`itemindex doctor`: every part, one line each, with what is wrong and what to do."""
 
 import http.client
 import json
@@ -24,6 +24,9 @@ from shared.redis.connect import connect_store
 from shared.search.layout import newest
 from shared.settings.settings import Settings
 from workers.analytics.rollups import layout
+
+# The checks of `itemindex doctor` at a store: one server or a cluster, and whether it is set as its use needs.
+
 
 _DEADLINE_SECONDS = 2.0
 _SLOTS = 16_384

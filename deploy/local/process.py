@@ -1,4 +1,4 @@
-"""Processes of this machine, as the kernel lists them below /proc."""
+"""Processes of this machine: what the kernel lists, and one supervised program with all that it starts."""
 
 import contextlib
 import ctypes
@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+# Processes of this machine, as the kernel lists them below /proc.
+
 
 _PROC = Path("/proc")
 _OUTPUTS = ("fd/1", "fd/2")

@@ -1,4 +1,4 @@
-"""A data directory's running stack, as other processes see it: its lock, its state file, what it left behind."""
+"""What is supervised in a data directory: its running stack, as other processes see it, and how a worker is started."""
 
 import json
 import os
@@ -12,6 +12,8 @@ from deploy.local.paths import Paths
 from deploy.local.process import end_all_writing_below
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
+
+# A data directory's running stack, as other processes see it: its lock, its state file, what it left behind.
 
 
 class StackError(Exception):

@@ -1,4 +1,4 @@
-"""Where work on the observations of one item is done: at once while they are few, else in a thread."""
+"""The common parts of all analytics: parameters, envelope (contract, section 4), and the thread for long work."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +20,9 @@ from edge.rules import LIGHT_UNITS
 from shared.analytics import results as formats
 from shared.analytics.outliers import MODES
 from shared.analytics.results import MEDIA_TYPES
+
+# Where work on the observations of one item is done: at once while they are few, else in a thread.
+
 
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's

@@ -1,4 +1,4 @@
-"""Parameters and answer of the report on announced reductions."""
+"""The reports, each declared once, with the parameters and answers that no other module has."""
 
 from marshmallow import fields, validate
 
@@ -27,6 +27,8 @@ from shared.jobs.contract import (
     SUSTAINABILITY_ROLLUP,
 )
 from shared.organizations.accounts import BRAND, INSTITUTIONAL
+
+# Parameters and answer of the report on announced reductions.
 
 
 class ReductionsQuery(ReportQuery):

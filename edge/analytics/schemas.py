@@ -1,4 +1,4 @@
-"""The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta."""
+"""Parameters and answers of the light reads, declared once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +12,8 @@ from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, 
 from shared.analytics.footprint import BASES, CODES
 from shared.prior_price.reduction import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
+
+# The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta.
 
 
 class DisplacementQuery(Parameters):

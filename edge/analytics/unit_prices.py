@@ -1,4 +1,4 @@
-"""Fields that rows with amounts share. Pure."""
+"""Prices per kilogram, litre and piece, and the fields that rows with amounts share. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -9,6 +9,8 @@ from marshmallow import Schema, fields, validate
 from shared.analytics.results import SIX_DECIMALS
 from shared.units.names import PER, Content
 from shared.units.quantity import decimal_text
+
+# Fields that rows with amounts share. Pure.
 
 
 def original_currency() -> fields.Str:

@@ -1,4 +1,4 @@
-"""A cache of resolved credentials in the memory of one process, for seconds. It contains no credential."""
+"""Valid credentials: PostgreSQL, cached for seconds in the process."""
 
 import asyncio
 import contextlib
@@ -16,6 +16,9 @@ from shared.organizations import credentials
 from shared.organizations.accounts import CredentialKind, Plan, Principal
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+# A cache of resolved credentials in the memory of one process, for seconds. It contains no credential.
+
 
 _KEPT_SECONDS = 5.0
 _VALID_MAX = 20_000

@@ -1,8 +1,4 @@
-"""The checks of an ID token: form, header, signature, claims. Pure; the cryptography is PyJWT's.
-
-Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone is
-not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
-"""
+"""The checks of ID tokens and logout tokens: form, header, signature, claims. Pure; the cryptography is PyJWT's."""
 
 import base64
 import binascii
@@ -15,6 +11,12 @@ import jwt
 from jwt.algorithms import get_default_algorithms
 
 from shared.errors import ItemIndexError
+
+# The checks of an ID token: form, header, signature, claims. Pure; the cryptography is PyJWT's.
+#
+# Sources: OpenID Connect Core 1.0, section 3.1.3.7; RFC 7519; RFC 8725 (best current practices). A JWT library alone
+# is not a policy: the types of claims, duplicate members, `typ`, `crit` and the longest lifetime are checked here.
+
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 TOKEN_BYTES_MAX = 8_192

@@ -1,8 +1,4 @@
-"""Delta Sharing's lines and documents, in the response format `parquet`.
-
-The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a file
-action one file of its manifest.
-"""
+"""Delta Sharing, the read side, in the response format `parquet`: the same releases for the protocol's own clients."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -24,6 +20,13 @@ from shared.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from edge.bulk.release_repository import Release
+
+
+# Delta Sharing's lines and documents, in the response format `parquet`.
+#
+# The protocol: delta-io/delta-sharing, PROTOCOL.md. A table is a dataset, a version a release's data_version, and a
+# file action one file of its manifest.
+
 
 SHARE, SCHEMA = "item-index", "releases"
 NDJSON = "application/x-ndjson"

@@ -1,4 +1,4 @@
-"""Bytes of files that an organization may download in a UTC day, counted exactly: what an answer sends, ranges too."""
+"""Downloads of stored files: how they are sent, and how many bytes of them an organization may have in a UTC day."""
 
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from shared.clock import rfc3339
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
+
+# Bytes of files that an organization may download in a UTC day, counted exactly: what an answer sends, ranges too.
 
 
 class DownloadAllowance:

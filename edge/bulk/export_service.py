@@ -1,4 +1,4 @@
-"""From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key."""
+"""Exports of an organization: checked, estimated, submitted, looked up, ended, and shown (contract, section 6)."""
 
 import hashlib
 import json
@@ -32,6 +32,10 @@ from shared.organizations.accounts import Principal
 
 if TYPE_CHECKING:
     from edge.jobs.service import Order
+
+
+# From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key.
+
 
 _COUNTED_MAX = 1_000_000
 _PREVIEW_ROWS = 10

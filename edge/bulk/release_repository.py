@@ -1,4 +1,4 @@
-"""Releases as the edge reads them: from the rows that name them, and nothing that is not named."""
+"""Datasets, releases and manifests: read from the rows that name them, and shown (contract, section 6)."""
 
 import re
 from datetime import UTC, datetime
@@ -13,6 +13,9 @@ from edge.storage.database import Database
 from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
+
+# Releases as the edge reads them: from the rows that name them, and nothing that is not named.
+
 
 SQL = beside(__file__, "releases.sql")
 LATEST = "latest"

@@ -1,4 +1,4 @@
-"""For which organization a page acts on watches and webhooks, and whether the visitor may."""
+"""For which organization a person acts on a page, and which account is charged for the page."""
 
 from aiohttp import web
 
@@ -8,6 +8,8 @@ from edge.events.watch_service import Acting
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
 from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may
+
+# For which organization a page acts on watches and webhooks, and whether the visitor may.
 
 
 def acting_of(visitor: SignedIn) -> Acting:

@@ -1,4 +1,4 @@
-"""Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one."""
+"""Pictures of reports and of items, as SVG."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,8 @@ from edge.analytics.report import Picture
 from edge.dashboard.periods import days_text
 from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
 from shared.money import minor_digits
+
+# Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one.
 
 
 class Bar(NamedTuple):

@@ -1,4 +1,4 @@
-"""An event in words, with the page that shows more of it."""
+"""The page of the log of events, the newest first, each in words."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,6 +8,9 @@ from aiohttp import web
 from edge.dashboard.session_guard import PageError, SignedIn, render
 from edge.events.feed import EventFeed
 from shared.events.types import KEPT_DAYS, TYPES
+
+# An event in words, with the page that shows more of it.
+
 
 Data = Mapping[str, Any]
 _CONDITIONS = {

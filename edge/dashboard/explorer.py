@@ -1,4 +1,4 @@
-"""Completions of a field of a form: brands, categories and channels of the index by the beginning of their names."""
+"""The explorer: suggestions while a person types, searches by page, a record as a page, and for each the same curl."""
 
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ from shared.index.iid import canonical_iid
 from shared.index.slugs import beginning_of_slug
 from shared.organizations.accounts import BRAND
 from shared.search.model import Page, Position, SearchQuery
+
+# Completions of a field of a form: brands, categories and channels of the index by the beginning of their names.
+
 
 _OPTIONS = 12
 _TEXT_MAX = 400

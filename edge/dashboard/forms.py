@@ -1,4 +1,4 @@
-"""The faults of a filled-in form by field, so that the page shows each sentence beside its field."""
+"""The report builder's form: its fields, the question that a filled-in form asks, and its faults by field."""
 
 import re
 from collections.abc import Mapping
@@ -17,6 +17,8 @@ from edge.dashboard.session_guard import PageError
 from edge.http.parameters import WholeNumber, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
+
+# The faults of a filled-in form by field, so that the page shows each sentence beside its field.
 
 
 class FormFaults(PageError):

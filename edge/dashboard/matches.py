@@ -1,4 +1,4 @@
-"""Two items side by side: the values that agree, that differ, and that only one of them has."""
+"""Pairs of items that wait for an operator: two records side by side, accept, reject, undo."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -11,6 +11,9 @@ from edge.storage.database import Database, Scope
 from shared.articles.pairs import SQL
 from shared.index.iid import canonical_iid
 from shared.text import fold
+
+# Two items side by side: the values that agree, that differ, and that only one of them has.
+
 
 State = Literal["agree", "differ", "alone"]
 

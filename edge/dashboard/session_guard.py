@@ -1,4 +1,4 @@
-"""Sentences of ours as markup."""
+"""The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
 
 import hmac
 import re
@@ -24,6 +24,9 @@ from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person
 from shared.organizations.sessions import Session
+
+# Sentences of ours as markup.
+
 
 _SPAN = re.compile(r"`([^`]+)`")
 

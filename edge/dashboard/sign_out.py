@@ -1,4 +1,4 @@
-"""A browser in words, from the header that it sends."""
+"""Sessions: a list of one's own, and the ways to end them, here and at the provider."""
 
 import contextlib
 import re
@@ -18,6 +18,9 @@ from shared.errors import StoreUnavailable
 from shared.organizations.sessions import ListedSession
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+
+# A browser in words, from the header that it sends.
+
 
 # The first that is named counts: most browsers also name those that they descend from.
 _BROWSERS = (

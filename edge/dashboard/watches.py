@@ -1,4 +1,4 @@
-"""The form of a new watch: the fields of the chosen condition, and the watch that a filled-in form describes."""
+"""Pages of the watches: the list, the form of a new one; pause, resume, delete."""
 
 import re
 from dataclasses import dataclass
@@ -16,6 +16,9 @@ from edge.events.watch_service import WatchService, rendered
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS, Condition
+
+# The form of a new watch: the fields of the chosen condition, and the watch that a filled-in form describes.
+
 
 CARDS: dict[Condition, tuple[str, str]] = {
     "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),

@@ -1,4 +1,4 @@
-"""Samples of calls with the clients of deploy/clients, for the operations that these have a method for. Pure."""
+"""Samples of calls for each operation of the OpenAPI document: curl, Python, TypeScript. Pure."""
 
 import json
 import shlex
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+# Samples of calls with the clients of deploy/clients, for the operations that these have a method for. Pure.
 
 
 class Sample(NamedTuple):

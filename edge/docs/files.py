@@ -1,4 +1,4 @@
-"""GET /static/…: the style sheets, programs and pictures of the pages, each read and compressed once."""
+"""Static files of the pages, and the contract for programs: /openapi.json and /openapi.yaml."""
 
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,9 @@ from edge.docs.code_samples import with_samples
 from edge.docs.document import Document
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
+
+# GET /static/…: the style sheets, programs and pictures of the pages, each read and compressed once.
+
 
 FOLDER = Path(__file__).with_name("static")
 _TYPES = {

@@ -1,4 +1,4 @@
-"""Markdown of this project as HTML: guides, documentation, problems. CommonMark with tables, by markdown-it-py."""
+"""The project's guides: Markdown as HTML, and the pages below /docs/guides."""
 
 import itertools
 import re
@@ -15,6 +15,9 @@ from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from edge.http.routing import API_PATH
+
+# Markdown of this project as HTML: guides, documentation, problems. CommonMark with tables, by markdown-it-py.
+
 
 _ALIGNED = re.compile(r' style="text-align:\s?right"')
 _NO_WORD = re.compile(r"[^\w\- ]")

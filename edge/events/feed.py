@@ -1,4 +1,4 @@
-"""Reads pages of the log of events for one organization."""
+"""GET /events: the log of events of one organization, by page."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,6 +17,9 @@ from edge.http.problems import Problem
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
 from shared.events.types import KEPT_DAYS, Event, event_document
+
+# Reads pages of the log of events for one organization.
+
 
 SQL = beside(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62

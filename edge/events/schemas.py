@@ -1,4 +1,4 @@
-"""Parameters and answers of the feeds of events."""
+"""Parameters and answers of /events, /watches and /webhooks, declared once."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -32,6 +32,8 @@ from shared.events.types import (
 )
 from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
+
+# Parameters and answers of the feeds of events.
 
 
 class FeedQuery(Parameters):

@@ -1,4 +1,4 @@
-"""Recognizes requests that the fast path may answer: a GET of the index or of a document, as our nginx forwards it."""
+"""Requests that the fast path may answer: a GET of the index or of a document, as our nginx forwards it."""
 
 import re
 from collections.abc import Callable
@@ -16,6 +16,9 @@ from edge.index.lookup import CACHE_CONTROL, Record
 from edge.quota.policy import TAKEN, Decision
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan, Principal, account_of, counted_network
+
+# Recognizes requests that the fast path may answer: a GET of the index or of a document, as our nginx forwards it.
+
 
 # Case, order and number of the lines are those of deploy/nginx/forwarded.conf, not the caller's. A line that is not
 # named here has a meaning that this module does not know: the request takes the ordinary way.

@@ -1,4 +1,4 @@
-"""UUID version 7 (RFC 9562, section 5.7), which Python's standard library has only from 3.14 on."""
+"""The state of one request while the edge handles it, and the ids (UUID version 7) that are new at that moment."""
 
 import os
 import re
@@ -12,6 +12,8 @@ from aiohttp import web
 from edge.http.answer_cache import Offer
 from shared.organizations.accounts import Person, Principal, counted_network
 from shared.telemetry.spans import SpanContext
+
+# UUID version 7 (RFC 9562, section 5.7), which Python's standard library has only from 3.14 on.
 
 
 def uuid7() -> UUID:

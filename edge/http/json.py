@@ -1,8 +1,4 @@
-"""JSON that callers send, decoded by one strict parser.
-
-RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks may
-not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
-"""
+"""JSON in and out: what callers send, by one strict parser; what an answer is, by one encoder."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,6 +10,12 @@ from aiohttp_apispec import response_schema
 from msgspec import Struct
 
 from shared.errors import InvalidJson
+
+# JSON that callers send, decoded by one strict parser.
+#
+# RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
+# may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
+
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 

@@ -1,4 +1,4 @@
-"""The one envelope of every list (contract, section 3)."""
+"""Lists: one envelope for all (contract, section 3), pages by key, and the cursors between them."""
 
 import base64
 import binascii
@@ -12,6 +12,9 @@ from marshmallow import Schema, fields, validate
 from msgspec import Struct
 
 from shared.errors import InvalidCursor
+
+# The one envelope of every list (contract, section 3).
+
 
 _ENCODER = msgspec.json.Encoder()
 CACHE_CONTROL = "private, max-age=60"

@@ -1,4 +1,4 @@
-"""A bound on chunked framing: extensions and trailers must stay in proportion to the body."""
+"""The small middlewares: chunked framing, origins, trailing slashes, `Accept` and `Expect`."""
 
 import re
 
@@ -9,6 +9,9 @@ from edge.http.faults import CATALOGUE
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.routing import CONTINUE, RULE, rule_of
+
+# A bound on chunked framing: extensions and trailers must stay in proportion to the body.
+
 
 # nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its headers.
 LENGTHS_FIELD = "X-Chunked-Length"

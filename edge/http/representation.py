@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13)."""
+"""An answer's representation: its ETag, its compressed form, conditional requests, and the cache of answers."""
 
 import asyncio
 import gzip
@@ -15,6 +15,8 @@ from isal import igzip
 from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, AnswerCache, Key, Offer, answer_of, representation_of
 from edge.http.context import CONTEXT
 from edge.http.routing import rule_of
+
+# Conditional requests (RFC 9110, section 13).
 
 
 def none_match(field: str | None, etag: str) -> bool:

@@ -1,4 +1,4 @@
-"""The edge's own access lines: JSON, gathered in memory, handed to a thread that writes them four times a second."""
+"""The outermost middleware: request id, the headers of every response, one access line, two metrics."""
 
 import asyncio
 import os
@@ -20,6 +20,9 @@ from shared.printable import json_line
 from shared.telemetry import metrics
 from shared.telemetry.log import LineWriter
 from shared.telemetry.spans import Attributes, Spans, step_from
+
+# The edge's own access lines: JSON, gathered in memory, handed to a thread that writes them four times a second.
+
 
 _FLUSH_SECONDS = 0.25
 _BUFFER_BYTES_MAX = 1 << 20

@@ -1,4 +1,4 @@
-"""Parts of an answer (RFC 9110, section 14): one byte range, or the whole."""
+"""Sends a body: whole or in part, conditional, a chunk at a time, as fast as the reader reads."""
 
 import asyncio
 import base64
@@ -17,6 +17,9 @@ from shared.analytics.results import Manifest, tail
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import Reader, ResultStore
 from shared.telemetry import metrics
+
+# Parts of an answer (RFC 9110, section 14): one byte range, or the whole.
+
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 

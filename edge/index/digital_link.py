@@ -1,4 +1,4 @@
-"""Parameters and answers of Digital Links, declared once."""
+"""GS1 Digital Links: from the address in a code to the article's record or list of links."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +18,8 @@ from edge.index.digital_link_uri import PRIMARY_KEY, DigitalLink, read_path
 from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
 from shared.errors import InvalidParameter, ItemIndexError
+
+# Parameters and answers of Digital Links, declared once.
 
 
 class DigitalLinkQuery(Schema):

@@ -1,7 +1,4 @@
-"""How a compressed Digital Link writes the value of each application identifier (Digital Link Standard: Compression).
-
-A value is a sequence of parts: `N6` six digits, `N..15` up to fifteen, `X2` two characters, `X..20` up to twenty.
-"""
+"""The address of a GS1 Digital Link, plain and compressed. Pure."""
 
 import math
 import re
@@ -11,6 +8,11 @@ from urllib.parse import quote, unquote, urlencode
 
 from shared.errors import InvalidIdentifier, WrongIdentifier
 from shared.index.identifiers import gtin14
+
+# How a compressed Digital Link writes the value of each application identifier (Digital Link Standard: Compression).
+#
+# A value is a sequence of parts: `N6` six digits, `N..15` up to fifteen, `X2` two characters, `X..20` up to twenty.
+
 
 # The standard's table F. `n` is the digit that says where the decimal point is, 0 to 5.
 _VALUES = """

@@ -1,4 +1,4 @@
-"""Records by IID: memory, then the cache store, then PostgreSQL."""
+"""Records by IID: /index/lookup, one or many in a call, from memory, the cache store or PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -39,6 +39,8 @@ from shared.money import to_text
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
+
+# Records by IID: memory, then the cache store, then PostgreSQL.
 
 
 class Record(msgspec.Struct, frozen=True):

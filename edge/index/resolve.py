@@ -1,4 +1,4 @@
-"""GET /index/resolve: the record of an item by an identifier that is printed on it or that a source gave it."""
+"""/index/resolve: records by an identifier printed on an item or given by a source, one or many in a call."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,6 +26,9 @@ from edge.rules import RESOLVE_BATCH
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
 from shared.index.iid import canonical_iid
+
+# GET /index/resolve: the record of an item by an identifier that is printed on it or that a source gave it.
+
 
 _DECODER = msgspec.json.Decoder()
 

@@ -1,4 +1,4 @@
-"""The members of a record about the sources whose items it is made of."""
+"""Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +11,9 @@ from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
+
+# The members of a record about the sources whose items it is made of.
+
 
 _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 

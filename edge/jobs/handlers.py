@@ -1,4 +1,4 @@
-"""GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2)."""
+"""/jobs: one's jobs, their progress as Server-Sent Events, their results; DELETE ends one."""
 
 import re
 from functools import partial
@@ -20,6 +20,9 @@ from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for
 from shared.analytics.results import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
+
+# GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2).
+
 
 CONTENT_TYPE = "text/event-stream"
 # Notifications say when a row has changed; reading it without one makes up for a notification that was lost.

@@ -1,4 +1,4 @@
-"""Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each."""
+"""Orders of jobs by organizations: submitted, read, waited for, cancelled, and shown (contract, section 5)."""
 
 import asyncio
 import hashlib
@@ -24,6 +24,8 @@ from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
+
+# Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each.
 
 
 class JobWaiters:

@@ -1,4 +1,4 @@
-"""Arguments of a tool, held against its schema, with every fault in one problem."""
+"""A call of a tool: its arguments, its REST call, and the answer, problem or task as a model reads it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +15,8 @@ from edge.mcp.rest import RestAnswer, RestCalls
 from edge.mcp.tools import JOB_RESULT, RestCall, Tool
 from edge.mcp.views import Pages, View
 from shared.errors import ItemIndexError
+
+# Arguments of a tool, held against its schema, with every fault in one problem.
 
 
 def checked(tool: Tool, given: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Origins that may send messages: a page of another origin must not use a browser as its way to this server."""
+"""POST /mcp: one message of the Model Context Protocol in, one answer out, for the origins that may send one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +28,9 @@ from edge.mcp.rest import RestCalls
 from edge.mcp.tools import LISTED, TOOLS_BY_NAME
 from edge.mcp.views import Pages
 from shared.errors import ItemIndexError
+
+# Origins that may send messages: a page of another origin must not use a browser as its way to this server.
+
 
 _EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _METHODS, _MAX_AGE_SECONDS = "POST, OPTIONS", "86400"

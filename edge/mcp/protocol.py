@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages as MCP sends them: one request or notification in each body."""
+"""The Model Context Protocol's messages: JSON-RPC 2.0, in the two revisions that are spoken."""
 
 import base64
 import binascii
@@ -11,6 +11,9 @@ import msgspec
 
 from edge.http.json import decode_json
 from shared.errors import InvalidJson
+
+# JSON-RPC 2.0 messages as MCP sends them: one request or notification in each body.
+
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

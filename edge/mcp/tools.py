@@ -1,4 +1,4 @@
-"""The arguments of the tool of reports, made from the query parameters that the reports declare."""
+"""The tools: the description of each for a model, its arguments, and its REST call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +14,9 @@ from edge.http.routing import API_PATH
 from edge.mcp import views
 from edge.mcp.views import View
 from shared.errors import MissingParameter
+
+# The arguments of the tool of reports, made from the query parameters that the reports declare.
+
 
 # A tool answers with JSON, in pages of its own.
 LEFT_OUT = frozenset({"format", "sort", "limit", "cursor"})

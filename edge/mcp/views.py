@@ -1,4 +1,4 @@
-"""The view of an API answer for a model: the members that matter, in parts that fit on pages."""
+"""API answers as a model reads them: the members that matter, in pages of at most 4 kB."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ import msgspec
 
 from edge.http.lists import CursorSigner
 from shared.errors import InvalidCursor
+
+# The view of an API answer for a model: the members that matter, in parts that fit on pages.
+
 
 # An answer holds each part twice, as text and as an object: such parts leave room for its head and for a cursor.
 _PART_BYTES_MAX = 1_000

@@ -1,4 +1,4 @@
-"""The answers of /org, as JSON that no cache keeps."""
+"""/org: an organization's people, invitations, key, use and audit log, under an ID token."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -29,6 +29,8 @@ from shared.clock import rfc3339
 from shared.errors import InvalidCursor
 from shared.organizations.accounts import Person
 from shared.organizations.credentials import parse
+
+# The answers of /org, as JSON that no cache keeps.
 
 
 def list_of(

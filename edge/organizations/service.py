@@ -1,4 +1,4 @@
-"""Statistics of use as /org and the dashboard give them: which days, and the CSV."""
+"""Acts of a person in an organization, checked by role and written to the audit log, and its statistics of use."""
 
 import csv
 import hashlib
@@ -20,6 +20,9 @@ from shared.index.iid import require_uuid
 from shared.organizations import credentials
 from shared.organizations.accounts import GRACE_SECONDS, SQL, Membership, Person, may, right_for
 from shared.settings.settings import Settings
+
+# Statistics of use as /org and the dashboard give them: which days, and the CSV.
+
 
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
 _DAYS_MAX = 366

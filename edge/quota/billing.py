@@ -1,7 +1,4 @@
-"""The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields.
-
-Source: IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers).
-"""
+"""Charging of calls: prepare, charge, respond; the headers of limits, refusals, and the calls that cost no unit."""
 
 import asyncio
 import contextlib
@@ -19,6 +16,10 @@ from edge.quota.policy import NOT_COUNTED, Decision
 from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
 from shared.organizations.accounts import Plan
+
+# The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields.
+#
+# Source: IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers).
 
 
 def limit_fields(decision: Decision) -> bytes:

@@ -1,9 +1,4 @@
-"""The limiter for outages of the state store: each process allows a small number for each network.
-
-Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
-outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no limit.
-With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
-"""
+"""The rate limiter: one script call to the state store charges all windows of an account, or none."""
 
 import asyncio
 import hashlib
@@ -23,6 +18,13 @@ from shared.jobs import contract as refunds
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
+
+# The limiter for outages of the state store: each process allows a small number for each network.
+#
+# Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
+# outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no
+# limit. With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
+
 
 _ACCOUNTS_MAX = 100_000
 _ALLOWED = {"anonymous": 1}

@@ -1,4 +1,4 @@
-"""Limits of people: calls about organizations by person, sign-ins by address. The same counters as for units."""
+"""Charges the calls whose price is fixed, and limits calls about organizations by person and sign-ins by address."""
 
 from typing import Any
 
@@ -13,6 +13,8 @@ from edge.quota.policy import Decision
 from edge.storage.database import ACCOUNT
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
+
+# Limits of people: calls about organizations by person, sign-ins by address. The same counters as for units.
 
 
 class PersonLimits:

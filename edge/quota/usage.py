@@ -1,8 +1,4 @@
-"""The last calls of each organization, for its people to look at: no address, query, header or secret of a call.
-
-Noted in memory at every answer and handed over with the statistics of use, so that no call waits for it. The cache
-store keeps it because it may be forgotten: it decides nothing, and the state store never evicts.
-"""
+"""Use: statistics for each account, and the last calls of each organization. They show, and never decide."""
 
 import asyncio
 import time
@@ -20,6 +16,12 @@ from shared.organizations.accounts import SQL, Principal
 from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+# The last calls of each organization, for its people to look at: no address, query, header or secret of a call.
+#
+# Noted in memory at every answer and handed over with the statistics of use, so that no call waits for it. The cache
+# store keeps it because it may be forgotten: it decides nothing, and the state store never evicts.
+
 
 KEPT_DAYS = 7
 _KEPT_SECONDS = KEPT_DAYS * 86_400

@@ -1,4 +1,4 @@
-"""Parameters and answer of the search, declared once."""
+"""GET /index/search: items by any of their words, or by the beginning of their IID."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,6 +16,8 @@ from edge.index.schemas import IID, BrandRef, CategoryRef
 from edge.search.engine import ItemSearch
 from shared.errors import InvalidCursor
 from shared.search.model import Brand, Category, Hit, MatchedOn, Position, SearchQuery
+
+# Parameters and answer of the search, declared once.
 
 
 class SearchParameters(Parameters):

@@ -1,7 +1,4 @@
-"""Threads that answer questions of the event loop.
-
-Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a search.
-"""
+"""Runs searches in threads, always over the newest complete index; an identifier in a query comes before words."""
 
 import asyncio
 import re
@@ -25,6 +22,12 @@ from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import begins_iid, find
 from shared.telemetry.log import Log
+
+# Threads that answer questions of the event loop.
+#
+# Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a
+# search.
+
 
 Answer = TypeVar("Answer")
 

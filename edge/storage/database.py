@@ -1,4 +1,4 @@
-"""A fair share of the connections to PostgreSQL: one account never holds all of them while others wait."""
+"""PostgreSQL as the edge uses it: a bounded pool with fair shares, deadlines, one error for every kind of outage."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +14,9 @@ import asyncpg
 from shared.db.connect import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
+
+# A fair share of the connections to PostgreSQL: one account never holds all of them while others wait.
+
 
 ACCOUNT: ContextVar[str | None] = ContextVar("account", default=None)
 """The account that the current request is counted against; None for what no account asks for."""

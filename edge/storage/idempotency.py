@@ -1,4 +1,4 @@
-"""The request header `Idempotency-Key`: one text that marks repetitions of one request."""
+"""One act for each `Idempotency-Key`: the act and its answer commit together, and repetitions get that answer."""
 
 import hashlib
 import re
@@ -17,6 +17,9 @@ from edge.storage.database import Database, Scope, Transaction
 from shared.db.queries import beside
 from shared.organizations.sealing import seal, sealing_key, unseal
 from shared.settings.settings import Settings
+
+# The request header `Idempotency-Key`: one text that marks repetitions of one request.
+
 
 FIELD = "Idempotency-Key"
 PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")

@@ -1,4 +1,4 @@
-"""LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives."""
+"""What an edge watches: notifications of PostgreSQL, a state store that was emptied, metrics sampled on a timer."""
 
 import asyncio
 import uuid
@@ -15,6 +15,9 @@ from shared.errors import StoreUnavailable
 from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+# LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives.
+
 
 _RECONNECT_SECONDS = 1.0
 _PROBE_SECONDS = 5.0

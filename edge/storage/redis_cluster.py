@@ -1,7 +1,4 @@
-"""Which node of a cluster owns a key: hash slots and the slot table. Pure.
-
-Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
-"""
+"""A client of a Redis cluster: each command goes to the primary that owns its key's slot, batches wait for replicas."""
 
 import asyncio
 import contextlib
@@ -20,6 +17,11 @@ from shared.errors import StoreUnavailable
 from shared.redis.urls import parse_cluster
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+# Which node of a cluster owns a key: hash slots and the slot table. Pure.
+#
+# Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
+
 
 SLOTS = 16_384
 NodeAddress = tuple[str, int]

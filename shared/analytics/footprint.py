@@ -1,13 +1,14 @@
-"""The indicators of environmental impact that the index knows, each with its unit. Pure.
-
-The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
-"""
+"""Footprints per unit: the indicators, and the figure of an item, its product type or its category. Pure."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
+
+# The indicators of environmental impact that the index knows, each with its unit. Pure.
+#
+# The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
 
 
 class Indicator(NamedTuple):

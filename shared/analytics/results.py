@@ -1,4 +1,4 @@
-"""How answers round, each way declared once; `meta.rounding` names the fields that it is true of. Pure."""
+"""An answer's rows as a stored result: rounding, keys, manifest, and the formats JSON, CSV, NDJSON, Parquet. Pure."""
 
 import csv
 import hashlib
@@ -13,6 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from shared.money import minor_digits
+
+# How answers round, each way declared once; `meta.rounding` names the fields that it is true of. Pure.
+
 
 DOUBLE = "to the nearest IEEE 754 double: a number of up to 15 significant digits comes out as it was loaded"
 SIX_DECIMALS = "half-even to 6 decimals"

@@ -1,4 +1,4 @@
-"""The choices of an export: formats, columns, filters, changes. Pure."""
+"""The request of an export: its choices, its parameters, and the arguments of its queries. Pure."""
 
 from collections.abc import Callable
 from datetime import date
@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from shared.bulk.schema import DATASETS, Column, Dataset
 from shared.db.queries import beside
 from shared.money import minor_exceptions
+
+# The choices of an export: formats, columns, filters, changes. Pure.
+
 
 FORMATS: dict[str, tuple[str, ...]] = {
     "parquet": ("zstd", "gzip", "none"),

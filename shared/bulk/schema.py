@@ -1,12 +1,14 @@
-"""The datasets: their columns, types and order, each declared once. Pure.
-
-Types are those of Delta Sharing's schemas, so that one declaration serves the manifest, the protocol and the files;
-`dictionary` is a string whose few values are kept once.
-"""
+"""The datasets: their columns, Arrow types and order, each declared once. Pure."""
 
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+
+# The datasets: their columns, types and order, each declared once. Pure.
+#
+# Types are those of Delta Sharing's schemas, so that one declaration serves the manifest, the protocol and the files;
+# `dictionary` is a string whose few values are kept once.
+
 
 MONEY = "decimal(20,4)"
 """Twenty digits hold the largest amount of the index with the four minor digits that a currency may have."""

@@ -1,4 +1,4 @@
-"""Which of PostgreSQL's errors are an outage: the same call may succeed later, and nothing is wrong with it."""
+"""Connections of the sync side (workers, command line): the role of each, and which errors are an outage."""
 
 from typing import Any
 
@@ -7,6 +7,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from shared.db.queries import beside
 from shared.errors import ConfigurationError
+
+# Which of PostgreSQL's errors are an outage: the same call may succeed later, and nothing is wrong with it.
+
 
 # Whole classes of SQLSTATE: connection lost, authorization refused, transaction rolled back (serialization, deadlock),
 # resources exhausted (disk, connections), broken off by an operator or a time-out, input and output of the server.

@@ -1,4 +1,4 @@
-"""Arrays as PostgreSQL's text. Pure."""
+"""PostgreSQL's binary COPY (its documentation, "Binary Format"), and arrays as its text. Pure."""
 
 import struct
 from collections.abc import Collection, Iterable, Sequence
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from shared.errors import ItemIndexError
+
+# Arrays as PostgreSQL's text. Pure.
 
 
 def text_array(texts: Iterable[str]) -> str:

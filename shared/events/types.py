@@ -1,4 +1,4 @@
-"""The types of events, each declared once with its sentence, and how long the log keeps them. Pure."""
+"""The types of events and the conditions of watches, each declared once. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,6 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from shared.clock import Rfc3339, rfc3339
+
+# The types of events, each declared once with its sentence, and how long the log keeps them. Pure.
+
 
 KEPT_DAYS = 30
 CURSOR_MAX = 10**18 - 1

@@ -1,8 +1,4 @@
-"""Which addresses events may be sent to: names and addresses of the public internet. Pure.
-
-Sources: the special-purpose registries of IANA (RFC 6890), RFC 6052 and 8215 (NAT64), RFC 6761 and 6762 (local names),
-and how `inet_aton` and the URL standard read numbers as IPv4 addresses.
-"""
+"""Webhooks: the addresses that events may be sent to, and how a notice is signed and sent again. Pure."""
 
 import base64
 import hashlib
@@ -12,6 +8,12 @@ import secrets
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
+
+# Which addresses events may be sent to: names and addresses of the public internet. Pure.
+#
+# Sources: the special-purpose registries of IANA (RFC 6890), RFC 6052 and 8215 (NAT64), RFC 6761 and 6762 (local
+# names), and how `inet_aton` and the URL standard read numbers as IPv4 addresses.
+
 
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")

@@ -1,4 +1,4 @@
-"""The kinds of jobs, each declared once with its queue and limits. Pure."""
+"""What both tiers hold about jobs: the kinds, each with its queue and limits, and the refund of an order. Pure."""
 
 import hashlib
 import json
@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from shared.db.queries import Queries
 from shared.redis import keys
+
+# The kinds of jobs, each declared once with its queue and limits. Pure.
+
 
 SQL = Queries(Path(__file__).with_name("jobs.sql"))
 

@@ -1,10 +1,13 @@
-"""Plans as values. They live in the table `plans`, which operators edit; code knows only their shape."""
+"""Accounts: plans, principals, roles and their permissions, and the SQL of acts."""
 
 import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
 from shared.db.queries import beside
+
+# Plans as values. They live in the table `plans`, which operators edit; code knows only their shape.
+
 
 CountedBy = Literal["ip", "organization", "person", "address"]
 BRAND, INSTITUTIONAL = 2, 3

@@ -1,4 +1,4 @@
-"""A panel of prices and quantities: periods by items, NaN where an item was not observed."""
+"""A panel of prices and quantities, periods by items: labels of periods, and how one is read from a CSV file."""
 
 import csv
 import re
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from shared.errors import InvalidFile, ItemIndexError
+
+# A panel of prices and quantities: periods by items, NaN where an item was not observed.
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

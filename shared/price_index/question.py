@@ -1,4 +1,4 @@
-"""Bilateral formulae whose weights depend on expenditure shares, so that sums over items do not suffice. Pure."""
+"""The options of a price index: methods, their usual names, outputs, splices; and the bilateral formulae. Pure."""
 
 import re
 from collections.abc import Callable
@@ -9,6 +9,9 @@ import numpy as np
 
 from shared.price_index.bilateral import FORMULAE, Matched, logarithmic_mean
 from shared.price_index.panel import Floats, IndexNotDefined
+
+# Bilateral formulae whose weights depend on expenditure shares, so that sums over items do not suffice. Pure.
+
 
 DummyWeights = Literal["unit", "average", "shares"]
 """How a bilateral time product dummy weights items: equally, by the mean of both shares, or each price by its share."""

@@ -1,4 +1,4 @@
-"""How far an index might be off because it is made of these items and not of others: a bootstrap over items. Pure."""
+"""An index as rows, one a period, with how far it might be off. Pure."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,9 @@ from shared.price_index.pairs import Pairs
 from shared.price_index.panel import Floats, Panel, coverage
 from shared.price_index.question import Question
 from shared.price_index.series import assembled, based, check, compared_with, index_series, of_pairs, wanted_pairs
+
+# How far an index might be off because it is made of these items and not of others: a bootstrap over items. Pure.
+
 
 GROUPS_MAX = 1000
 REPLICATES_AT_ONCE = 2000

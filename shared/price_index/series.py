@@ -1,9 +1,4 @@
-"""A series longer than its window: each further period is linked to the series by a splice. Pure.
-
-Sources: Krsinich, Journal of Official Statistics 32 (2016), window splice; Ivancic, Diewert and Fox (2011), movement
-splice; de Haan (2015), half splice; Diewert and Fox, Journal of Business & Economic Statistics 40 (2022), mean splice;
-Chessa (2019), splices on the published series; Lamboray (2017) and Chessa (2016), fixed base windows.
-"""
+"""The index of every period of a panel, by whichever method is asked for. Pure."""
 
 from collections.abc import Callable
 
@@ -13,6 +8,13 @@ from shared.price_index.bilateral import Matched
 from shared.price_index.pairs import Pairs, PeriodPairs, dummy_weights
 from shared.price_index.panel import Floats, IndexNotDefined, Mask, Panel
 from shared.price_index.question import GEARY_KHAMIS, DummyWeights, Links, Question, needs_quantities
+
+# A series longer than its window: each further period is linked to the series by a splice. Pure.
+#
+# Sources: Krsinich, Journal of Official Statistics 32 (2016), window splice; Ivancic, Diewert and Fox (2011), movement
+# splice; de Haan (2015), half splice; Diewert and Fox, Journal of Business & Economic Statistics 40 (2022), mean
+# splice; Chessa (2019), splices on the published series; Lamboray (2017) and Chessa (2016), fixed base windows.
+
 
 Window = Callable[[int, int], Floats]
 """The index of the periods from a first one up to but without a last one, on any scale."""

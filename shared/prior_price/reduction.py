@@ -1,4 +1,4 @@
-"""The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model and its rule."""
+"""The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model, its rule, its fields of an answer."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
+
+# The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model and its rule.
+
 
 WINDOW_DAYS = 30
 

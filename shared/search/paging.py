@@ -1,4 +1,4 @@
-"""Which parts of a hit match the query."""
+"""One page of a search: items with all words, then with the last word as a prefix, then with some words."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -14,6 +14,9 @@ from shared.search.query_plan import Planner, Ranked, filters_of
 from shared.search.query_words import WEIGHTS, Question, Weights, Word
 from shared.text import indexed_words, stem
 from shared.units.names import indexed_quantities
+
+# Which parts of a hit match the query.
+
 
 # Brands, types and categories are of many hits; some thousand texts take a few megabytes.
 _kept_words = lru_cache(4_096)(indexed_words)

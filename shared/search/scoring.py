@@ -1,8 +1,4 @@
-"""Rows of bits, one for each document of a segment in the order of (length, IID). Pure.
-
-Where every word of a query is common, each is met about once in each item, so BM25 comes down to the length of the
-text: the first set bits of a logical AND are the best hits, and the number of bits is the exact total.
-"""
+"""Scores of documents by BM25, with figures of the whole index, and the best of them over all its segments. Pure."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -17,6 +13,12 @@ from shared.search.index import SHARE_MAX, Filter, SearchIndex
 from shared.search.live_segment import LiveSegment, Postings, distinct, merged, positions_in_both, union
 from shared.search.query_words import TermVariant, Weights, Word, description_field
 from shared.search.segment import Numbers, Row
+
+# Rows of bits, one for each document of a segment in the order of (length, IID). Pure.
+#
+# Where every word of a query is common, each is met about once in each item, so BM25 comes down to the length of the
+# text: the first set bits of a logical AND are the best hits, and the number of bits is the exact total.
+
 
 # So much of a row is looked at first, then twice as much each time: the best hits of common words are at its beginning.
 _FIRST_WORDS = 1_024

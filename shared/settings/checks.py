@@ -1,4 +1,4 @@
-"""The text of an environment variable as the value of a setting. Pure."""
+"""Settings: how the text of an environment variable is read, and which values are unsafe or stop the service. Pure."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster, is_server
+
+# The text of an environment variable as the value of a setting. Pure.
+
 
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""

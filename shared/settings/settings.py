@@ -1,4 +1,4 @@
-"""Former names of settings. They are accepted with a warning for one version after a setting was renamed."""
+"""Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else."""
 
 import os
 import warnings
@@ -10,6 +10,9 @@ from typing import Any, Self
 from shared.errors import ConfigurationError
 from shared.redis.urls import broker_beside, is_cluster
 from shared.settings.checks import SECRET_CHARACTERS_MIN, convert, faults
+
+# Former names of settings. They are accepted with a warning for one version after a setting was renamed.
+
 
 RENAMED = {
     "ACCEL_LOCATION": "X_ACCEL_LOCATION",

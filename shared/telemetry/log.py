@@ -1,4 +1,4 @@
-"""JSON log lines. Every event is declared here, once, with a sentence."""
+"""JSON log lines: every event declared once, with a sentence, and the threads that write for an event loop."""
 
 import contextlib
 import logging
@@ -14,6 +14,9 @@ from prometheus_client import Counter
 from shared.clock import rfc3339, utc_now
 from shared.printable import json_line
 from shared.settings.checks import LOG_LEVELS
+
+# JSON log lines. Every event is declared here, once, with a sentence.
+
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",

@@ -1,8 +1,4 @@
-"""Traces: W3C Trace Context, level 1, and the steps that are sent to a collector. Pure but for fresh random ids.
-
-One header names the trace and the step before ours. A malformed header begins a new trace, as if none had been given:
-a header about tracing never fails a request.
-"""
+"""Traces: W3C Trace Context, level 1, and spans to an OpenTelemetry collector, sent by a thread."""
 
 import http.client
 import os
@@ -18,6 +14,12 @@ import msgspec
 
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
+
+# Traces: W3C Trace Context, level 1, and the steps that are sent to a collector. Pure but for fresh random ids.
+#
+# One header names the trace and the step before ours. A malformed header begins a new trace, as if none had been
+# given: a header about tracing never fails a request.
+
 
 _HEADER = re.compile(
     r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?",

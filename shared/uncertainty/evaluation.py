@@ -1,4 +1,4 @@
-"""How honest the intervals are: figures that were held out, and the share that is inside its stated 95 %."""
+"""How honest intervals are: known figures of a CSV file that were held out, and the share inside its stated 95 %."""
 
 import csv
 import math
@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from shared.errors import InvalidFile
 from shared.uncertainty.stated import SAMPLES_MIN, Pooled, Stated, of_factor
 from shared.units.reader import value_of
+
+# How honest the intervals are: figures that were held out, and the share that is inside its stated 95 %.
 
 
 class Sample(NamedTuple):

@@ -1,4 +1,4 @@
-"""A figure with its uncertainty, as its source states it: a log-normal. Pure."""
+"""A figure of the index with its uncertainty: stated by its source, borrowed from its category, or displaced. Pure."""
 
 import math
 import tomllib
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shared.errors import InvalidParameter
+
+# A figure with its uncertainty, as its source states it: a log-normal. Pure.
+
 
 Z95 = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % lie within so many standard deviations."""

@@ -1,4 +1,4 @@
-"""The distribution of a sum of independent positive terms: convolution on grids as fine as its low end needs. Pure."""
+"""Sums of uncertain figures: exact moments; quantiles of a shifted log-normal or, if skewed, by convolution. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.uncertainty.stated import Z95, Interval, LogNormal
+
+# The distribution of a sum of independent positive terms: convolution on grids as fine as its low end needs. Pure.
+
 
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6

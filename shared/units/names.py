@@ -1,4 +1,4 @@
-"""Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention."""
+"""Quantities in names: sizes, amounts, the content of an article, and whether two names state the same."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +25,9 @@ from shared.units.reader import (
     read_row,
     unspaced,
 )
+
+# Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention.
+
 
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100

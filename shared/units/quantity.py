@@ -1,4 +1,4 @@
-"""Every unit with its spellings, read once from units.toml."""
+"""Quantities as values, and every unit with its spellings, read once from units.toml."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+# Every unit with its spellings, read once from units.toml.
+
 
 SPELLED_TOKENS_MAX = 6
 """The most tokens that one spelling has: `pounds per square inch` has four, `lb/in2` four."""

@@ -1,4 +1,4 @@
-"""How an export is split: the source that all its parts read, and the range that each of them writes."""
+"""An export from its claim to its manifest: one worker plans and holds the snapshot, any worker may write a part."""
 
 import contextlib
 import math
@@ -27,6 +27,9 @@ from workers.bulk.sources.snapshot import SnapshotGone
 from workers.jobs.context import Job, Services, SplitRows
 from workers.jobs.job_handler import JobContext, Outcome
 from workers.jobs.leases import Lease, LeaseLost
+
+# How an export is split: the source that all its parts read, and the range that each of them writes.
+
 
 SQL = beside(__file__, "exports.sql")
 _PART_ITEMS = 250_000  # a part holds the names of its items in memory

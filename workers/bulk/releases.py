@@ -1,4 +1,4 @@
-"""How long releases are kept, when the next one is due, and when files that no release names are deleted."""
+"""Releases: the newest data_version written into files and published at once; how long they are kept."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +23,9 @@ from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import LeaseLost
+
+# How long releases are kept, when the next one is due, and when files that no release names are deleted.
+
 
 SQL = beside(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.

@@ -1,4 +1,4 @@
-"""Which articles of an event are watched, and for what."""
+"""Evaluates watches in a load's transaction: their reports are committed with the load, or not at all."""
 
 import json
 import threading
@@ -21,6 +21,10 @@ from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 if TYPE_CHECKING:
     from workers.analytics.rollups.item_groups import Items
+
+
+# Which articles of an event are watched, and for what.
+
 
 NEVER = 2**31 - 1
 """The absence of articles whose return no watch waits for."""

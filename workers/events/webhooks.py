@@ -1,4 +1,4 @@
-"""One POST to an address that a caller named, bounded in time and size."""
+"""Sends events to webhooks: each endpoint in its order, by one worker at a time, bounded in time and size."""
 
 import http.client
 import socket
@@ -22,6 +22,9 @@ from shared.events.webhooks import RETRY_SECONDS, key_of, signature_headers
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, trace_of
 from workers.events.outgoing import Refused, connected, seconds_left
+
+# One POST to an address that a caller named, bounded in time and size.
+
 
 SECONDS_MAX = 10.0
 ANSWER_BYTES_MAX = 65_536

@@ -1,7 +1,9 @@
-"""How much of a file a load holds in memory at once."""
+"""The output of a reader: batches of text columns, bounded in memory, and the rows that could not be read."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+# How much of a file a load holds in memory at once.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""IIDs of many items at once, as `shared.index.iid.mint` makes each: a load mints one for every item that it meets."""
+"""The items that a load has met: their IIDs and keys, the span of their days, and whether a row says anything new."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,6 +9,9 @@ import numpy as np
 
 from shared.index.iid import CHECK_WEIGHTS, CROCKFORD, MINTED_DIGITS, item_key, mint
 from workers.ingest import calendar_days
+
+# IIDs of many items at once, as `shared.index.iid.mint` makes each: a load mints one for every item that it meets.
+
 
 _ALPHABET = np.frombuffer(CROCKFORD.encode(), "u1")
 _WEIGHTS = np.array(CHECK_WEIGHTS, "i4")

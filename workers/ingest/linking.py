@@ -1,4 +1,4 @@
-"""Identifiers that a load brought and that could not be followed: each is a row among the rejects."""
+"""The linking of a load: its new items are compared with all others before it commits."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,6 +21,9 @@ from workers.ingest.batches import Reject
 from workers.provenance import items, standing
 from workers.provenance.events import Event
 from workers.provenance.standing import Acts, Settled
+
+# Identifiers that a load brought and that could not be followed: each is a row among the rejects.
+
 
 CROWDED = "a source gives this identifier to more than a hundred items, so it links none of them"
 REPEATED = "another item of the source has this identifier: they stay two items; has its id changed?"

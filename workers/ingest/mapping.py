@@ -1,4 +1,4 @@
-"""The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence."""
+"""A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
 import dataclasses
 import re
@@ -13,6 +13,9 @@ from shared.errors import LoadRefused
 from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
 from workers.ingest.mapping_tables import Tables
+
+# The `[match]` section of a mapping: the items of a source that may be linked with other sources, and the evidence.
+
 
 _TRUST = ("all", "identifiers", "review")
 

@@ -1,4 +1,4 @@
-"""Marks, which distinguish observations of one item and day, the same at every load. Pure."""
+"""From a batch of columns to observations: rows of numbers, with the mark that makes each one itself. Pure."""
 
 import hashlib
 from pathlib import Path
@@ -15,6 +15,9 @@ from workers.ingest.batches import Batch
 from workers.ingest.clean import Coded, Read
 from workers.ingest.fields import Field, ObservationFields
 from workers.ingest.row_errors import Faults
+
+# Marks, which distinguish observations of one item and day, the same at every load. Pure.
+
 
 _CURRENCY_SHIFT = 45
 

@@ -1,4 +1,4 @@
-"""The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both."""
+"""Exchange rates of the European Central Bank: its files, and a load of them, which can be undone like any other."""
 
 import csv
 import hashlib
@@ -23,6 +23,9 @@ from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
 from workers.ingest.reject_log import RejectLog, reasons
 from workers.provenance import events
+
+# The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both.
+
 
 BYTES_MAX = 64 << 20
 _RATE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?", re.ASCII)

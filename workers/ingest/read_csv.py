@@ -1,9 +1,4 @@
-"""Where the records of a CSV begin and end, so that a stray quotation mark costs its own line and no other. Pure.
-
-A quotation mark opens a cell at its very beginning only; elsewhere it is a plain character. It closes one before a
-delimiter or the end of a line. A cell that is not closed so, or not within the bound of a record, was not meant to be
-opened: its line is rejected, and reading continues with the next line.
-"""
+"""CSV as batches of text columns. A line that is no record becomes a reject, and no other line suffers for it. Pure."""
 
 import csv
 import difflib
@@ -23,6 +18,13 @@ from shared.errors import LoadRefused
 from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import ByteStream
+
+# Where the records of a CSV begin and end, so that a stray quotation mark costs its own line and no other. Pure.
+#
+# A quotation mark opens a cell at its very beginning only; elsewhere it is a plain character. It closes one before a
+# delimiter or the end of a line. A cell that is not closed so, or not within the bound of a record, was not meant to
+# be opened: its line is rejected, and reading continues with the next line.
+
 
 RECORD_BYTES_MAX = 1 << 20
 _LF, _CR = 10, 13

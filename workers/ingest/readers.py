@@ -1,4 +1,4 @@
-"""Making the next batches in a thread while the server takes the last one: both then have a core."""
+"""Files of any form as batches of text columns: CSV, JSON, XML, sheets, Parquet; plain, packed, or in an archive."""
 
 import queue
 import sys
@@ -23,6 +23,9 @@ from workers.ingest.read_ndjson import read_ndjson, read_objects
 from workers.ingest.read_parquet import read_parquet
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import xml_rows
+
+# Making the next batches in a thread while the server takes the last one: both then have a core.
+
 
 T = TypeVar("T")
 _READ_AHEAD = 4

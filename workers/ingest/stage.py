@@ -1,4 +1,4 @@
-"""The rows that a load has written into new months, kept beside the server: their rollups need not read it back."""
+"""Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction."""
 
 import tempfile
 from datetime import date
@@ -23,6 +23,8 @@ from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.partitions import Partitions, set_defaults
 from workers.ingest.transform import ItemRow, Transformed
+
+# The rows that a load has written into new months, kept beside the server: their rollups need not read it back.
 
 
 class Spool:

@@ -1,4 +1,4 @@
-"""The faults of the rows of a batch as items: ids, names, texts, days, IIDs."""
+"""From a batch of text columns to what the index keeps: items, observations, rejects."""
 
 import hashlib
 from collections import Counter
@@ -29,6 +29,9 @@ from workers.ingest.mapping import Mapping
 from workers.ingest.normalize import category, quantity
 from workers.ingest.observations import Observed, Observer, check_bounds
 from workers.ingest.row_errors import Faults, column_of, raw_row
+
+# The faults of the rows of a batch as items: ids, names, texts, days, IIDs.
+
 
 NAME_CHARACTERS_MAX = 1_000
 ID_CHARACTERS_MAX = 500

@@ -1,4 +1,4 @@
-"""Patches for kombu's Redis transport: a worker must survive the loss of its broker, and any message in it."""
+"""Celery: which queues exist, and how a message is sent and acknowledged; patches for kombu's Redis transport."""
 
 import socket
 from typing import Any
@@ -14,6 +14,9 @@ from shared.jobs.contract import KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
+
+# Patches for kombu's Redis transport: a worker must survive the loss of its broker, and any message in it.
+
 
 _log = Log("worker")
 # The errors that reading content raises. kombu counts some of it as a lost connection, so it comes first.

@@ -1,4 +1,4 @@
-"""The services that all jobs of a process share, built once, and a claimed job."""
+"""The composition root of the tier: the services of one process, and a claimed job with its fields in traces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,8 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from shared.telemetry.spans import Attributes, Spans, step_from
 from workers.jobs.app import CeleryMessages, celery_app
+
+# The services that all jobs of a process share, built once, and a claimed job.
 
 
 class JobMessages(Protocol):

@@ -1,4 +1,4 @@
-"""An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version."""
+"""Operators' acts on single items, from the command or the dashboard. Each is an event and a data_version."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,9 @@ from workers.provenance.reindex import reindex
 from workers.provenance.standing import read_acts
 from workers.provenance.undo import SQL as UNDO
 from workers.provenance.undo import undo
+
+# An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version.
+
 
 SQL = beside(__file__, "item_acts.sql")
 

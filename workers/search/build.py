@@ -1,4 +1,4 @@
-"""The indexed form of an item: the keys under which it is found, and the stored fields of a hit."""
+"""The search index: documents, segments of them, merges, and updates that a manifest publishes."""
 
 import heapq
 import shutil
@@ -22,6 +22,9 @@ from shared.search.segment import Numbers, Segment
 from shared.text import fold, indexed_words, stems
 from shared.units.names import indexed_quantities
 from workers.search.writer import Bytes, Hits, Keys, finish, identifier_entries, iid_bytes, write_order
+
+# The indexed form of an item: the keys under which it is found, and the stored fields of a hit.
+
 
 _ENCODER = msgspec.json.Encoder()
 

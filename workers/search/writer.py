@@ -1,4 +1,4 @@
-"""Rows of bits for the common terms of a segment: which documents have the term, in the order of their numbers."""
+"""Writes the files of a segment: documents in the order of IIDs, keys in their order, vocabulary, rows of bits."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,9 @@ from shared.search.directory import sync
 from shared.search.layout import SegmentInfo
 from shared.search.segment import Dictionary, Numbers, Span, bits
 from shared.text import PREFIX_CHARACTERS_MAX, is_cjk
+
+# Rows of bits for the common terms of a segment: which documents have the term, in the order of their numbers.
+
 
 _PLAIN = layout.key(layout.PLAIN, "")
 _FIELDS = [

@@ -1,8 +1,4 @@
-"""Cohorts of brands or categories by whole months: all that the answer needs, in one statement.
-
-A small cohort costs little more than its round trips and the server's work on each statement, so these most common
-questions have a statement of their own. It sees one state of the index without a transaction.
-"""
+"""Cohort intelligence: the distribution of prices of brands and categories, by period and group."""
 
 from datetime import date
 from functools import cache
@@ -41,6 +37,12 @@ from workers.analytics.reports.set_aside import SetAside
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
 from workers.analytics.rollups.figures import PERCENTS, Spread, millionths_of_hundredth
+
+# Cohorts of brands or categories by whole months: all that the answer needs, in one statement.
+#
+# A small cohort costs little more than its round trips and the server's work on each statement, so these most common
+# questions have a statement of their own. It sees one state of the index without a transaction.
+
 
 _SCOPES = {"brand": "b", "category": "t"}
 Row = tuple[Any, ...]

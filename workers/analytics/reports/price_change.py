@@ -1,4 +1,4 @@
-"""Figures that insights read from segments and from the heads of rollups: medians, counts, ranks."""
+"""Figures of the insights: medians, counts, ranks, and the change of prices of the same items."""
 
 import hashlib
 import json
@@ -20,6 +20,9 @@ from workers.analytics.reports.item_prices import ByPeriod, prices_by_period, ta
 from workers.analytics.reports.periods import Range, day_of, number
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.rollups.codec import unpack
+
+# Figures that insights read from segments and from the heads of rollups: medians, counts, ranks.
+
 
 Counts = dict[tuple[str, int], dict[int, int]]
 """Observations of each id, by currency and period."""

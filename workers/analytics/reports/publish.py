@@ -1,4 +1,4 @@
-"""A report's amounts in another currency: each row at the rate of its period's last day."""
+"""A report from its computation to its published result: one snapshot, bytes under the attempt, one fenced UPDATE."""
 
 import hashlib
 import time
@@ -49,6 +49,8 @@ from workers.jobs.context import Job
 from workers.jobs.job_handler import JobContext, Outcome
 from workers.jobs.leases import SQL as LEASE
 from workers.jobs.leases import Lease, cancel_statement
+
+# A report's amounts in another currency: each row at the rate of its period's last day.
 
 
 def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) -> Answer:

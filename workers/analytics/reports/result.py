@@ -1,4 +1,4 @@
-"""Which of many brands or categories an answer is about: sorted, from a position on, at most so many."""
+"""The result of every report, before it is formatted or stored, and the parts that rows of all reports share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,9 @@ from workers.analytics.reports.filters import SQL, Filter, Tree
 from workers.analytics.reports.periods import Range, day_of
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import SCALE
+
+# Which of many brands or categories an answer is about: sorted, from a position on, at most so many.
+
 
 LIMIT = 50
 LIMIT_MAX = 500

@@ -1,4 +1,4 @@
-"""Insights for each channel apart: `group_by=channel`."""
+"""Outliers that a statistic leaves out or counts, and insights for each channel apart (`group_by=channel`)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,6 +22,9 @@ from workers.analytics.reports.query import (
 )
 from workers.analytics.reports.result import Outliers
 from workers.analytics.rollups.codec import unpack
+
+# Insights for each channel apart: `group_by=channel`.
+
 
 Rows = Callable[[Filter], list[dict[str, Any]]]
 

@@ -1,4 +1,4 @@
-"""Which items stand behind the rows of a rollup, and with how many units: as sold, or each item once."""
+"""Sustainability rollup: the footprint of the units sold, or of the articles in the assortment."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,9 @@ from workers.analytics.reports.query import ReportProgress, has_sales, rollups_w
 from workers.analytics.reports.result import Answer, Names, coverage
 from workers.analytics.rollups.codec import Array, counted, ranges
 from workers.analytics.rollups.figures import joined
+
+# Which items stand behind the rows of a rollup, and with how many units: as sold, or each item once.
+
 
 _PAIRS_MAX = 5_000_000
 """Pairs of period and unpriced item: some 200 MB. More than any question that can be read needs."""

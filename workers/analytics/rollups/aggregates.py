@@ -1,7 +1,4 @@
-"""Entries of one month in one order, whatever the loads were: by item, day, channel, price, units, list price.
-
-Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
-"""
+"""Entries of one month in one order, and the sums over them by group, which add up."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -26,6 +23,10 @@ from workers.analytics.rollups.codec import (
     unpack,
 )
 from workers.analytics.rollups.item_groups import Ancestors
+
+# Entries of one month in one order, whatever the loads were: by item, day, channel, price, units, list price.
+#
+# Whatever groups items (a brand, a category) then gathers whole stretches of rows instead of sorting them again.
 
 
 class Pairs(NamedTuple):

@@ -1,8 +1,4 @@
-"""Sorting integers of known width: 16 bits at a time, the least first, each pass a counting sort. Pure.
-
-A pass costs the same whatever the order of the values. NumPy's own sort of 64 bits by vector instructions takes twice
-to four times as long on some processors, whose compressed stores are slow; nothing here depends on such instructions.
-"""
+"""Arrays of integers: sorted, packed into bytes and back, and the entries of a rollup. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,6 +6,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+# Sorting integers of known width: 16 bits at a time, the least first, each pass a counting sort. Pure.
+#
+# A pass costs the same whatever the order of the values. NumPy's own sort of 64 bits by vector instructions takes
+# twice to four times as long on some processors, whose compressed stores are slow; nothing here depends on such
+# instructions.
+
 
 _DIGIT_BITS = 16
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -1,4 +1,4 @@
-"""Columns of integers: joined, replaced, added up; by tables where they are small, else by sorting. Pure."""
+"""The statistics of counted prices, exact: integers of the minor unit until the last division. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Context, Decimal
@@ -11,6 +11,9 @@ import numpy as np
 
 from shared.money import minor_digits
 from workers.analytics.rollups.codec import Array, in_order, numbered, order_by, pack_each, starts_of, unpack
+
+# Columns of integers: joined, replaced, added up; by tables where they are small, else by sorting. Pure.
+
 
 NARROW = 1 << 31
 """Below it integers are kept in 32 bits: half the memory to go through."""

@@ -1,4 +1,4 @@
-"""Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack."""
+"""Prices that their neighbours contradict: found, explained by a usual error, and marked in the table."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -21,6 +21,10 @@ from workers.analytics.rollups.codec import Array, Entries, Stratum, order_by, s
 
 if TYPE_CHECKING:
     from workers.analytics.rollups.item_groups import Items
+
+
+# Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack.
+
 
 TOLERANCE = 0.05
 """How far a deviation may be from the one that an error makes, as a difference of natural logarithms."""

@@ -1,4 +1,4 @@
-"""One price a month for each item of a rollup: what price indices compare."""
+"""Rollups as rows: packed columns, and the one price a month of each item that price indices compare."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -16,6 +16,8 @@ from workers.analytics.rollups.codec import Array, Entries, Stratum, narrow, pac
 from workers.analytics.rollups.figures import each_packed
 from workers.analytics.rollups.item_groups import Ancestors
 from workers.analytics.rollups.outliers import ByStratum
+
+# One price a month for each item of a rollup: what price indices compare.
 
 
 class ItemPrices(NamedTuple):

@@ -1,4 +1,4 @@
-"""Positions of keys among many that are spread evenly, as hashes are. Pure."""
+"""Observations between PostgreSQL's binary COPY and Arrow: numbers stay arrays, and names are dictionaries. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -10,6 +10,9 @@ from shared.analytics.outliers import CAUSES, NONE
 from shared.bulk.schema import DATASETS, arrow_schema
 from shared.db.copy_binary import Array, TableLayout
 from shared.money import minor_digits
+
+# Positions of keys among many that are spread evenly, as hashes are. Pure.
+
 
 _BUCKETS_PER_KEY = 4
 _STEPS_MAX = 4

@@ -1,4 +1,4 @@
-"""Lines joined from pieces: text that is the same in each row, and columns given by their distinct texts."""
+"""Arrow columns as the text of CSV and NDJSON, and CSV COPY as Arrow columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,6 +15,9 @@ from shared.bulk.request import FORMULA_PREFIX, JSON_COLUMNS
 from shared.bulk.schema import LIST, Dataset, arrow_schema
 from shared.db.copy_binary import Array
 from shared.money import minor_digits
+
+# Lines joined from pieces: text that is the same in each row, and columns given by their distinct texts.
+
 
 TABLE_MAX = 4096
 # The texts of a table are made anew for each batch: fewer than its rows, or the table costs more than it spares.

@@ -1,4 +1,4 @@
-"""All rows of a release from one snapshot: observations month by month as columns, the other datasets as batches."""
+"""Rows of releases: all of one snapshot as they are written, and those of an export's part as they are read."""
 
 import io
 from collections.abc import Iterator
@@ -20,6 +20,9 @@ from workers.bulk.codecs.observations import Columns, joined
 from workers.bulk.codecs.text import CsvRows
 from workers.bulk.part import Part, StoredCopy
 from workers.bulk.sources.snapshot import Snapshot
+
+# All rows of a release from one snapshot: observations month by month as columns, the other datasets as batches.
+
 
 ROWS = beside(__file__, "release_rows.sql")
 _AFTER_ALL = "~"  # sorts after every IID

@@ -1,4 +1,4 @@
-"""The four formats of an export's file, each written a batch at a time: memory does not grow with the rows."""
+"""The file of an export's part, in four formats: a batch at a time, counted and digested, whole or not there."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -17,6 +17,9 @@ from shared.errors import ResultGone
 from shared.objects.directory import ResultStore
 from workers.bulk.codecs.text import csv_head, csv_rows, ndjson_rows
 from workers.bulk.part import Part, StoredCopy
+
+# The four formats of an export's file, each written a batch at a time: memory does not grow with the rows.
+
 
 _GROUP_ROWS = 512 * 1024
 _GZIP_LEVEL = 1

@@ -1,8 +1,4 @@
-"""Files of a release: where a table is split, and how a file is written, named by its content and described.
-
-The split follows the content: whether a file may begin at a key depends on that key's hash alone. So an added or
-removed row changes the file that it is in, and all other files are the same bytes as in the previous release.
-"""
+"""Files of a release: sorted, split, named by their content, and described."""
 
 import datetime
 import hashlib
@@ -22,6 +18,12 @@ from shared.objects.directory import ResultStore
 from workers.bulk.codecs.observations import Columns, OwnDictionaries, observations_batch
 from workers.bulk.sources.release import Names
 from workers.jobs.context import SplitRows
+
+# Files of a release: where a table is split, and how a file is written, named by its content and described.
+#
+# The split follows the content: whether a file may begin at a key depends on that key's hash alone. So an added or
+# removed row changes the file that it is in, and all other files are the same bytes as in the previous release.
+
 
 ROW_GROUP_ROWS = 122_880
 _STATISTICS_CHARACTERS_MAX = 64
