@@ -24,7 +24,8 @@ from tests.support.servers import Servers
 
 # A replica that was killed copies a database's template again, which may have changed since: only whole pages in the log make
 # of that copy what it was before.
-STREAMING = {"wal_level": "replica", "max_wal_senders": "4", "full_page_writes": "on"}
+# A vacuum by itself could cancel a reading at any moment.
+STREAMING = {"wal_level": "replica", "max_wal_senders": "4", "full_page_writes": "on", "autovacuum": "off"}
 LOGIN, PASSWORD = "itemindex_analytics_login", "only-for-reading"
 
 
