@@ -84,7 +84,7 @@ def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) ->
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    csv.field_size_limit(_LONGEST_FIELD)
+    limit = csv.field_size_limit(_LONGEST_FIELD)  # of the whole process: other readers keep theirs
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, restkey="", restval="")
@@ -94,6 +94,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 yield reader.line_num, {(name or "").strip().lower(): value.strip() for name, value in named}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnusableFile(f"{path} cannot be read as CSV in UTF-8: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _first(row: dict[str, str], columns: tuple[str, ...]) -> str:
