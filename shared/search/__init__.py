@@ -1,1 +1,1 @@
-"""The contract between the builder of the search index and its reader: words, fields, values. No I/O."""
+"""The search engine: an index of items in immutable segments, and what is found in it; see README.md."""
