@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.money import CODES, MARKS, minor_digits
+from shared.printable import many
 from workers.ingest.calendar_days import parsed, shown, today
 from workers.ingest.column_roles import WHOLE, by_names, is_exactly_price, name_score, role_names, role_of
 from workers.ingest.habits import (
@@ -106,7 +107,8 @@ class _Writer:
         source = re.sub(r"[^a-z0-9]+", "_", self.path.name.split(".")[0].lower()).strip("_") or "source"
         source = source if source[0].isalpha() else f"s_{source}"
         rows = len(self.sampled.rows)
-        self.lines.append(f"# A first mapping, guessed from the first {rows:,} rows of the file.")
+        sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
+        self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
         self.lines.append(
             "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest check` with the file."
         )
@@ -144,7 +146,7 @@ class _Writer:
     def _given(self, spec: Any) -> str:
         if not _columns(spec):
             return ""
-        return f"{len(self._cells(spec)):,} of {len(self.sampled.rows):,} cells"
+        return f"{len(self._cells(spec)):,} of {many(len(self.sampled.rows), 'cell')}"
 
     def _cells(self, spec: Any) -> list[str]:
         """Return the texts of a field, of rows that have one."""
@@ -197,7 +199,7 @@ class _Writer:
                     'column is a part of the id, as in id = ["shop", "sku"]',
                 )
                 break
-        self._line("id", spec, f"{distinct:,} distinct in {len(self.sampled.rows):,} rows" if cells else "")
+        self._line("id", spec, f"{distinct:,} distinct in {many(len(self.sampled.rows), 'row')}" if cells else "")
 
     def _name(self, spec: Any) -> None:
         item = self.fields["item"]
@@ -225,7 +227,8 @@ class _Writer:
         if absent:
             lines = ", ".join(str(self.sampled.lines[place]) for place in absent[:3])
             total = " (the last one seems to be a total)" if absent == [rows - 1] and rows > 1 else ""
-            self._doubt(name, f"{len(absent):,} of {rows:,} rows have none and are rejected: line {lines}{total}")
+            without = f"{len(absent):,} of {many(rows, 'row')} {_has(len(absent))} none"
+            self._doubt(name, f"{without} and {_is(len(absent))} rejected: line {lines}{total}")
 
     def _category(self, levels: list[Any]) -> None:
         made = list(levels)
@@ -264,7 +267,7 @@ class _Writer:
                 "gtin", f"the check digit of {len(wrong):,} of {len(texts):,} does not fit: {self._examples(wrong)}"
             )
         fit = sum(map(fits_gtin, texts))
-        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {len(texts):,} cells fit")
+        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {many(len(texts), 'cell')} fit")
 
     def _attributes(self, specs: dict[str, Any]) -> None:
         lines_before = len(self.lines)
@@ -280,7 +283,8 @@ class _Writer:
         cells = self._cells(spec)
         with_unit = sum(quantity(text, "kg") is not None for text in cells)
         if with_unit >= HALF * len(cells):
-            self._line("weight_kg", spec | {"unit": "kg"}, f"{with_unit:,} of {len(cells):,} cells end with a weight")
+            evidence = f"{with_unit:,} of {many(len(cells), 'cell')} {_has(with_unit)} a weight at the end"
+            self._line("weight_kg", spec | {"unit": "kg"}, evidence)
             return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
         plain_numbers = all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text, re.ASCII) for text in cells)
@@ -363,15 +367,15 @@ class _Writer:
             for form in fitting[1:]:
                 del fits[form]
         unread_cells = [(place, text) for place, text in numbered if parsed(text, tuple(fits)) is None]
+        total = len(texts)
         if unread_cells:
-            shown_cells = self._examples(unread_cells)
-            self._doubt("day", f"{len(unread_cells):,} of {len(texts):,} are no day and are rejected: {shown_cells}")
+            count, shown_cells = len(unread_cells), self._examples(unread_cells)
+            self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {shown_cells}")
         days = [day for text in texts if (day := parsed(text, tuple(fits))) is not None]
         late = [text for text in texts if (day := parsed(text, tuple(fits))) is not None and day > today() + 1]
         if late:
-            self._doubt(
-                "day", f'{len(late):,} of {len(texts):,} days are in the future and are rejected, such as "{late[0]}"'
-            )
+            future = f"{len(late):,} of {many(total, 'day')} {_is(len(late))} in the future"
+            self._doubt("day", f'{future} and {_is(len(late))} rejected, such as "{late[0]}"')
         if not self.shape and name_score(_columns(spec)[0], dict(role_names())["day"]) < WHOLE - 50:
             self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
@@ -379,7 +383,7 @@ class _Writer:
         self._line(
             "day",
             spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms},
-            f"{len(days):,} of {len(texts):,} cells are days{span}",
+            f"{len(days):,} of {many(len(texts), 'cell')} {_has(len(days))} a day{span}",
         )
 
     def _doubt_of_order(self, spec: Any, text: str, *forms: str) -> None:
@@ -452,10 +456,9 @@ class _Writer:
             self._pounds(stated)
             if bare:
                 without = [(place, text) for place, text in numbered if not mark_of(text)]
-                self._doubt(
-                    "currency", f"{bare:,} of {total:,} prices state none and are rejected: {self._examples(without)}"
-                )
-            self.lines.append(f"currency = {of_each}  # {total - bare:,} of {total:,} prices state their own")
+                some = f"not stated by {bare:,} of {many(total, 'price')}, which {_is(bare)} rejected"
+                self._doubt("currency", f"{some}: {self._examples(without)}")
+            self.lines.append(f"currency = {of_each}  # stated by {total - bare:,} of {many(total, 'price')}")
             marks = list(stated)
             known = {mark: meant_by(mark) for mark in stated}
             fixed = next(iter(known[marks[0]])) if len(marks) == 1 and len(known[marks[0]]) == 1 and not bare else None
@@ -583,26 +586,22 @@ class _Writer:
             return "?"
         if name == "price" and len(unread) > len(cells) / 2:
             named = _quoted(_columns(spec)[0])
-            most = f"{len(unread):,} of {len(cells):,} cells cannot be read"
+            most = f"{len(unread):,} of {many(len(cells), 'cell')} cannot be read"
             self._doubt(name, f"{named} seems to be the price, and {most}: {self._examples(unread)}")
             self.lines.append('price = "?"')
             return "?"
-        if unread:
-            self._doubt(
-                name,
-                f"{len(unread):,} of {len(cells):,} cells cannot be read and are rejected: {self._examples(unread)}",
-            )
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
-        if negative and name == "price":
-            self._doubt(
-                name, f"{len(negative):,} of {len(cells):,} are negative and are rejected: {self._examples(negative)}"
-            )
         zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
-        if zero:
-            self._doubt(
-                name, f"{len(zero):,} of {len(cells):,} are zero and are loaded as such: {self._examples(zero)}"
-            )
-        self._line(name, made, f"{len(cells) - len(unread):,} of {len(cells):,} cells are amounts")
+        for some, what, end in (
+            (unread, "cannot be read", "rejected"),
+            (negative if name == "price" else [], f"{_is(len(negative))} negative", "rejected"),
+            (zero, f"{_is(len(zero))} zero", "loaded as such"),
+        ):
+            if some:
+                count = f"{len(some):,} of {many(len(cells), 'cell')}"
+                self._doubt(name, f"{count} {what} and {_is(len(some))} {end}: {self._examples(some)}")
+        amounts = len(cells) - len(unread)
+        self._line(name, made, f"{amounts:,} of {many(len(cells), 'cell')} {_has(amounts)} an amount")
         return made
 
     def _amount(self, spec: Any, marks: list[str], currency: str | None) -> tuple[Any, list[tuple[int, str]], Any]:
@@ -649,6 +648,14 @@ class _Writer:
             self.lines += [f"# {_quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
 
 
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
 def _figures_differ(spec: Any) -> bool:
     return isinstance(spec, dict) and bool({"thousands", "decimal", "free_form"} & spec.keys())
 
@@ -690,7 +697,7 @@ def _columns_within(value: Any) -> list[str]:
 def _described(cells: list[str]) -> str:
     distinct = list(dict.fromkeys(cells))
     listed = ", ".join(_quoted(text[:40]) for text in distinct[:3])
-    return f"{len(distinct):,} distinct in {len(cells):,} cells: {listed}" if cells else "always empty"
+    return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"
 
 
 def _short(spec: Any) -> Any:

@@ -26,6 +26,7 @@ from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
 from workers.ingest.read_json import list_path
 from workers.ingest.read_xml import row_path
+from workers.ingest.sample import sample
 
 TWO = '[item]\nid = "a"\nname = "b"\n'
 NAMES = ["plain", 'say "hi"', "comma, and\ttab", "Zoë – 茶", "<tag> & more", "  ", "0012"]
@@ -130,6 +131,57 @@ def test_documents_that_cannot_be_read_are_refused_with_a_sentence(
     tmp_path: Path, document: str, sentence: str
 ) -> None:
     assert sentence in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
+
+
+ENCODED = "<c><p><a>1</a><b>Ångström, 5 € – “café”</b></p></c>"
+
+
+@pytest.mark.parametrize(
+    ("declared", "codec", "before"),
+    [
+        ("ISO-8859-15", "iso-8859-15", ""),
+        ("windows-1252", "cp1252", ""),
+        ("Windows-1252", "cp1252", 'encoding = "cp1252"\n'),
+        ("UTF-16", "utf-16", ""),
+        ("UTF-16", "utf-16", 'encoding = "utf-16"\n'),
+        ("UTF-16", "utf-16-le", ""),
+        ("utf-16", "utf-16-be", ""),
+        ("UTF-8", "utf-8-sig", ""),
+        ("Shift_JIS", "shift_jis", ""),
+        # What declares another encoding than it has: a text converted without its declaration, and one that a person names.
+        ("utf-16", "utf-8", ""),
+        ("UTF-8", "cp1252", 'encoding = "cp1252"\n'),
+    ],
+)
+def test_xml_is_decoded_once_by_what_it_declares(tmp_path: Path, declared: str, codec: str, before: str) -> None:
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n{ENCODED}'
+    text = text.encode(codec, "ignore").decode(codec)  # the characters that the encoding has
+    content = text.encode(codec)
+    expected = ElementTree.fromstring(text.partition("?>")[2].strip()).findtext("p/b")
+    assert expected
+    assert read(tmp_path, "f.xml", content, f'records = "c/p"\n{before}') == [("1", expected)]
+    if codec != "shift_jis" and not before and (declared.lower() == codec or codec == "cp1252"):
+        assert ElementTree.fromstring(content).findtext("p/b") == expected
+    wrong = {"encoding": "cp1252"} if (declared, codec) == ("UTF-8", "cp1252") else {}
+    assert sample(put(tmp_path, content, "g.xml")).form == {**wrong, "records": "c/p"}
+
+
+def test_latin_1_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
+    content = "<?xml version='1.0' encoding='ISO-8859-1'?><c><p><a>1</a><b>Ångström café</b></p></c>".encode("latin-1")
+    expected = ElementTree.fromstring(content).findtext("p/b")
+    assert read(tmp_path, "f.xml", content, 'records = "c/p"\n') == [("1", expected)] == [("1", "Ångström café")]
+
+
+@pytest.mark.parametrize("declared", ["x-klingon", "hex", "idna", "undefined"])
+def test_an_encoding_that_is_not_known_is_refused_with_a_sentence(tmp_path: Path, declared: str) -> None:
+    content = f'<?xml version="1.0" encoding="{declared}"?>{ENCODED}'
+    assert f"its encoding '{declared}' is not known" in refused(tmp_path, "f.xml", content, 'records = "c/p"\n')
+
+
+def test_entities_are_refused_in_every_encoding(tmp_path: Path) -> None:
+    bomb = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE c [<!ENTITY a "b">]><c><p><a>&a;</a><b>x</b></p></c>'
+    for codec in ("utf-16", "utf-16-le", "utf-16-be"):
+        assert "declares entities" in refused(tmp_path, "f.xml", bomb.encode(codec), 'records = "c/p"\n')
 
 
 def test_xml_needs_the_path_of_its_rows(tmp_path: Path) -> None:

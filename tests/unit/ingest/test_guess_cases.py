@@ -1,5 +1,6 @@
 """Faults of real files: each is read right, or is a question to a person; none is guessed silently."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -135,8 +136,8 @@ def test_a_column_that_is_there_twice_is_said_and_chosen_by_a_person(tmp_path: P
 def test_prices_of_zero_and_below_are_said(tmp_path: Path) -> None:
     found = tried(FILES / "20_zero.csv", tmp_path)
     assert [row[1] for row in found.prices] == ["0.00", "5.00"]
-    assert 'negative and are rejected: line 3 "-5.00"' in found.doubts("price")
-    assert 'zero and are loaded as such: line 2 "0.00"' in found.doubts("price")
+    assert 'negative and is rejected: line 3 "-5.00"' in found.doubts("price")
+    assert 'zero and is loaded as such: line 2 "0.00"' in found.doubts("price")
 
 
 def test_lines_may_end_with_a_carriage_return(tmp_path: Path) -> None:
@@ -197,6 +198,30 @@ def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows:
     assert tried(path, tmp_path).found.observations[0]["day"] == day
 
 
+@pytest.mark.parametrize(
+    "days",
+    [
+        ("March 3, 2026", "December 31, 2025"),
+        ("3. März 2026", "31. Dezember 2025"),
+        ("3 mars 2026", "31 décembre 2025"),
+        ("3 de marzo de 2026", "31 de diciembre de 2025"),
+        ("3 marzo 2026", "31 dicembre 2025"),
+        ("3 maart 2026", "31 december 2025"),
+        ("3 marca 2026", "31 grudnia 2025"),
+        ("3 de março de 2026", "31 de dezembro de 2025"),
+        ("2026年3月3日", "2025年12月31日"),
+        ("3 mrt. 2026", "31 dec. 2025"),
+    ],
+)
+def test_months_have_their_names_in_each_language(tmp_path: Path, days: tuple[str, ...]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f'{row}\n' for row in ["id,name,price,currency,date", *(
+        f'{n},A,2.50,EUR,"{day}"' for n, day in enumerate(days)
+    )]))  # fmt: skip
+    found = tried(path, tmp_path).found
+    assert [row["day"] for row in found.observations] == ["2026-03-03", "2025-12-31"]
+
+
 @pytest.mark.parametrize("sign", ["$", "¥", "kr"])
 def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -> None:
     path = tmp_path / "a.csv"
@@ -234,7 +259,7 @@ def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("column", "cell"), [("date", "1. Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
+    ("column", "cell"), [("date", "Mitte Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
 )
 def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
     row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
@@ -306,6 +331,14 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
 
 
+def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
+    text = guess(path).text
+    assert "guessed from the first row of the file" in text and "1 distinct in 1 row\n" in text
+    assert not re.search(r"\b1 \w+s\b", text), text
+
+
 def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(
@@ -315,7 +348,7 @@ def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
     text = guess(path).text
     assert 'id = "sku"  # 1,000 distinct in 1,000 rows' in text
     assert 'brand = "brand"  # 998 of 1,000 cells' in text
-    assert 'price = "price"  # 1,000 of 1,000 cells are amounts' in text
+    assert 'price = "price"  # 1,000 of 1,000 cells have an amount' in text
 
 
 @pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])
