@@ -22,6 +22,7 @@ from workers.ingest.habits import (
     HALF,
     MOSTLY,
     bare_digits,
+    commonest,
     counted_once,
     day_formats,
     differ,
@@ -47,7 +48,10 @@ _UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|g|kilogram|gramm?e?s?)(?:\W|$)")
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What a person should look at: of which field, why, and the lines of which one may take its place."""
+    """What a person should look at: of which field, why, and the lines of which one may take its place.
+
+    A choice ends with a comment: what it makes of an example. `edge.dashboard.doubts` reads them from the text.
+    """
 
     of: str
     sentence: str
@@ -239,8 +243,8 @@ class _Writer:
                 made = [levels[0] | {"split": mark}]
             elif mark:
                 whole = next(text for text in cells if mark in text)
-                path = _toml(levels[0] | {"split": mark})
-                self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (f"category = {path}",))
+                path = _reading(f"category = {_toml(levels[0] | {'split': mark})}", whole.replace(mark, " > "))
+                self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (path,))
         widest = f"{self._given(made[0])}, from the widest" if len(made) > 1 else self._given(made[0])
         self._line("category", made[0] if len(made) == 1 else made, widest)
 
@@ -324,7 +328,7 @@ class _Writer:
                 "units",
                 f"{_quoted(_columns(units)[0])} is not used: it may be the stock. If it is the number of units that "
                 "were sold at the price, add",
-                (f"units = {_toml(_short(units))}",),
+                (_reading(f"units = {_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
 
     def _day(self, spec: Any) -> None:
@@ -337,7 +341,10 @@ class _Writer:
                 self._doubt(
                     "day",
                     f'no column is a day, and the file\'s name has one ("{dated[0]}"): is it that of the prices?',
-                    (f"day = {by_name}", "day = { load_day = true }"),
+                    (
+                        _reading(f"day = {by_name}", f"the prices are of {dated[0]}"),
+                        _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+                    ),
                 )
                 self.lines.append('day = "?"')
                 return
@@ -392,7 +399,10 @@ class _Writer:
         self._doubt(
             "day",
             f'"{text}" may be {said}: write the order of day and month',
-            tuple(f"day = {_toml(spec | {'format': form})}" for form in forms),
+            tuple(
+                _reading(f"day = {_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
+                for form in forms
+            ),
         )
         self.lines.append('day = "?"')
 
@@ -418,14 +428,18 @@ class _Writer:
             codes = set(cells)
             given = self._of_column(given, codes)
             fixed = next(iter(codes)) if len(codes) == 1 and codes <= CODES else None
-            agree = self._agree(price, given, stated)
-            if stated and not agree:
+            apart = self._disagreement(price, given, stated)
+            if apart is not None:
+                line, of_row, mark = apart
                 seen = ", ".join(map(_quoted, stated))
                 of_each, _ = self._of_each_price(price, stated)
                 self._doubt(
                     "currency",
                     f"the prices state {seen}, and {_quoted(_columns(given)[0])} says otherwise: which is right?",
-                    (f"currency = {_toml(_short(given))}", f"currency = {of_each}"),
+                    (
+                        _reading(f"currency = {_toml(_short(given))}", f"line {line} is in {of_row}"),
+                        _reading(f"currency = {of_each}", f"line {line} is in {mark}"),
+                    ),
                 )
                 self.lines.append('currency = "?"')
             else:
@@ -442,17 +456,18 @@ class _Writer:
                 seen = ", ".join(map(_quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
                 sentence = some if stated else "neither a column nor the prices say it"
-                self._doubt(
-                    "currency", f"{sentence}: write the code of the currency", ('currency = { constant = "EUR" }',)
+                examples = tuple(
+                    _reading(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
+                    for code in COMMON[:3]
                 )
+                self._doubt("currency", f"{sentence}: write the code of the currency, such as", examples)
                 self.lines.append('currency = "?"')
         else:
             of_each, open_marks = self._of_each_price(price, stated)
             for mark in open_marks:
-                meant = meant_by(mark)
-                said = may_be(meant)
                 example = next(text for _, text in numbered if mark_of(text) == mark)
-                self._doubt("currency", f'"{mark}", as in "{example}", {said}: write its code in place of "?"')
+                sentence = f'"{mark}", as in "{example}", {may_be(meant_by(mark))}: write its code in place of "?"'
+                self._doubt("currency", sentence, _codes_of(mark, meant_by(mark)))
             self._pounds(stated)
             if bare:
                 without = [(place, text) for place, text in numbered if not mark_of(text)]
@@ -474,10 +489,10 @@ class _Writer:
         meant = {code: meant_by(code) or meant_by(code.upper()) for code in sorted(codes)}
         table = {code: next(iter(found)) if len(found) == 1 else "?" for code, found in meant.items()}
         for code in (code for code, one in table.items() if one == "?"):
-            said = may_be(meant[code])
-            self._doubt(
-                "currency", f'"{code}" {said}: write its code in place of "?", or leave it out to reject its rows'
+            sentence = (
+                f'"{code}" {may_be(meant[code])}: write its code in place of "?", or leave it out to reject its rows'
             )
+            self._doubt("currency", sentence, _codes_of(code, meant[code]))
         self._pounds(table)
         return spec | {"crosswalk": table}
 
@@ -485,14 +500,15 @@ class _Writer:
         if "£" in marks:
             self._doubt("currency", '"£" is taken for GBP: Egypt, Lebanon and others write it too')
 
-    def _agree(self, price: Any, given: Any, stated: Counter[str]) -> bool:
-        """Return whether each price that states a currency states that of its row."""
+    def _disagreement(self, price: Any, given: Any, stated: Counter[str]) -> tuple[int, str, str] | None:
+        """Return the first line whose price states another currency than its row: the line and both of them."""
         table = given.get("crosswalk", {})
         of_row = {place: table.get(text, text.upper()) for place, text in self._numbered(given)}
-        return all(
-            mark_of(text) not in stated or of_row.get(place) in MARKS.get(mark_of(text), frozenset())
-            for place, text in self._numbered(price)
-        )
+        for place, text in self._numbered(price):
+            mark, code = mark_of(text), of_row.get(place)
+            if mark in stated and code not in MARKS.get(mark, frozenset()):
+                return self.sampled.lines[place], code or "no currency", mark
+        return None
 
     def _currency_of_name(self, price: Any) -> str | None:
         """Return the currency that the name of the price's column states."""
@@ -540,21 +556,25 @@ class _Writer:
                 self._doubt(
                     "price",
                     f"{' and '.join(map(_quoted, listed))} may each be the price: choose one",
-                    tuple(
-                        f"price = {_toml(_short(self._amount({'column': column}, marks, currency)[0]))}"
-                        for column in listed
-                    ),
+                    tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
                 )
                 self.lines.append('price = "?"')
                 return "?"
         return self._amount_line("price", spec, marks, currency)
 
+    def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
+        """Return the lines by which a column is the price: one for each reading of its amounts."""
+        made, _, choices = self._amount({"column": column}, marks, currency)
+        if choices:
+            text, readings = choices
+            return [_reading(f"price = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]
+        first = next(iter(self.sampled.values(column)), "nothing")
+        return [_reading(f"price = {_toml(_short(made))}", f'of the first item "{first}"')]
+
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
             self._line("list_price", spec | {"free_form": True, "on_error": "field"})
-        elif price == "?" and not _figures_differ(spec):
-            self.lines.append('list_price = "?"')
         else:
             self._amount_line("list_price", spec | {"on_error": "field"}, marks, None, self._habit(price))
 
@@ -580,7 +600,9 @@ class _Writer:
             self._doubt(
                 name,
                 f'"{text}" may be {" or ".join(value for value, _ in readings)}: choose one',
-                tuple(f"{name} = {_toml(_short(field))}" for _, field in readings),
+                tuple(
+                    _reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings
+                ),
             )
             self.lines.append(f'{name} = "?"')
             return "?"
@@ -656,8 +678,18 @@ def _has(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def _figures_differ(spec: Any) -> bool:
-    return isinstance(spec, dict) and bool({"thousands", "decimal", "free_form"} & spec.keys())
+def _reading(line: str, example: str) -> str:
+    """Return a line that may take the place of an open one, with what it makes of an example."""
+    return f"{line}  # {_shown(example)}"
+
+
+def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a crosswalk that a mark may have, the commonest first."""
+    return tuple(_reading(f"{_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4])
+
+
+def _day_shown(day: int | None) -> str:
+    return "no day" if day is None else str(shown(day))
 
 
 def _is_code(word: str, column: str) -> bool:

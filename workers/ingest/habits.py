@@ -155,9 +155,14 @@ def meant_by(mark: str) -> frozenset[str]:
     return frozenset(("GBP",)) if mark == "£" else MARKS.get(mark, frozenset())
 
 
+def commonest(currencies: Iterable[str]) -> list[str]:
+    """Return currencies, the commonest first."""
+    return sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
+
+
 def may_be(currencies: Iterable[str]) -> str:
     """Say which currencies a sign may mean, the commonest first."""
-    ordered = sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
+    ordered = commonest(currencies)
     if not ordered:
         return "is no currency that is known"
     return f"may be {', '.join(ordered[:4])}{' or another' if len(ordered) > 4 else ''}"

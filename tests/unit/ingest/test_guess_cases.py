@@ -1,16 +1,20 @@
 """Faults of real files: each is read right, or is a question to a person; none is guessed silently."""
 
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.main import cli
+from edge.dashboard.doubts import decided, doubts_of
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, tried
 from workers.ingest.guess import guess
-from workers.ingest.mapping import read
+from workers.ingest.mapping import parse, read
+from workers.ingest.preview import Previewer
+from workers.ingest.transform import Transformer
 
 
 def test_a_sale_price_is_the_price_in_the_currency_of_its_cell(tmp_path: Path) -> None:
@@ -179,9 +183,51 @@ def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
     (tmp_path / "m.toml").write_text(made.text)
     with pytest.raises(LoadRefused, match=r'is still "\?": choose one of the readings'):
         read(tmp_path / "m.toml")
+    loaded = []
     for choice in doubt.choices:
         (tmp_path / "m.toml").write_text(made.text.replace(f'{doubt.of} = "?"', choice))
-        read(tmp_path / "m.toml")
+        mapping = read(tmp_path / "m.toml")
+        assert parse(decided(made.text, [choice])).observations == mapping.observations
+        # What a reading says of its example is what it loads; of a price finer than its currency it loads nothing.
+        value = choice.rpartition(" is ")[2]
+        found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+        texts = [row[doubt.of] for row in found.observations]
+        loaded.append(value)
+        if doubt.of == "day":
+            assert value == "no day" or value in texts
+        else:
+            assert texts == ([f"{Decimal(value):.2f}"] if Decimal(value) == round(Decimal(value), 2) else [])
+    assert len(set(loaded)) == 2
+
+
+OPEN = """id,name,price,rrp,date,category
+1,A,"$1,234","2,345",03/04/2026,Food / Rice
+2,B,$5,6,05/04/2026,Food / Oil
+"""
+
+
+def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(OPEN)
+    made = guess(path)
+    assert {doubt.sentence: [one.line for one in doubt.readings] for doubt in doubts_of(made.text)} == {
+        f"{doubt.of}: {doubt.sentence}": list(doubt.choices) for doubt in made.doubts
+    }
+    asked = [doubt for doubt in doubts_of(made.text) if doubt.readings]
+    assert [(doubt.sentence.partition(":")[0], doubt.open) for doubt in asked] == [
+        ("category", False), ("day", True), ("price", True), ("currency", True), ("list_price", True)
+    ]  # fmt: skip
+    mapping = parse(decided(made.text, [doubt.readings[0].line for doubt in asked]))
+    found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+    assert [(row["price"], row["list_price"], row["currency"], row["day"]) for row in found.observations] == [
+        ("1234.00", "2345.00", "USD", "2026-04-03"), ("5.00", "6.00", "USD", "2026-04-05")
+    ]  # fmt: skip
+    assert [item["category"] for item in found.items] == ["food.rice", "food.oil"]
+    kept = decided(made.text, [asked[0].sentence])
+    assert 'category = "category"  #' in kept and "CHECK category" not in kept
+    assert decided(made.text, []) == made.text
+    with pytest.raises(LookupError):
+        decided(kept, [asked[0].sentence])
 
 
 @pytest.mark.parametrize(
