@@ -25,7 +25,7 @@ def test_a_file_is_uploaded_previewed_loaded_and_undone(member: Visitor, tmp_pat
     page.wait_for_url("**/dashboard/data/*")
     expect(page.locator("#mapping")).to_be_visible()  # the page follows the work by itself
     page.fill("#mapping", text)
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.locator("[data-state=previewed]")).to_be_visible()
     expect(page.get_by_role("heading", name="What a load would do")).to_be_visible()
     expect(page.get_by_role("region", name="Items")).to_contain_text("Soy milk 1L")

@@ -184,11 +184,18 @@ async def test_a_file_that_is_nothing_ends_with_a_sentence(browser: Browser, con
 async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guessed = Guess(f"# CHECK: <b>03/04</b> is of March or of April\n{MAPPING}", None, ())
+    guessed = Guess(
+        "# CHECK day: <b>03/04</b> is of March or of April\n"
+        f'# CHECK day: which?\n# CHECK   day = "<i>"  # "><script>\n{MAPPING}',
+        None,
+        (),
+    )
     monkeypatch.setattr(uploads, "guess", lambda path: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
-    assert "<li>&lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
+    assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
+    assert 'value="day = &#34;&lt;i&gt;&#34;  # &#34;&gt;&lt;script&gt;"' in browser.text
+    assert "<script>" not in browser.text and "<i>" not in browser.text
     assert "<i>Soy" not in browser.text and "&lt;i&gt;Soy" in browser.text
     assert await browser.ask("GET", f"{page}/state") == 200
 
