@@ -57,6 +57,35 @@ def workbook(rows: list[list[Any]], *more: str) -> bytes:
     return content.getvalue()
 
 
+def opendocument(rows: list[list[str]]) -> bytes:
+    """Return a sheet of cells, each written as OpenDocument does (1.3, part 3, 9.1.4): a type, its value, what is shown."""
+    kinds = {
+        "float": "value",
+        "currency": "value",
+        "percentage": "value",
+        "date": "date-value",
+        "boolean": "boolean-value",
+    }
+    cells = "".join(
+        "<table:table-row>" + "".join(
+            f'<table:table-cell office:value-type="{kind}"' + (f' office:{kinds[kind]}="{value}"' if kind in kinds else "")
+            + f"><text:p>{shown}</text:p></table:table-cell>"
+            for kind, value, shown in (cell.split("|") for cell in row)
+        ) + "</table:table-row>"
+        for row in rows
+    )  # fmt: skip
+    names = "urn:oasis:names:tc:opendocument:xmlns"
+    content = (
+        f'<office:document-content xmlns:office="{names}:office:1.0" xmlns:table="{names}:table:1.0" '
+        f'xmlns:text="{names}:text:1.0" office:version="1.3"><office:body><office:spreadsheet>'
+        f'<table:table table:name="Prices">{cells}</table:table></office:spreadsheet></office:body></office:document-content>'
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    entries = f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+    manifest = f'<manifest:manifest xmlns:manifest="{names}:manifest:1.0">{entries}</manifest:manifest>'
+    return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
+
+
 def archive(files: dict[str, str | bytes]) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -249,6 +278,37 @@ def test_cells_keep_their_type(tmp_path: Path) -> None:
     rows = [["a", "b"], *([n, cell] for n, cell in enumerate(cells))]
     found = [b for _, b in read(tmp_path, "f.xlsx", workbook(rows))]
     assert found == ["007", "7", "7.5", "4006381333931", "2026-10-01", "2026-10-01 23:30:00", "true", ""]
+
+
+OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
+
+
+def test_cells_of_excel_97_keep_their_type(tmp_path: Path) -> None:
+    columns = ["sku", "name", "ean", "price", "date", "updated", "organic"]
+    named = "".join(f'{name} = "{name}"\n' for name in columns[2:])
+    text = f'[item]\nid = "sku"\nname = "name"\n[item.attributes]\n{named}'
+    assert read(tmp_path, "f.xls", OLD_SHEET.read_bytes(), "skip_rows = 2\n", text) == [
+        ("0012", "Kaffee 500g", "0401234567893", "1299.5", "2026-10-01", "2026-10-01 23:30:00", "true"),
+        ("0013", "Zoë – 茶", "4006381333931", "0.1", "2026-02-28", "2026-02-28", "false"),
+        ("0014", "Seife", "4006381333931", "7", "2024-02-29", "", ""),
+    ]
+
+
+def test_cells_of_opendocument_keep_their_type(tmp_path: Path) -> None:
+    cells = {
+        "string||0012": "0012",
+        "float|7|7": "7",
+        "float|1299.5|1.299,50": "1299.5",
+        "float|0.1|0,10": "0.1",
+        "float|4006381333931|4,01E+12": "4006381333931",
+        "currency|1299.5|1.299,50 €": "1299.5",
+        "date|2026-10-01|1. Oktober 26": "2026-10-01",
+        "date|2026-10-01T23:30:00|01.10.26 23:30": "2026-10-01 23:30:00",
+        "boolean|true|WAHR": "true",
+        "string||Zoë – 茶 &amp; more": "Zoë – 茶 & more",
+    }
+    rows = [["string||a", "string||b"], *([f"float|{n}|{n}", cell] for n, cell in enumerate(cells))]
+    assert read(tmp_path, "f.ods", opendocument(rows)) == [(str(n), text) for n, text in enumerate(cells.values())]
 
 
 def test_the_sheet_with_rows_is_read_and_several_are_asked_about(tmp_path: Path) -> None:
