@@ -56,9 +56,10 @@ class Product(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What one load took; `reading` is the processor time of reading alone, without the load."""
+    """What one load took. `own` is the processor time of its process, without the server's; `reading` is that of reading."""
 
     seconds: float
+    own: float
     reading: float
     peak_mib: float
 
@@ -86,6 +87,7 @@ def main() -> None:
             for form, measured in found.items():
                 with servers.fresh(folder) as settings:
                     measured.append(_in_a_process(settings, folder / f"products.{form}", options.rows))
+                    print(form, measured[-1], flush=True)
     _show(found, sizes, options)
 
 
@@ -189,22 +191,22 @@ WRITERS: dict[str, Callable[[Path, Iterator[Product]], None]] = {
 def _in_a_process(settings: Settings, path: Path, rows: int) -> Measured:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
         reading = pool.submit(_read, path).result()
-        seconds, peak_mib = pool.submit(_load, settings, path, rows).result()
-    return Measured(seconds, reading, peak_mib)
+        seconds, own, peak_mib = pool.submit(_load, settings, path, rows).result()
+    return Measured(seconds, own, reading, peak_mib)
 
 
-def _load(settings: Settings, path: Path, rows: int) -> tuple[float, float]:
+def _load(settings: Settings, path: Path, rows: int) -> tuple[float, float, float]:
     gc.freeze()  # as the command does with what it imports
     mapping = parse(guess(path).text)
-    started = time.perf_counter()
+    started, own = time.perf_counter(), time.process_time()
     summary = load(settings, mapping, [path])
-    seconds = time.perf_counter() - started
+    seconds, own = time.perf_counter() - started, time.process_time() - own
     counts = summary.counts
     if (counts["rows"], counts["items_read"], counts["observations_new"]) != (rows, rows, rows):
         raise SystemExit(f"{path.name}: not every row was loaded: {counts}")
     status = Path("/proc/self/status").read_text()  # `ru_maxrss` counts the process from which this one was forked
     [peak] = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-    return seconds, int(peak) / 1024
+    return seconds, own, int(peak) / 1024
 
 
 def _read(path: Path) -> float:
@@ -221,7 +223,7 @@ def _show(found: dict[str, list[Measured]], sizes: dict[str, int], options: argp
         title=f"{options.rows:,} products, one observation each; medians of {options.rounds} rounds",
         title_justify="left",
     )
-    columns = ("form", "MB", "rows/s", "× CSV", "reading, CPU s", "peak RSS, MiB")
+    columns = ("form", "MB", "rows/s", "× CSV", "load, CPU s", "reading, CPU s", "peak RSS, MiB")
     for name in columns:
         table.add_column(name, justify="left" if name == "form" else "right")
     plain = found.get("csv")
@@ -233,6 +235,7 @@ def _show(found: dict[str, list[Measured]], sizes: dict[str, int], options: argp
             f"{sizes[form] / 1e6:,.0f}",
             f"{options.rows / statistics.median(one.seconds for one in rounds):,.0f}",
             f"{statistics.median(ratios):.2f}" if ratios else "–",
+            f"{statistics.median(one.own for one in rounds):.1f}",
             f"{statistics.median(one.reading for one in rounds):.1f}",
             f"{max(one.peak_mib for one in rounds):,.0f}",
         )
