@@ -377,6 +377,16 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
 
 
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],
+)
+def test_a_description_is_the_name_only_where_no_column_is(tmp_path: Path, header: str, column: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
+    assert f'name = "{column}"' in guess(path).text
+
+
 def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
