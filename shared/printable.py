@@ -40,3 +40,8 @@ def json_line(members: Mapping[str, Any]) -> bytes:
 
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
+
+
+def many(count: int, word: str) -> str:
+    """Return a count with the word in its number: 1 row, 1,204 rows."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -14,6 +14,7 @@ import asyncpg
 import msgspec
 from aiohttp import BodyPartReader, MultipartReader, web
 
+from edge.dashboard.doubts import decided, doubts_of
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
@@ -88,6 +89,12 @@ class UploadPages:
         scope = _operator(visitor)
         form, upload = await form_of(request), _id(request)
         mapping = form.get("mapping", "").replace("\r\n", "\n")
+        try:
+            mapping = decided(mapping, [value for name, value in form.items() if name.startswith("decision-")])
+        except LookupError:
+            raise PageError(
+                409, "The mapping has changed since this page was shown. Reload it and decide again."
+            ) from None
         if len(mapping) > _MAPPING_CHARACTERS_MAX:
             raise PageError(413, f"A mapping has {_MAPPING_CHARACTERS_MAX:,} characters at most here; use the command.")
         statements: dict[str, tuple[Any, ...]] = {
@@ -162,15 +169,13 @@ def _plain(name: str) -> str:
 
 
 def _shown(upload: asyncpg.Record) -> dict[str, Any]:
-    """Return what a page shows of an upload: among others the lines of its mapping on which a person must decide."""
+    """Return what a page shows of an upload: among others what a person must decide of its mapping."""
     outcome = msgspec.json.decode(upload["outcome"]) if upload["outcome"] else {}
-    lines = (upload["mapping"] or "").splitlines()
-    doubts = [line.removeprefix("# CHECK").lstrip(": ") for line in lines if line.startswith("# CHECK")]
     tables = {kind: rows for kind, rows in outcome.get("rows", {}).items() if rows}
     return {
         "upload": upload,
         "working": upload["state"] in _WORKING,
-        "doubts": doubts,
+        "doubts": doubts_of(upload["mapping"] or ""),
         "tables": tables,
         "sentences": outcome.get("sentences", []),
         "fraction": upload["bytes_done"] / upload["bytes"],

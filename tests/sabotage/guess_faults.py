@@ -10,6 +10,13 @@ _WRITER = "workers/ingest/guess.py"
 
 GUESS_FAULTS = (
     fault(
+        "a description is taken for the name beside it",
+        "workers/ingest/column_roles.py",
+        '        roles.setdefault("name", described)\n',
+        '        roles["name"] = described\n',
+        "tests/unit/ingest/test_guess_cases.py::test_a_description_is_the_name_only_where_no_column_is",
+    ),
+    fault(
         "the currency that one price states is that of all",
         _WRITER,
         "elif not stated or bare > total - bare:",

@@ -7,6 +7,27 @@ _RESULTS = "tests/service/dashboard/test_results.py"
 
 PAGE_FAULTS = (
     fault(
+        "the first reading of a doubt is taken, whichever was chosen",
+        "edge/dashboard/doubts.py",
+        "            if reading.line == decision:\n                return doubt, reading\n",
+        "            if doubt.readings:\n                return doubt, doubt.readings[0]\n",
+        "tests/service/dashboard/test_uploads.py::test_doubts_are_decided_by_a_click",
+    ),
+    fault(
+        "a decision that the mapping lacks is ignored",
+        "edge/dashboard/uploads.py",
+        "        except LookupError:\n",
+        "        except ZeroDivisionError:\n",
+        "tests/service/dashboard/test_uploads.py::test_doubts_are_decided_by_a_click",
+    ),
+    fault(
+        "the example of a reading is another than what it loads",
+        "workers/ingest/guess.py",
+        """f'"{text}" is {_day_shown(read[form])}'""",
+        """f'"{text}" is {_day_shown(read[forms[0]])}'""",
+        "tests/unit/ingest/test_guess_cases.py::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+    ),
+    fault(
         "a line lies below another one of equal values",
         "edge/docs/static/plots.js",
         "lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane);",

@@ -2,8 +2,11 @@
 
 import calendar
 import re
+import unicodedata
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from babel import Locale
 
 from shared.clock import utc_now
 
@@ -25,6 +28,13 @@ _SPELLED = {"%F": _ISO, "%T": "%H:%M:%S", "%R": "%H:%M", "%D": "%m/%d/%y", "%e":
 _COUNTED = re.compile(r"%[jUWGV]")
 _ADJACENT = re.compile(r"%[YmdyjHMSGVUW]%[YmdyjHMSGVUW]")
 _TIME = re.compile(r"%[HIMSfpzZX]")
+_MONTH_NAME = re.compile(r"%-?([bB])")
+_WIDTHS = {"B": "wide", "b": "abbreviated"}
+_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pl", "pt")
+# A month's name, with the point that many languages put behind a short one.
+_WORD = re.compile(r"[^\W\d_]+\.?")
+# The first of a month in French, Italian and Portuguese: 1er mars, 1º marzo.
+_FIRST = re.compile(r"^1(?:er|º|°)(?= )")
 _YEAR_DIRECTIVES = set("YyGxc")
 _DAY_DIRECTIVES = set("djaAuwxc")
 _MONTH_DIRECTIVES = set("mbB")
@@ -80,6 +90,9 @@ def _day(text: str, form: str) -> date | None:
     # Python's own parser would also take 2026-2-3 and, for %Y, years of fewer digits.
     if form == _ISO and not _ISO_TEXT.fullmatch(text):
         return None
+    named = _MONTH_NAME.search(form)
+    if named:
+        text = _in_english(text, named[1])
     try:
         moment = datetime.strptime(text, _of_python(form))
         if not _reads_back(text, moment, _of_python(form)):
@@ -87,6 +100,31 @@ def _day(text: str, form: str) -> date | None:
         return _completed(moment.astimezone(UTC).date() if moment.tzinfo else moment.date(), form)
     except (ValueError, OverflowError):
         return None
+
+
+def _in_english(text: str, directive: str) -> str:
+    """Return the text of a day with the month's name as Python's parser knows it."""
+    names = _month_names(directive)
+    whole = unicodedata.normalize("NFC", _FIRST.sub("1", text))
+    return _WORD.sub(lambda word: names.get(_bare(word[0]), word[0]), whole)
+
+
+@cache
+def _month_names(directive: str) -> dict[str, str]:
+    """Return the months of all languages, without accents, with their English names: no name is that of two months."""
+    width, english = _WIDTHS[directive], calendar.month_name if directive == "B" else calendar.month_abbr
+    return {
+        _bare(name): english[number]
+        for language in _LANGUAGES
+        for use in ("format", "stand-alone")
+        for number, name in Locale(language).months[use][width].items()
+    }
+
+
+def _bare(word: str) -> str:
+    """Return a word in lower case, without its accents and the point behind it: files leave these out."""
+    letters = unicodedata.normalize("NFKD", word.casefold().rstrip("."))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _reads_back(text: str, moment: datetime, form: str) -> bool:

@@ -90,7 +90,7 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         "currency": lambda cells: share_of(cells, lambda text: text.upper() in MARKS or text in MARKS) >= MOSTLY,
         "gtin": lambda cells: share_of(cells, lambda text: fits_gtin(text) or is_shortened(text)) >= HALF,
         "url": lambda cells: share_of(cells, is_address) >= HALF,
-        "name": lambda cells: share_of(cells, is_text) >= HALF,
+        **dict.fromkeys(("name", "description"), lambda cells: share_of(cells, is_text) >= HALF),
         "brand": lambda cells: share_of(cells, is_address) < HALF,
         "id": lambda cells: not any(map(is_shortened, cells)),
     }
@@ -108,9 +108,12 @@ def by_names(sampled: Sample) -> dict[str, Any]:
         if checks[role](cells) if cells and role in checks else bool(cells) or role == "sale_price":
             taken[column] = role
             roles.setdefault(role, []).append(column)
+    described = roles.pop("description", None)
+    if described:
+        roles.setdefault("name", described)
     _by_cells(sampled, roles, taken)
     _by_name_alone(sampled, roles, taken)
-    if "id" not in roles and "name" not in roles and "name" not in map(role_of, sampled.twice):
+    if "id" not in roles and "name" not in roles and not {"name", "description"} & set(map(role_of, sampled.twice)):
         raise LoadRefused(_no_items(sampled))
     return _fields(sampled, roles)
 

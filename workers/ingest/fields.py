@@ -143,7 +143,8 @@ class Field:
     format: tuple[str, ...] = key(
         "Of days: one format or several, tried in order, as in `strptime`. `%-d` and `%-m` allow numbers without a "
         "leading zero; `%Y` or `%Y-%m` alone means the last day of that year or month; a time with a zone gives "
-        "the day in UTC; `excel` is a spreadsheet's serial number, whose day 1 is 1900-01-01.",
+        "the day in UTC; `%B` and `%b` are a month's name, long or short, in English, German, French, Spanish, "
+        "Italian, Dutch, Polish or Portuguese; `excel` is a spreadsheet's serial number, whose day 1 is 1900-01-01.",
         'day = { column = "date", format = ["%Y-%m-%d", "%d.%m.%Y"] }',
         default=("%Y-%m-%d",),
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.money import CODES, MARKS, minor_digits
+from shared.printable import many
 from workers.ingest.calendar_days import parsed, shown, today
 from workers.ingest.column_roles import WHOLE, by_names, is_exactly_price, name_score, role_names, role_of
 from workers.ingest.habits import (
@@ -21,6 +22,7 @@ from workers.ingest.habits import (
     HALF,
     MOSTLY,
     bare_digits,
+    commonest,
     counted_once,
     day_formats,
     differ,
@@ -46,7 +48,10 @@ _UNIT_OF_WEIGHT = re.compile(r"(?:^|\W)(kg|g|kilogram|gramm?e?s?)(?:\W|$)")
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What a person should look at: of which field, why, and the lines of which one may take its place."""
+    """What a person should look at: of which field, why, and the lines of which one may take its place.
+
+    A choice ends with a comment: what it makes of an example. `edge.dashboard.doubts` reads them from the text.
+    """
 
     of: str
     sentence: str
@@ -106,7 +111,8 @@ class _Writer:
         source = re.sub(r"[^a-z0-9]+", "_", self.path.name.split(".")[0].lower()).strip("_") or "source"
         source = source if source[0].isalpha() else f"s_{source}"
         rows = len(self.sampled.rows)
-        self.lines.append(f"# A first mapping, guessed from the first {rows:,} rows of the file.")
+        sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
+        self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
         self.lines.append(
             "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest check` with the file."
         )
@@ -144,7 +150,7 @@ class _Writer:
     def _given(self, spec: Any) -> str:
         if not _columns(spec):
             return ""
-        return f"{len(self._cells(spec)):,} of {len(self.sampled.rows):,} cells"
+        return f"{len(self._cells(spec)):,} of {many(len(self.sampled.rows), 'cell')}"
 
     def _cells(self, spec: Any) -> list[str]:
         """Return the texts of a field, of rows that have one."""
@@ -197,7 +203,7 @@ class _Writer:
                     'column is a part of the id, as in id = ["shop", "sku"]',
                 )
                 break
-        self._line("id", spec, f"{distinct:,} distinct in {len(self.sampled.rows):,} rows" if cells else "")
+        self._line("id", spec, f"{distinct:,} distinct in {many(len(self.sampled.rows), 'row')}" if cells else "")
 
     def _name(self, spec: Any) -> None:
         item = self.fields["item"]
@@ -225,7 +231,8 @@ class _Writer:
         if absent:
             lines = ", ".join(str(self.sampled.lines[place]) for place in absent[:3])
             total = " (the last one seems to be a total)" if absent == [rows - 1] and rows > 1 else ""
-            self._doubt(name, f"{len(absent):,} of {rows:,} rows have none and are rejected: line {lines}{total}")
+            without = f"{len(absent):,} of {many(rows, 'row')} {_has(len(absent))} none"
+            self._doubt(name, f"{without} and {_is(len(absent))} rejected: line {lines}{total}")
 
     def _category(self, levels: list[Any]) -> None:
         made = list(levels)
@@ -236,8 +243,8 @@ class _Writer:
                 made = [levels[0] | {"split": mark}]
             elif mark:
                 whole = next(text for text in cells if mark in text)
-                path = _toml(levels[0] | {"split": mark})
-                self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (f"category = {path}",))
+                path = _reading(f"category = {_toml(levels[0] | {'split': mark})}", whole.replace(mark, " > "))
+                self._doubt("category", f'is "{whole}" a path of several levels? If so, write', (path,))
         widest = f"{self._given(made[0])}, from the widest" if len(made) > 1 else self._given(made[0])
         self._line("category", made[0] if len(made) == 1 else made, widest)
 
@@ -264,7 +271,7 @@ class _Writer:
                 "gtin", f"the check digit of {len(wrong):,} of {len(texts):,} does not fit: {self._examples(wrong)}"
             )
         fit = sum(map(fits_gtin, texts))
-        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {len(texts):,} cells fit")
+        self._line("gtin", spec | keys, f"the check digits of {fit:,} of {many(len(texts), 'cell')} fit")
 
     def _attributes(self, specs: dict[str, Any]) -> None:
         lines_before = len(self.lines)
@@ -280,7 +287,8 @@ class _Writer:
         cells = self._cells(spec)
         with_unit = sum(quantity(text, "kg") is not None for text in cells)
         if with_unit >= HALF * len(cells):
-            self._line("weight_kg", spec | {"unit": "kg"}, f"{with_unit:,} of {len(cells):,} cells end with a weight")
+            evidence = f"{with_unit:,} of {many(len(cells), 'cell')} {_has(with_unit)} a weight at the end"
+            self._line("weight_kg", spec | {"unit": "kg"}, evidence)
             return
         named = _UNIT_OF_WEIGHT.search(plain(spec["column"]))
         plain_numbers = all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", text, re.ASCII) for text in cells)
@@ -320,7 +328,7 @@ class _Writer:
                 "units",
                 f"{_quoted(_columns(units)[0])} is not used: it may be the stock. If it is the number of units that "
                 "were sold at the price, add",
-                (f"units = {_toml(_short(units))}",),
+                (_reading(f"units = {_toml(_short(units))}", f"{self._cells(units)[0]} units at that price"),),
             )
 
     def _day(self, spec: Any) -> None:
@@ -333,7 +341,10 @@ class _Writer:
                 self._doubt(
                     "day",
                     f'no column is a day, and the file\'s name has one ("{dated[0]}"): is it that of the prices?',
-                    (f"day = {by_name}", "day = { load_day = true }"),
+                    (
+                        _reading(f"day = {by_name}", f"the prices are of {dated[0]}"),
+                        _reading("day = { load_day = true }", "the prices are of the day on which they are loaded"),
+                    ),
                 )
                 self.lines.append('day = "?"')
                 return
@@ -363,15 +374,15 @@ class _Writer:
             for form in fitting[1:]:
                 del fits[form]
         unread_cells = [(place, text) for place, text in numbered if parsed(text, tuple(fits)) is None]
+        total = len(texts)
         if unread_cells:
-            shown_cells = self._examples(unread_cells)
-            self._doubt("day", f"{len(unread_cells):,} of {len(texts):,} are no day and are rejected: {shown_cells}")
+            count, shown_cells = len(unread_cells), self._examples(unread_cells)
+            self._doubt("day", f"{count:,} of {total:,} {_is(count)} no day and {_is(count)} rejected: {shown_cells}")
         days = [day for text in texts if (day := parsed(text, tuple(fits))) is not None]
         late = [text for text in texts if (day := parsed(text, tuple(fits))) is not None and day > today() + 1]
         if late:
-            self._doubt(
-                "day", f'{len(late):,} of {len(texts):,} days are in the future and are rejected, such as "{late[0]}"'
-            )
+            future = f"{len(late):,} of {many(total, 'day')} {_is(len(late))} in the future"
+            self._doubt("day", f'{future} and {_is(len(late))} rejected, such as "{late[0]}"')
         if not self.shape and name_score(_columns(spec)[0], dict(role_names())["day"]) < WHOLE - 50:
             self._doubt("day", f"is {_quoted(_columns(spec)[0])} the day of the price?")
         span = f", {shown(min(days))} to {shown(max(days))}" if days else ""
@@ -379,7 +390,7 @@ class _Writer:
         self._line(
             "day",
             spec if forms == ["%Y-%m-%d"] else spec | {"format": forms[0] if len(forms) == 1 else forms},
-            f"{len(days):,} of {len(texts):,} cells are days{span}",
+            f"{len(days):,} of {many(len(texts), 'cell')} {_has(len(days))} a day{span}",
         )
 
     def _doubt_of_order(self, spec: Any, text: str, *forms: str) -> None:
@@ -388,7 +399,10 @@ class _Writer:
         self._doubt(
             "day",
             f'"{text}" may be {said}: write the order of day and month',
-            tuple(f"day = {_toml(spec | {'format': form})}" for form in forms),
+            tuple(
+                _reading(f"day = {_toml(spec | {'format': form})}", f'"{text}" is {_day_shown(read[form])}')
+                for form in forms
+            ),
         )
         self.lines.append('day = "?"')
 
@@ -414,14 +428,18 @@ class _Writer:
             codes = set(cells)
             given = self._of_column(given, codes)
             fixed = next(iter(codes)) if len(codes) == 1 and codes <= CODES else None
-            agree = self._agree(price, given, stated)
-            if stated and not agree:
+            apart = self._disagreement(price, given, stated)
+            if apart is not None:
+                line, of_row, mark = apart
                 seen = ", ".join(map(_quoted, stated))
                 of_each, _ = self._of_each_price(price, stated)
                 self._doubt(
                     "currency",
                     f"the prices state {seen}, and {_quoted(_columns(given)[0])} says otherwise: which is right?",
-                    (f"currency = {_toml(_short(given))}", f"currency = {of_each}"),
+                    (
+                        _reading(f"currency = {_toml(_short(given))}", f"line {line} is in {of_row}"),
+                        _reading(f"currency = {of_each}", f"line {line} is in {mark}"),
+                    ),
                 )
                 self.lines.append('currency = "?"')
             else:
@@ -438,24 +456,24 @@ class _Writer:
                 seen = ", ".join(map(_quoted, stated))
                 some = f"{total - bare:,} of {total:,} prices have {seen}, and the others nothing"
                 sentence = some if stated else "neither a column nor the prices say it"
-                self._doubt(
-                    "currency", f"{sentence}: write the code of the currency", ('currency = { constant = "EUR" }',)
+                examples = tuple(
+                    _reading(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
+                    for code in COMMON[:3]
                 )
+                self._doubt("currency", f"{sentence}: write its code, such as", examples)
                 self.lines.append('currency = "?"')
         else:
             of_each, open_marks = self._of_each_price(price, stated)
             for mark in open_marks:
-                meant = meant_by(mark)
-                said = may_be(meant)
                 example = next(text for _, text in numbered if mark_of(text) == mark)
-                self._doubt("currency", f'"{mark}", as in "{example}", {said}: write its code in place of "?"')
+                sentence = f'"{mark}", as in "{example}", {may_be(meant_by(mark))}: write its code in place of "?"'
+                self._doubt("currency", sentence, _codes_of(mark, meant_by(mark)))
             self._pounds(stated)
             if bare:
                 without = [(place, text) for place, text in numbered if not mark_of(text)]
-                self._doubt(
-                    "currency", f"{bare:,} of {total:,} prices state none and are rejected: {self._examples(without)}"
-                )
-            self.lines.append(f"currency = {of_each}  # {total - bare:,} of {total:,} prices state their own")
+                some = f"not stated by {bare:,} of {many(total, 'price')}, which {_is(bare)} rejected"
+                self._doubt("currency", f"{some}: {self._examples(without)}")
+            self.lines.append(f"currency = {of_each}  # stated by {total - bare:,} of {many(total, 'price')}")
             marks = list(stated)
             known = {mark: meant_by(mark) for mark in stated}
             fixed = next(iter(known[marks[0]])) if len(marks) == 1 and len(known[marks[0]]) == 1 and not bare else None
@@ -471,10 +489,10 @@ class _Writer:
         meant = {code: meant_by(code) or meant_by(code.upper()) for code in sorted(codes)}
         table = {code: next(iter(found)) if len(found) == 1 else "?" for code, found in meant.items()}
         for code in (code for code, one in table.items() if one == "?"):
-            said = may_be(meant[code])
-            self._doubt(
-                "currency", f'"{code}" {said}: write its code in place of "?", or leave it out to reject its rows'
+            sentence = (
+                f'"{code}" {may_be(meant[code])}: write its code in place of "?", or leave it out to reject its rows'
             )
+            self._doubt("currency", sentence, _codes_of(code, meant[code]))
         self._pounds(table)
         return spec | {"crosswalk": table}
 
@@ -482,14 +500,15 @@ class _Writer:
         if "£" in marks:
             self._doubt("currency", '"£" is taken for GBP: Egypt, Lebanon and others write it too')
 
-    def _agree(self, price: Any, given: Any, stated: Counter[str]) -> bool:
-        """Return whether each price that states a currency states that of its row."""
+    def _disagreement(self, price: Any, given: Any, stated: Counter[str]) -> tuple[int, str, str] | None:
+        """Return the first line whose price states another currency than its row: the line and both of them."""
         table = given.get("crosswalk", {})
         of_row = {place: table.get(text, text.upper()) for place, text in self._numbered(given)}
-        return all(
-            mark_of(text) not in stated or of_row.get(place) in MARKS.get(mark_of(text), frozenset())
-            for place, text in self._numbered(price)
-        )
+        for place, text in self._numbered(price):
+            mark, code = mark_of(text), of_row.get(place)
+            if mark in stated and code not in MARKS.get(mark, frozenset()):
+                return self.sampled.lines[place], code or "no currency", mark
+        return None
 
     def _currency_of_name(self, price: Any) -> str | None:
         """Return the currency that the name of the price's column states."""
@@ -537,21 +556,25 @@ class _Writer:
                 self._doubt(
                     "price",
                     f"{' and '.join(map(_quoted, listed))} may each be the price: choose one",
-                    tuple(
-                        f"price = {_toml(_short(self._amount({'column': column}, marks, currency)[0]))}"
-                        for column in listed
-                    ),
+                    tuple(line for column in listed for line in self._prices_of(column, marks, currency)),
                 )
                 self.lines.append('price = "?"')
                 return "?"
         return self._amount_line("price", spec, marks, currency)
 
+    def _prices_of(self, column: str, marks: list[str], currency: str | None) -> list[str]:
+        """Return the lines by which a column is the price: one for each reading of its amounts."""
+        made, _, choices = self._amount({"column": column}, marks, currency)
+        if choices:
+            text, readings = choices
+            return [_reading(f"price = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings]
+        first = next(iter(self.sampled.values(column)), "nothing")
+        return [_reading(f"price = {_toml(_short(made))}", f'of the first item "{first}"')]
+
     def _list_price(self, spec: Any, marks: list[str], price: Any) -> None:
         stated = {mark_of(text) for text in self._cells(spec)} - {""}
         if stated and (len(marks) > 1 or not stated <= set(marks)):  # one that states another currency is an error
             self._line("list_price", spec | {"free_form": True, "on_error": "field"})
-        elif price == "?" and not _figures_differ(spec):
-            self.lines.append('list_price = "?"')
         else:
             self._amount_line("list_price", spec | {"on_error": "field"}, marks, None, self._habit(price))
 
@@ -577,32 +600,30 @@ class _Writer:
             self._doubt(
                 name,
                 f'"{text}" may be {" or ".join(value for value, _ in readings)}: choose one',
-                tuple(f"{name} = {_toml(_short(field))}" for _, field in readings),
+                tuple(
+                    _reading(f"{name} = {_toml(_short(field))}", f'"{text}" is {value}') for value, field in readings
+                ),
             )
             self.lines.append(f'{name} = "?"')
             return "?"
         if name == "price" and len(unread) > len(cells) / 2:
             named = _quoted(_columns(spec)[0])
-            most = f"{len(unread):,} of {len(cells):,} cells cannot be read"
+            most = f"{len(unread):,} of {many(len(cells), 'cell')} cannot be read"
             self._doubt(name, f"{named} seems to be the price, and {most}: {self._examples(unread)}")
             self.lines.append('price = "?"')
             return "?"
-        if unread:
-            self._doubt(
-                name,
-                f"{len(unread):,} of {len(cells):,} cells cannot be read and are rejected: {self._examples(unread)}",
-            )
         negative = [(place, text) for place, text in cells if re.match(r"\W*[-\u2212]\s*\W?[0-9]", text)]
-        if negative and name == "price":
-            self._doubt(
-                name, f"{len(negative):,} of {len(cells):,} are negative and are rejected: {self._examples(negative)}"
-            )
         zero = [(place, text) for place, text in cells if re.fullmatch(r"[^1-9]*0[^1-9]*", text)]
-        if zero:
-            self._doubt(
-                name, f"{len(zero):,} of {len(cells):,} are zero and are loaded as such: {self._examples(zero)}"
-            )
-        self._line(name, made, f"{len(cells) - len(unread):,} of {len(cells):,} cells are amounts")
+        for some, what, end in (
+            (unread, "cannot be read", "rejected"),
+            (negative if name == "price" else [], f"{_is(len(negative))} negative", "rejected"),
+            (zero, f"{_is(len(zero))} zero", "loaded as such"),
+        ):
+            if some:
+                count = f"{len(some):,} of {many(len(cells), 'cell')}"
+                self._doubt(name, f"{count} {what} and {_is(len(some))} {end}: {self._examples(some)}")
+        amounts = len(cells) - len(unread)
+        self._line(name, made, f"{amounts:,} of {many(len(cells), 'cell')} {_has(amounts)} an amount")
         return made
 
     def _amount(self, spec: Any, marks: list[str], currency: str | None) -> tuple[Any, list[tuple[int, str]], Any]:
@@ -649,8 +670,26 @@ class _Writer:
             self.lines += [f"# {_quoted(column)}: {_described(self.sampled.values(column))}" for column in rest]
 
 
-def _figures_differ(spec: Any) -> bool:
-    return isinstance(spec, dict) and bool({"thousands", "decimal", "free_form"} & spec.keys())
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _reading(line: str, example: str) -> str:
+    """Return a line that may take the place of an open one, with what it makes of an example."""
+    return f"{line}  # {_shown(example)}"
+
+
+def _codes_of(mark: str, currencies: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a crosswalk that a mark may have, the commonest first."""
+    return tuple(_reading(f"{_toml({mark: code})[2:-2]}", f"{mark} is {code}") for code in commonest(currencies)[:4])
+
+
+def _day_shown(day: int | None) -> str:
+    return "no day" if day is None else str(shown(day))
 
 
 def _is_code(word: str, column: str) -> bool:
@@ -690,7 +729,7 @@ def _columns_within(value: Any) -> list[str]:
 def _described(cells: list[str]) -> str:
     distinct = list(dict.fromkeys(cells))
     listed = ", ".join(_quoted(text[:40]) for text in distinct[:3])
-    return f"{len(distinct):,} distinct in {len(cells):,} cells: {listed}" if cells else "always empty"
+    return f"{len(distinct):,} distinct in {many(len(cells), 'cell')}: {listed}" if cells else "always empty"
 
 
 def _short(spec: Any) -> Any:

@@ -26,7 +26,8 @@ _FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y", "%Y年%-m月%-d日", "%Y-%m", "%Y",
+    "%d.%m.%Y %H:%M", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y",
+    "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d de %b de %Y", "%Y年%-m月%-d日", "%Y-%m", "%Y",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p")
 EITHER_ORDER = (
@@ -154,9 +155,14 @@ def meant_by(mark: str) -> frozenset[str]:
     return frozenset(("GBP",)) if mark == "£" else MARKS.get(mark, frozenset())
 
 
+def commonest(currencies: Iterable[str]) -> list[str]:
+    """Return currencies, the commonest first."""
+    return sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
+
+
 def may_be(currencies: Iterable[str]) -> str:
     """Say which currencies a sign may mean, the commonest first."""
-    ordered = sorted(currencies, key=lambda code: (COMMON.index(code) if code in COMMON else len(COMMON), code))
+    ordered = commonest(currencies)
     if not ordered:
         return "is no currency that is known"
     return f"may be {', '.join(ordered[:4])}{' or another' if len(ordered) > 4 else ''}"

@@ -11,7 +11,7 @@ from shared.errors import LoadRefused
 from workers.ingest.alt_names import alt_names_file
 from workers.ingest.mapping import Mapping
 
-LAYOUT = 2
+LAYOUT = 3
 """Raise it whenever the same files and mapping would be read otherwise, so that loaded files are read again."""
 
 

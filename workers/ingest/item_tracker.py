@@ -155,7 +155,7 @@ class ItemTracker:
 
     def _add(self, new: list[str]) -> None:
         number = len(self._numbers)
-        self._make_room(number, number + len(new))
+        self._make_room(number + len(new))
         self._numbers.update((source_id, number + n) for n, source_id in enumerate(new))
         iids, keys = mint_all(self._source, new)
         for n, source_id in enumerate(new) if self._iids else ():
@@ -168,11 +168,11 @@ class ItemTracker:
         self._arrays["key"][number : number + len(new)] = keys
         self.iids += iids
 
-    def _make_room(self, number: int, needed: int) -> None:
+    def _make_room(self, needed: int) -> None:
         if needed > len(self._arrays["key"]):
             size = max(_GROWTH, needed * 2)
             empty = {"key": 0, "content": 0, "first": LATEST, "last": NO_DAY, "newest": NO_DAY}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
-                grown[:number] = old
+                grown[: len(old)] = old
                 self._arrays[name] = grown

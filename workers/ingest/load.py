@@ -72,13 +72,14 @@ def load(
     *,
     merges_allowed: bool = False,
     dry_run: bool = False,
+    see: Callable[[Transformed], None] = lambda shaped: None,
     buffers: LoadBuffers = DEFAULT_BUFFERS,
 ) -> Summary:
     """Load files through a mapping and return what came of it; `report_progress` hears the bytes read so far.
 
     `merges_allowed`: whether more than a tenth of the index may be merged by it. `dry_run`: do everything, and roll it
-    back. Raises LoadRefused where a file or the mapping cannot be used, or nothing that was read; nothing of the load
-    is kept then but its reason.
+    back. `see` is called with what is made of the rows, for those who show some. Raises LoadRefused where a file or the
+    mapping cannot be used, or nothing that was read; nothing of the load is kept then but its reason.
     """
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with (
@@ -92,7 +93,7 @@ def load(
             linking = Linking(settings.match_dir, merges_allowed)
             # What a dry run would log is in the transaction that it rolls back.
             kept = connection if dry_run else log
-            loading = _Load(settings, mapping, files, report_progress, connection, kept, lookup, linking, buffers)
+            loading = _Load(settings, mapping, files, report_progress, connection, kept, lookup, linking, buffers, see)
             return loading.run(dry_run=dry_run)
 
 
@@ -108,6 +109,7 @@ class _Load:
         lookup: Connection,
         linking: Linking,
         buffers: LoadBuffers,
+        see: Callable[[Transformed], None],
     ) -> None:
         self._settings = settings
         self._mapping = mapping
@@ -118,6 +120,7 @@ class _Load:
         self._lookup = lookup  # of its own: it is used by the thread that reads ahead
         self._linking = linking
         self._buffers = buffers
+        self._see = see
         self._rows = 0
         self._inputs: bytes | None = None
         self._dayless = False
@@ -206,6 +209,7 @@ class _Load:
                     stage.take_observations(ready)
                     continue
                 shaped, items = ready
+                self._see(shaped)
                 self._keep(shaped.rejects)
                 self._rows += shaped.rows
                 counts.update(shaped.counts)

@@ -1,4 +1,4 @@
-"""A preview of a load, without loading anything: the files are read whole, and the first of each kind is kept."""
+"""A preview of a load: of the rows that are read, by it or without loading anything, the first of each kind is kept."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ from shared.errors import LoadRefused
 from shared.money import to_text
 from workers.ingest import calendar_days, factors, readers
 from workers.ingest.batches import Batch, Reject
+from workers.ingest.figures import StageFigure
 from workers.ingest.mapping import Mapping
 from workers.ingest.reject_log import nothing_used
 from workers.ingest.transform import ItemRow, Transformed, Transformer
@@ -58,19 +59,34 @@ class Previewer:
         self._shown = shown
         self._unpacked_bytes_max = unpacked_bytes_max
         self._report_progress = report_progress
+        # Of what is shown, by its key: a load hands over the items of a batch after its observations.
         self._names: dict[int, str] = {}
+        self._shown_keys: set[int] = set()
+        self._observations: list[tuple[Any, str]] = []
+        self._figures: list[StageFigure] = []
         self._preview = Preview()
 
     def of_items(self, files: list[Path], transformer: Transformer) -> Preview:
         """Return what a mapping of items gives."""
         for path, batch in self._batches(files):
-            shaped = transformer.shape(batch, path)
-            self._preview.counts["rows"] += shaped.rows
-            self._preview.counts.update(shaped.counts)
-            self._keep_rejects(shaped.rejects)
-            self._keep(shaped)
+            self.see(transformer.shape(batch, path))
         self._preview.counts["items_read"] = len(transformer.registry)
-        return self._preview
+        return self.preview()
+
+    def see(self, shaped: Transformed) -> None:
+        """Keep what is to be shown of rows that are loaded, or would be."""
+        self._preview.counts["rows"] += shaped.rows
+        self._preview.counts.update(shaped.counts)
+        self._keep_rejects(shaped.rejects)
+        self._keep(shaped)
+
+    def preview(self) -> Preview:
+        """Return what was kept."""
+        preview = self._preview
+        preview.observations = [self._observation(row, channel) for row, channel in self._observations]
+        stages = [self._stage_figure(figure) for figure in self._figures]
+        preview.impacts += stages[: self._shown - len(preview.impacts)]
+        return preview
 
     def of_factors(self, files: list[Path]) -> Preview:
         """Return what a mapping of factors gives."""
@@ -102,8 +118,19 @@ class Previewer:
 
     def _keep(self, shaped: Transformed) -> None:
         preview = self._preview
-        if len(self._names) < self._shown:
-            self._names |= {item.key: item.name or item.iid for item in shaped.items[: 10 * self._shown]}
+        if shaped.observations is not None:
+            preview.counts["observations_read"] += len(shaped.observations)
+            for row in shaped.observations[: self._shown - len(self._observations)]:
+                self._observations.append((row.copy(), shaped.channels[row["channel"]]))
+                self._shown_keys.add(int(row["item"]))
+        for figure in shaped.stage_figures[: self._shown - len(self._figures)]:
+            self._figures.append(figure)
+            self._shown_keys.add(figure.key)
+        if not self._shown_keys or self._shown_keys - self._names.keys():
+            early = len(self._names) < self._shown
+            for place, item in enumerate(shaped.items):
+                if item.key in self._shown_keys or (early and place < 10 * self._shown):
+                    self._names[item.key] = item.name or item.iid
         for item in shaped.items[: self._shown - len(preview.items)]:
             preview.items.append(_item(item))
         for item in shaped.items if self._mapping.impacts else ():
@@ -114,21 +141,18 @@ class Previewer:
                     per_unit = f"{item.impacts[impact.indicator]:f}"
                     row = {"item": item.name, "indicator": impact.indicator, "per_unit": per_unit}
                     preview.impacts.append({**row, "stage": None})
-        for figure in shaped.stage_figures[: self._shown - len(preview.impacts)]:
-            named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}
-            preview.impacts.append({**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage})
-        if shaped.observations is not None:
-            preview.counts["observations_read"] += len(shaped.observations)
-            for row in shaped.observations[: self._shown - len(preview.observations)]:
-                preview.observations.append(self._observation(row, shaped.channels))
 
-    def _observation(self, row: Any, channels: list[str]) -> dict[str, Any]:
+    def _stage_figure(self, figure: StageFigure) -> dict[str, Any]:
+        named = {"item": self._names.get(figure.key, "…"), "indicator": figure.impact.indicator}
+        return {**named, "per_unit": f"{figure.per_unit:f}", "stage": figure.stage}
+
+    def _observation(self, row: Any, channel: str) -> dict[str, Any]:
         currency = row["currency"].decode()
         listed = int(row["list"])
         return {
             "item": self._names.get(int(row["item"]), "…"),
             "day": str(calendar_days.shown(int(row["day"]))),
-            "channel": channels[row["channel"]],
+            "channel": channel,
             "kind": "sale" if row["kind"] == b"s" else "listing",
             "price": to_text(int(row["price"]), currency),
             "list_price": None if listed < 0 else to_text(listed, currency),

@@ -25,6 +25,8 @@ _SAFE: dict[str, Any] = {
     "huge_tree": False,
     "remove_comments": True,
     "remove_pis": True,
+    # The text is UTF-8 by now, whatever the document declares of the file.
+    "encoding": "utf-8",
 }
 
 Row = dict[str, str]

@@ -111,8 +111,7 @@ def _of_text(name: str, stream: Callable[[str], Peeked]) -> Sample:
     raw = _beginning(stream("utf-8"))
     if not raw.strip():
         raise LoadRefused("the file is empty")
-    # XML states its encoding itself, and its reader heeds that.
-    encoding, doubts = ("utf-8", []) if raw.lstrip().startswith(b"<") else _encoding(raw)
+    encoding, doubts = _encoding(raw)
     keys = {"encoding": encoding} if encoding != "utf-8" else {}
     form = form_of_text(name, stream(encoding).beginning)
     if form == "xml":

@@ -1,5 +1,6 @@
 """What a load came to, in words for a person."""
 
+from shared.printable import many
 from workers.ingest.load import Summary
 from workers.ingest.reject_log import reasons
 
@@ -12,12 +13,12 @@ def sentences(summary: Summary, *, dry_run: bool = False) -> list[str]:
     waiting = counts.get("pairs_waiting", 0)
     hint = "" if dry_run else "; `itemindex matches list` shows them"
     return [
-        f"Read: {_many(counts['rows'], 'row')}, of which {counts['rows'] - counts['rejected']:,} could be used.",
+        f"Read: {many(counts['rows'], 'row')}, of which {counts['rows'] - counts['rejected']:,} could be used.",
         f"Changed: {_changes(summary)}.",
         *_refusals(summary, dry_run=dry_run),
         *_links("Joined", "part of another article now", counts.get("items_merged", 0), summary.joined),
         *_links("Came apart", "no longer part of their article", counts.get("items_parted", 0), summary.parted),
-        f"Waiting for a person: {_many(waiting, 'pair') + ' of items' + hint if waiting else 'nothing'}.",
+        f"Waiting for a person: {many(waiting, 'pair') + ' of items' + hint if waiting else 'nothing'}.",
     ]
 
 
@@ -38,7 +39,7 @@ def _refusals(summary: Summary, *, dry_run: bool) -> list[str]:
     rows, fields = summary.rejects.total(), summary.field_rejects.total()
     if not rows + fields:
         return ["Refused: nothing."]
-    title = f"Refused: {_many(rows, 'row')}, and {_many(fields, 'value')} of other rows:"
+    title = f"Refused: {many(rows, 'row')}, and {many(fields, 'value')} of other rows:"
     lines = [title, *(f"  {line}" for line in reasons(summary.rejects + summary.field_rejects, summary.examples))]
     if dry_run:
         return lines
@@ -51,8 +52,4 @@ def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]
     if not count:
         return [f"{title}: nothing."]
     more = [f"  and {count - len(examples):,} more"] if count > len(examples) else []
-    return [f"{title}: {_many(count, 'item')}, {words}:", *(f"  {one}" for one in examples), *more]
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+    return [f"{title}: {many(count, 'item')}, {words}:", *(f"  {one}" for one in examples), *more]

@@ -1,6 +1,7 @@
 """The text of a file: unpacked, bounded, as UTF-8, whatever it is packed and encoded with. Flat memory."""
 
 import codecs
+import re
 from typing import Any, BinaryIO, Protocol, cast
 
 import pyarrow as pa
@@ -16,8 +17,11 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-_MARK_BYTES_MAX = max(map(len, _BYTE_ORDER_MARKS))
 _UTF8 = ("utf-8", "utf8", "utf_8")
+# How XML begins where nothing else reveals its encoding (XML 1.0, appendix F): in two bytes a character, or as ASCII.
+_XML_OF_TWO_BYTES = {b"<\0?\0": "utf-16-le", b"\0<\0?": "utf-16-be"}
+_XML_DECLARATION = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
+_BEGINNING_BYTES = 1_024
 # A lone surrogate, which UTF-8 does not have: the row that holds it is found and rejected as one of broken UTF-8 is.
 _UNDECODED = "\udcff"
 
@@ -89,12 +93,34 @@ class TextStream:
                 return cast(bytes, text.encode("utf-8", "surrogatepass"))
 
     def _begin(self, chunk: bytes) -> bytes:
-        """Choose the encoding by the byte order mark, else by the mapping."""
+        """Choose the encoding by the byte order mark, else by the mapping, else by what XML declares."""
         self._begun = True
-        while 0 < len(chunk) < _MARK_BYTES_MAX and (more := cast(bytes, self._stream.read(1))):
+        while 0 < len(chunk) < _BEGINNING_BYTES and (more := cast(bytes, self._stream.read(_BEGINNING_BYTES))):
             chunk += more
         mark = next((mark for mark in _BYTE_ORDER_MARKS if chunk.startswith(mark)), b"")
-        chunk, encoding = chunk[len(mark) :], _BYTE_ORDER_MARKS.get(mark, self._encoding)
+        encoding = _BYTE_ORDER_MARKS.get(mark, self._encoding)
+        chunk = chunk[len(mark) :]
+        if not mark and encoding.lower() in _UTF8:
+            encoding = _declared(chunk)
         if encoding.lower() not in _UTF8:
-            self._decoder = codecs.getincrementaldecoder(encoding)("itemindex-mark")
+            try:
+                "".encode(encoding)  # Python also has codecs that make no text, and some that replace nothing
+                self._decoder = codecs.getincrementaldecoder(encoding)("itemindex-mark")
+                self._decoder.decode(b"")
+            except (LookupError, ValueError):
+                raise LoadRefused(
+                    f"{self._name}: its encoding {encoding!r} is not known: write the one that it has into `encoding` "
+                    "of the mapping"
+                ) from None
         return chunk
+
+
+def _declared(beginning: bytes) -> str:
+    """Return the encoding that XML declares, as Python names it; UTF-8 where it declares none."""
+    of_two_bytes = _XML_OF_TWO_BYTES.get(beginning[:4])
+    if of_two_bytes:
+        return of_two_bytes
+    found = _XML_DECLARATION.match(beginning)
+    declared = found[1].decode().lower() if found else "utf-8"
+    # A declaration that can be read as ASCII was converted from UTF-16 together with the text, which is UTF-8 since.
+    return "utf-8" if declared.startswith(("utf-16", "utf-32", "ucs-", "iso-10646")) else declared

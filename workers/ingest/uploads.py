@@ -16,12 +16,10 @@ from shared.objects.uploads import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, key_
 from shared.settings.settings import Settings
 from workers.ingest.accounting import accounts
 from workers.ingest.guess import guess
-from workers.ingest.known_items import known_items
 from workers.ingest.load import Summary, load
 from workers.ingest.mapping import Mapping, parse
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.sentences import sentences
-from workers.ingest.transform import Transformer
 from workers.provenance import reindex
 from workers.provenance.undo import undo
 
@@ -107,14 +105,17 @@ class UploadRunner:
             summary = load(self._settings, mapping, [path], report)
             self._store.remove(key_of(upload.id))
             return "loaded", _account(summary, dry_run=False), summary.load_id
-        preview = self._preview(connection, mapping, path, report)
-        rows = {name: getattr(preview, name)[:ROWS_SHOWN] for name in ("items", "observations", "impacts", "factors")}
-        shown = {**rows, "rejects": preview.rejects[:ROWS_SHOWN]}
-        if preview.refusal is not None:
-            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb({"rows": shown}), None, None))
-            raise preview.refusal
-        summary = load(self._settings, mapping, [path], report, dry_run=True)
-        return "previewed", {"rows": shown, **_account(summary, dry_run=True)}, None
+        bytes_max = self._settings.ingest_unpacked_bytes_max
+        previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
+        if mapping.factors:
+            previewer.of_factors([path])
+        try:
+            summary = load(self._settings, mapping, [path], report, dry_run=True, see=previewer.see)
+        except LoadRefused:
+            shown = {"rows": _rows(previewer.preview())}
+            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
+            raise
+        return "previewed", {"rows": _rows(previewer.preview()), **_account(summary, dry_run=True)}, None
 
     def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
         path = folder / upload.file_name
@@ -132,19 +133,6 @@ class UploadRunner:
         finally:
             reader.close()
         return path
-
-    def _preview(self, connection: Connection, mapping: Mapping, path: Path, report: Callable[[int], None]) -> Preview:
-        previewer = Previewer(
-            mapping,
-            shown=ROWS_SHOWN,
-            unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
-            report_progress=report,
-        )
-        if mapping.factors:
-            return previewer.of_factors([path])
-        joined = mapping.item is not None and mapping.item.join_by
-        known = known_items(connection, mapping.item, mapping.source) if mapping.item and joined else None
-        return previewer.of_items([path], Transformer(mapping, {}, known=known))
 
     def _undo(self, upload: Upload) -> None:
         if upload.load_id is None:
@@ -177,6 +165,11 @@ def refuse_second_file(mapping: Mapping) -> None:
     """Raise LoadRefused where a mapping names a second file: there is none beside a feed or an upload."""
     if mapping.item is not None and mapping.item.alt_names is not None:
         raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
+
+
+def _rows(preview: Preview) -> dict[str, Any]:
+    kinds = ("items", "observations", "impacts", "factors", "rejects")
+    return {kind: getattr(preview, kind)[:ROWS_SHOWN] for kind in kinds}
 
 
 def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:

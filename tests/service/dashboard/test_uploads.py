@@ -67,9 +67,11 @@ async def uploaded(browser: Browser, content: bytes = FILE, name: str = "prices.
     return page
 
 
-async def act(browser: Browser, page: str, wanted: str, mapping: str = "") -> int:
+async def act(browser: Browser, page: str, wanted: str, mapping: str = "", **decisions: str) -> int:
     """Press a button of a file's page, and have done what it asks for."""
-    status = await browser.ask("POST", page, {"csrf": browser.csrf(), "wanted": wanted, "mapping": mapping})
+    chosen = {name.replace("_", "-"): line for name, line in decisions.items()}
+    fields = {"csrf": browser.csrf(), "wanted": wanted, "mapping": mapping, **chosen}
+    status = await browser.ask("POST", page, fields)
     await serve(browser)
     await browser.ask("GET", page)
     return status
@@ -120,6 +122,31 @@ async def test_what_was_not_previewed_by_this_mapping_is_not_loaded(browser: Bro
     assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
 
 
+async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
+    await browser.sign_in()
+    content = b"id,name,price,currency,date,shop,category\n1,A,2.50,EUR,03/04/2026,N,Food / Rice\n"
+    page = await uploaded(browser, content)
+    assert state(browser) == "refused"  # the guess is no mapping before somebody has decided
+    assert 'name="decision-1"' in browser.text and "is 2026-04-03" in browser.text
+    await browser.ask("GET", f"{page}/mapping.toml")
+    guessed = browser.text
+    await browser.ask("GET", page)
+    values = [html.unescape(value) for value in re.findall(r'name="decision-\d" value="([^"]*)"', browser.text)]
+    path, kept, first, second = values
+    assert kept.startswith("category: is") and first.startswith("day = ") and second.endswith("is 2026-03-04")
+    assert await act(browser, page, "preview", guessed, decision_1=kept, decision_2="day = { load_day = true }") == 409
+    assert await act(browser, page, "preview", guessed.replace("\n", "\r\n"), decision_1=kept, decision_2=second) == 303
+    assert state(browser) == "previewed"
+    assert "2026-03-04" in browser.text and "decision-" not in browser.text
+    assert await act(browser, page, "load", guessed) == 409
+    decided = html.unescape(
+        browser.text.partition('aria-describedby="about-mapping">\n')[2].partition("</textarea>")[0]
+    )
+    assert "# CHECK day" not in decided and 'category = "category"' in decided and path not in decided
+    assert await act(browser, page, "load", decided) == 303
+    assert ask(browser.edge.settings, "SELECT day::text FROM observations") == [("2026-03-04",)]
+
+
 @pytest.mark.parametrize(
     ("mapping", "sentence"),
     [
@@ -157,11 +184,18 @@ async def test_a_file_that_is_nothing_ends_with_a_sentence(browser: Browser, con
 async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guessed = Guess(f"# CHECK: <b>03/04</b> is of March or of April\n{MAPPING}", None, ())
+    guessed = Guess(
+        "# CHECK day: <b>03/04</b> is of March or of April\n"
+        f'# CHECK day: which?\n# CHECK   day = "<i>"  # "><script>\n{MAPPING}',
+        None,
+        (),
+    )
     monkeypatch.setattr(uploads, "guess", lambda path: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
-    assert "<li>&lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
+    assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
+    assert 'value="day = &#34;&lt;i&gt;&#34;  # &#34;&gt;&lt;script&gt;"' in browser.text
+    assert "<script>" not in browser.text and "<i>" not in browser.text
     assert "<i>Soy" not in browser.text and "&lt;i&gt;Soy" in browser.text
     assert await browser.ask("GET", f"{page}/state") == 200
 

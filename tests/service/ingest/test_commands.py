@@ -1,9 +1,12 @@
 """`itemindex loads`, `itemindex items` and `itemindex observations`, as an operator calls them."""
 
 import json
+import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 
@@ -150,3 +153,47 @@ def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: S
     assert ask(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid") == before
     kept = ask(settings, "SELECT kind, actor <> '', reason, undone_at IS NOT NULL FROM events WHERE no > 1 ORDER BY no")
     assert kept == [("merge", True, "one product", True), ("withdrawal", True, None, True)]
+
+
+PROJECT = Path(__file__).parents[3]
+COMMONEST = {  # each with its rows
+    "feed.xml": ("40_merchant.xml", 2),
+    "products_export.csv": ("42_shopify_new.csv", 3),
+    "wc-product-export.csv": ("43_woocommerce.csv", 2),
+    "prices.xlsx": ("", 2),
+    "export.csv": ("31_de_kasse.csv", 3),
+}
+
+
+@pytest.mark.parametrize("name", COMMONEST)
+def test_the_three_commands_of_the_guide_load_the_commonest_files(
+    command: Any, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    guide = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
+    assert name in guide.partition("A mapping is a TOML file")[0]
+    guess, check, load = (line.partition("  #")[0] for line in guide.split("```")[1].strip().splitlines())
+    file, rows = COMMONEST[name]
+    monkeypatch.chdir(tmp_path)
+    if file:
+        shutil.copy(PROJECT / "tests/data/files" / file, name)
+    else:
+        book = openpyxl.Workbook()
+        for row in (["Article", "Description", "Price"], ["0017", "Käsereibe", 12.5], ["0018", "Bürste", 2]):
+            book.active.append(row)
+        book.save(name)
+
+    def run(line: str, *more: str) -> str:
+        program, *arguments = shlex.split(line.replace("feed.xml", name).partition(" > ")[0])
+        assert program == "itemindex"
+        result = command(*arguments, *more)
+        assert result.exit_code == 0, result.output
+        return str(result.stdout)
+
+    text = run(guess)
+    assert guess.rstrip().endswith("> mine.toml")
+    text = text.replace('license = "unknown"', 'license = "own"').replace('"SHOP"', '"North"')
+    Path("mine.toml").write_text(text.replace('currency = "?"', 'currency = { constant = "EUR" }'))
+    run(check)
+    assert ask(settings, "SELECT count(*) FROM items") == [(0,)]
+    run(load, "--json")  # without it the command waits for the search index
+    assert ask(settings, "SELECT count(*) FROM observations") == [(rows,)]

@@ -28,6 +28,8 @@ from workers.ingest.calendar_days import is_format, parsed, shown
         ("13", "%Y"),
         ("2026-08-05 and more", "%Y-%m-%d"),
         ("0000-01-01", "%Y-%m-%d"),
+        ("30 février 2026", "%d %B %Y"),
+        ("3 marso 2026", "%d %B %Y"),
     ],
 )
 def test_a_text_that_is_no_day_is_not_read(text: str, form: str) -> None:
@@ -50,6 +52,25 @@ def test_a_text_that_is_no_day_is_not_read(text: str, form: str) -> None:
         ("2026年08月05日", "%Y年%m月%d日", date(2026, 8, 5)),
         ("20260805", "%Y%m%d", date(2026, 8, 5)),
         ("2026-08-05", "%F", date(2026, 8, 5)),
+        # Months by their names in the languages whose names of columns are known.
+        ("3 March 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3. März 2026", "%d. %B %Y", date(2026, 3, 3)),
+        ("3 mars 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("1er août 2026", "%d %B %Y", date(2026, 8, 1)),
+        ("3 de marzo de 2026", "%d de %B de %Y", date(2026, 3, 3)),
+        ("3 marzo 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 maart 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 marca 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 de março de 2026", "%d de %B de %Y", date(2026, 3, 3)),
+        ("2026年3月3日", "%Y年%-m月%-d日", date(2026, 3, 3)),
+        ("12 DÉC. 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("12 Dez. 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("12 dic 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("3 mrt 2026", "%d %b %Y", date(2026, 3, 3)),
+        ("7 paź 2026", "%d %b %Y", date(2026, 10, 7)),
+        ("7 de out. de 2026", "%d de %b de %Y", date(2026, 10, 7)),
+        ("15 fevrier 2026", "%d %B %Y", date(2026, 2, 15)),  # without its accent
+        ("15 fe\u0301vrier 2026", "%d %B %Y", date(2026, 2, 15)),  # the accent as a character of its own
     ],
 )
 def test_a_day_is_read_as_it_is_written(text: str, form: str, day: date) -> None:

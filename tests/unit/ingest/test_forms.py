@@ -26,6 +26,7 @@ from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
 from workers.ingest.read_json import list_path
 from workers.ingest.read_xml import row_path
+from workers.ingest.sample import sample
 
 TWO = '[item]\nid = "a"\nname = "b"\n'
 NAMES = ["plain", 'say "hi"', "comma, and\ttab", "Zoë – 茶", "<tag> & more", "  ", "0012"]
@@ -54,6 +55,35 @@ def workbook(rows: list[list[Any]], *more: str) -> bytes:
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
+
+
+def opendocument(rows: list[list[str]]) -> bytes:
+    """Return a sheet of cells, each written as OpenDocument does (1.3, part 3, 9.1.4): a type, its value, what is shown."""
+    kinds = {
+        "float": "value",
+        "currency": "value",
+        "percentage": "value",
+        "date": "date-value",
+        "boolean": "boolean-value",
+    }
+    cells = "".join(
+        "<table:table-row>" + "".join(
+            f'<table:table-cell office:value-type="{kind}"' + (f' office:{kinds[kind]}="{value}"' if kind in kinds else "")
+            + f"><text:p>{shown}</text:p></table:table-cell>"
+            for kind, value, shown in (cell.split("|") for cell in row)
+        ) + "</table:table-row>"
+        for row in rows
+    )  # fmt: skip
+    names = "urn:oasis:names:tc:opendocument:xmlns"
+    content = (
+        f'<office:document-content xmlns:office="{names}:office:1.0" xmlns:table="{names}:table:1.0" '
+        f'xmlns:text="{names}:text:1.0" office:version="1.3"><office:body><office:spreadsheet>'
+        f'<table:table table:name="Prices">{cells}</table:table></office:spreadsheet></office:body></office:document-content>'
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    entries = f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+    manifest = f'<manifest:manifest xmlns:manifest="{names}:manifest:1.0">{entries}</manifest:manifest>'
+    return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
 
 def archive(files: dict[str, str | bytes]) -> bytes:
@@ -132,6 +162,57 @@ def test_documents_that_cannot_be_read_are_refused_with_a_sentence(
     assert sentence in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
 
 
+ENCODED = "<c><p><a>1</a><b>Ångström, 5 € – “café”</b></p></c>"
+
+
+@pytest.mark.parametrize(
+    ("declared", "codec", "before"),
+    [
+        ("ISO-8859-15", "iso-8859-15", ""),
+        ("windows-1252", "cp1252", ""),
+        ("Windows-1252", "cp1252", 'encoding = "cp1252"\n'),
+        ("UTF-16", "utf-16", ""),
+        ("UTF-16", "utf-16", 'encoding = "utf-16"\n'),
+        ("UTF-16", "utf-16-le", ""),
+        ("utf-16", "utf-16-be", ""),
+        ("UTF-8", "utf-8-sig", ""),
+        ("Shift_JIS", "shift_jis", ""),
+        # What declares another encoding than it has: a text converted without its declaration, and one that a person names.
+        ("utf-16", "utf-8", ""),
+        ("UTF-8", "cp1252", 'encoding = "cp1252"\n'),
+    ],
+)
+def test_xml_is_decoded_once_by_what_it_declares(tmp_path: Path, declared: str, codec: str, before: str) -> None:
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n{ENCODED}'
+    text = text.encode(codec, "ignore").decode(codec)  # the characters that the encoding has
+    content = text.encode(codec)
+    expected = ElementTree.fromstring(text.partition("?>")[2].strip()).findtext("p/b")
+    assert expected
+    assert read(tmp_path, "f.xml", content, f'records = "c/p"\n{before}') == [("1", expected)]
+    if codec != "shift_jis" and not before and (declared.lower() == codec or codec == "cp1252"):
+        assert ElementTree.fromstring(content).findtext("p/b") == expected
+    wrong = {"encoding": "cp1252"} if (declared, codec) == ("UTF-8", "cp1252") else {}
+    assert sample(put(tmp_path, content, "g.xml")).form == {**wrong, "records": "c/p"}
+
+
+def test_latin_1_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
+    content = "<?xml version='1.0' encoding='ISO-8859-1'?><c><p><a>1</a><b>Ångström café</b></p></c>".encode("latin-1")
+    expected = ElementTree.fromstring(content).findtext("p/b")
+    assert read(tmp_path, "f.xml", content, 'records = "c/p"\n') == [("1", expected)] == [("1", "Ångström café")]
+
+
+@pytest.mark.parametrize("declared", ["x-klingon", "hex", "idna", "undefined"])
+def test_an_encoding_that_is_not_known_is_refused_with_a_sentence(tmp_path: Path, declared: str) -> None:
+    content = f'<?xml version="1.0" encoding="{declared}"?>{ENCODED}'
+    assert f"its encoding '{declared}' is not known" in refused(tmp_path, "f.xml", content, 'records = "c/p"\n')
+
+
+def test_entities_are_refused_in_every_encoding(tmp_path: Path) -> None:
+    bomb = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE c [<!ENTITY a "b">]><c><p><a>&a;</a><b>x</b></p></c>'
+    for codec in ("utf-16", "utf-16-le", "utf-16-be"):
+        assert "declares entities" in refused(tmp_path, "f.xml", bomb.encode(codec), 'records = "c/p"\n')
+
+
 def test_xml_needs_the_path_of_its_rows(tmp_path: Path) -> None:
     assert "needs `records`" in refused(tmp_path, "f.xml", "<c><p><a>1</a><b>2</b></p></c>")
 
@@ -197,6 +278,37 @@ def test_cells_keep_their_type(tmp_path: Path) -> None:
     rows = [["a", "b"], *([n, cell] for n, cell in enumerate(cells))]
     found = [b for _, b in read(tmp_path, "f.xlsx", workbook(rows))]
     assert found == ["007", "7", "7.5", "4006381333931", "2026-10-01", "2026-10-01 23:30:00", "true", ""]
+
+
+OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
+
+
+def test_cells_of_excel_97_keep_their_type(tmp_path: Path) -> None:
+    columns = ["sku", "name", "ean", "price", "date", "updated", "organic"]
+    named = "".join(f'{name} = "{name}"\n' for name in columns[2:])
+    text = f'[item]\nid = "sku"\nname = "name"\n[item.attributes]\n{named}'
+    assert read(tmp_path, "f.xls", OLD_SHEET.read_bytes(), "skip_rows = 2\n", text) == [
+        ("0012", "Kaffee 500g", "0401234567893", "1299.5", "2026-10-01", "2026-10-01 23:30:00", "true"),
+        ("0013", "Zoë – 茶", "4006381333931", "0.1", "2026-02-28", "2026-02-28", "false"),
+        ("0014", "Seife", "4006381333931", "7", "2024-02-29", "", ""),
+    ]
+
+
+def test_cells_of_opendocument_keep_their_type(tmp_path: Path) -> None:
+    cells = {
+        "string||0012": "0012",
+        "float|7|7": "7",
+        "float|1299.5|1.299,50": "1299.5",
+        "float|0.1|0,10": "0.1",
+        "float|4006381333931|4,01E+12": "4006381333931",
+        "currency|1299.5|1.299,50 €": "1299.5",
+        "date|2026-10-01|1. Oktober 26": "2026-10-01",
+        "date|2026-10-01T23:30:00|01.10.26 23:30": "2026-10-01 23:30:00",
+        "boolean|true|WAHR": "true",
+        "string||Zoë – 茶 &amp; more": "Zoë – 茶 & more",
+    }
+    rows = [["string||a", "string||b"], *([f"float|{n}|{n}", cell] for n, cell in enumerate(cells))]
+    assert read(tmp_path, "f.ods", opendocument(rows)) == [(str(n), text) for n, text in enumerate(cells.values())]
 
 
 def test_the_sheet_with_rows_is_read_and_several_are_asked_about(tmp_path: Path) -> None:

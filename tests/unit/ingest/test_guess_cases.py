@@ -1,15 +1,20 @@
 """Faults of real files: each is read right, or is a question to a person; none is guessed silently."""
 
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.main import cli
+from edge.dashboard.doubts import decided, doubts_of
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, tried
 from workers.ingest.guess import guess
-from workers.ingest.mapping import read
+from workers.ingest.mapping import parse, read
+from workers.ingest.preview import Previewer
+from workers.ingest.transform import Transformer
 
 
 def test_a_sale_price_is_the_price_in_the_currency_of_its_cell(tmp_path: Path) -> None:
@@ -135,8 +140,8 @@ def test_a_column_that_is_there_twice_is_said_and_chosen_by_a_person(tmp_path: P
 def test_prices_of_zero_and_below_are_said(tmp_path: Path) -> None:
     found = tried(FILES / "20_zero.csv", tmp_path)
     assert [row[1] for row in found.prices] == ["0.00", "5.00"]
-    assert 'negative and are rejected: line 3 "-5.00"' in found.doubts("price")
-    assert 'zero and are loaded as such: line 2 "0.00"' in found.doubts("price")
+    assert 'negative and is rejected: line 3 "-5.00"' in found.doubts("price")
+    assert 'zero and is loaded as such: line 2 "0.00"' in found.doubts("price")
 
 
 def test_lines_may_end_with_a_carriage_return(tmp_path: Path) -> None:
@@ -178,9 +183,51 @@ def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
     (tmp_path / "m.toml").write_text(made.text)
     with pytest.raises(LoadRefused, match=r'is still "\?": choose one of the readings'):
         read(tmp_path / "m.toml")
+    loaded = []
     for choice in doubt.choices:
         (tmp_path / "m.toml").write_text(made.text.replace(f'{doubt.of} = "?"', choice))
-        read(tmp_path / "m.toml")
+        mapping = read(tmp_path / "m.toml")
+        assert parse(decided(made.text, [choice])).observations == mapping.observations
+        # What a reading says of its example is what it loads; of a price finer than its currency it loads nothing.
+        value = choice.rpartition(" is ")[2]
+        found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+        texts = [row[doubt.of] for row in found.observations]
+        loaded.append(value)
+        if doubt.of == "day":
+            assert value == "no day" or value in texts
+        else:
+            assert texts == ([f"{Decimal(value):.2f}"] if Decimal(value) == round(Decimal(value), 2) else [])
+    assert len(set(loaded)) == 2
+
+
+OPEN = """id,name,price,rrp,date,category
+1,A,"$1,234","2,345",03/04/2026,Food / Rice
+2,B,$5,6,05/04/2026,Food / Oil
+"""
+
+
+def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(OPEN)
+    made = guess(path)
+    assert {doubt.sentence: [one.line for one in doubt.readings] for doubt in doubts_of(made.text)} == {
+        f"{doubt.of}: {doubt.sentence}": list(doubt.choices) for doubt in made.doubts
+    }
+    asked = [doubt for doubt in doubts_of(made.text) if doubt.readings]
+    assert [(doubt.sentence.partition(":")[0], doubt.open) for doubt in asked] == [
+        ("category", False), ("day", True), ("price", True), ("currency", True), ("list_price", True)
+    ]  # fmt: skip
+    mapping = parse(decided(made.text, [doubt.readings[0].line for doubt in asked]))
+    found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+    assert [(row["price"], row["list_price"], row["currency"], row["day"]) for row in found.observations] == [
+        ("1234.00", "2345.00", "USD", "2026-04-03"), ("5.00", "6.00", "USD", "2026-04-05")
+    ]  # fmt: skip
+    assert [item["category"] for item in found.items] == ["food.rice", "food.oil"]
+    kept = decided(made.text, [asked[0].sentence])
+    assert 'category = "category"  #' in kept and "CHECK category" not in kept
+    assert decided(made.text, []) == made.text
+    with pytest.raises(LookupError):
+        decided(kept, [asked[0].sentence])
 
 
 @pytest.mark.parametrize(
@@ -195,6 +242,30 @@ def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows:
     path = tmp_path / "a.csv"
     path.write_text("id,name,price,currency,date\n" + rows)
     assert tried(path, tmp_path).found.observations[0]["day"] == day
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ("March 3, 2026", "December 31, 2025"),
+        ("3. März 2026", "31. Dezember 2025"),
+        ("3 mars 2026", "31 décembre 2025"),
+        ("3 de marzo de 2026", "31 de diciembre de 2025"),
+        ("3 marzo 2026", "31 dicembre 2025"),
+        ("3 maart 2026", "31 december 2025"),
+        ("3 marca 2026", "31 grudnia 2025"),
+        ("3 de março de 2026", "31 de dezembro de 2025"),
+        ("2026年3月3日", "2025年12月31日"),
+        ("3 mrt. 2026", "31 dec. 2025"),
+    ],
+)
+def test_months_have_their_names_in_each_language(tmp_path: Path, days: tuple[str, ...]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f'{row}\n' for row in ["id,name,price,currency,date", *(
+        f'{n},A,2.50,EUR,"{day}"' for n, day in enumerate(days)
+    )]))  # fmt: skip
+    found = tried(path, tmp_path).found
+    assert [row["day"] for row in found.observations] == ["2026-03-03", "2025-12-31"]
 
 
 @pytest.mark.parametrize("sign", ["$", "¥", "kr"])
@@ -234,7 +305,7 @@ def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("column", "cell"), [("date", "1. Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
+    ("column", "cell"), [("date", "Mitte Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
 )
 def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
     row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
@@ -306,6 +377,24 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
 
 
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],
+)
+def test_a_description_is_the_name_only_where_no_column_is(tmp_path: Path, header: str, column: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
+    assert f'name = "{column}"' in guess(path).text
+
+
+def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
+    text = guess(path).text
+    assert "guessed from the first row of the file" in text and "1 distinct in 1 row\n" in text
+    assert not re.search(r"\b1 \w+s\b", text), text
+
+
 def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(
@@ -315,7 +404,7 @@ def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
     text = guess(path).text
     assert 'id = "sku"  # 1,000 distinct in 1,000 rows' in text
     assert 'brand = "brand"  # 998 of 1,000 cells' in text
-    assert 'price = "price"  # 1,000 of 1,000 cells are amounts' in text
+    assert 'price = "price"  # 1,000 of 1,000 cells have an amount' in text
 
 
 @pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])

@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from shared.index.iid import item_key, mint
 from tests.perf.generate import MAPPING
+from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.mapping import Mapping, read
 from workers.ingest.readers import read as batches
 from workers.ingest.transform import Transformer
@@ -43,3 +48,16 @@ def test_parts_may_be_taken_when_the_next_batch_has_begun(tmp_path: Path) -> Non
         finish = begun()
     taken += [item.name for part in finish for item in part.items]
     assert taken == ["Milk", "Oats", "Rolled oats"]
+
+
+@pytest.mark.parametrize("sizes", [(40_000, 30_000, 70_000), (65_536, 1, 65_536), (1, 200_000)])
+def test_items_keep_their_keys_however_many_come_later(sizes: tuple[int, ...]) -> None:
+    tracker = ItemTracker("shop")
+    ids = [f"A{n}" for n in range(sum(sizes))]
+    ends = np.cumsum(sizes)
+    for end, size in zip(ends, sizes, strict=True):
+        numbers = tracker.number(ids[end - size : end])
+        tracker.extend_spans(numbers, numbers, numbers)
+    keys, first, last = tracker.spans()
+    assert keys.tolist() == [item_key(mint("shop", source_id).iid) for source_id in ids]
+    assert first.tolist() == last.tolist() == list(range(len(ids)))
