@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -15,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.system.conftest import PATIENT, PROJECT, Running, start
 
 SCREENSHOTS = PROJECT / "build" / "screenshots"
-_WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
+_WIDE, _NARROW_WIDTH = {"width": 1280, "height": 720}, 360
 # The first is Chromium without the windows around its pages: the tests take a quarter less processor time with it.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Without these a browser looks for its maker's hosts at every start.
@@ -27,6 +29,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+_WIDTHS = (1440, 390)
 _SERIOUS = {"serious", "critical"}
 # The reference alone is 3 MB of script: where other work occupies the machine, a page takes many seconds.
 _PATIENCE_SECONDS = 60
@@ -96,14 +99,26 @@ class Visitor:
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{self.page.url} scrolls sideways"
 
+    def check_every_form(self, name: str) -> None:
+        """Check the page in a wide window and on a phone, in light and in dark, and keep a picture of each."""
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        for width in _WIDTHS:
+            for scheme in ("light", "dark"):
+                self._hold(width, scheme)
+                self.shoot(f"{plain}-{width}-{scheme}")
+                self.check_accessibility()
+                self.check_width()
+        self.hold_wide_light()
+
+    def _hold(self, width: int, scheme: Literal["light", "dark"]) -> None:
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size({"width": width, "height": 844})
+        self.page.wait_for_function(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
+        self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
     def hold_dark_phone(self) -> None:
         """See the same page on a phone that is set to dark, once the page has taken it in."""
-        self.page.emulate_media(color_scheme="dark")
-        self.page.set_viewport_size(_NARROW)
-        self.page.wait_for_function(
-            f"innerWidth === {_NARROW['width']} && matchMedia('(prefers-color-scheme: dark)').matches"
-        )
-        self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        self._hold(_NARROW_WIDTH, "dark")
 
     def hold_wide_light(self) -> None:
         """See the page in a wide window that is set to light again."""
