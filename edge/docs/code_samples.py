@@ -192,9 +192,7 @@ def _readable(value: Any) -> Any:
         return [_readable(one) for one in value]
     if not isinstance(value, dict):
         return value
-    readable = {
-        name: _readable(one) for name, one in value.items() if not (name == "pattern" and isinstance(one, str))
-    }
+    readable = {name: _readable(one) for name, one in value.items() if not (name == "pattern" and isinstance(one, str))}
     content, description = value.get("content"), value.get("description")
     if isinstance(content, dict) and isinstance(description, str) and len(content) > 1:
         first, *others = content
