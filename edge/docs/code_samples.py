@@ -180,7 +180,8 @@ def with_samples(document: dict[str, Any], base_url: str, token: str, commands: 
         }
         for path, operations in document["paths"].items()
     }
-    return _readable({**document, "paths": paths})
+    readable: dict[str, Any] = _readable({**document, "paths": paths})
+    return readable
 
 
 def _readable(value: Any) -> Any:
