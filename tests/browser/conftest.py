@@ -36,7 +36,8 @@ _PATIENCE_SECONDS = 60
 expect.set_options(timeout=_PATIENCE_SECONDS * 1_000)
 
 
-def _chromium() -> str:
+def chromium() -> str:
+    """Return the path of a Chromium, installed if it is missing and may be."""
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None and os.getuid() == 0 and shutil.which("apt-get"):
         install = "apt-get install -y -q --no-install-recommends fonts-dejavu-core fonts-noto-cjk"
@@ -48,6 +49,17 @@ def _chromium() -> str:
             pytest.fail("there is no Chromium, and in CI nothing may be skipped")
         pytest.skip(f"there is no Chromium here: install the package `{_BROWSERS[0]}` or `{_BROWSERS[1]}`")
     return found
+
+
+def sign_in(page: Page, stack: Running, name: str) -> None:
+    """Sign in at a stack with its local provider."""
+    passwords = json.loads((stack.folder / "identity.json").read_text())["passwords"]
+    page.goto(f"http://127.0.0.1:{stack.port}/dashboard")
+    page.fill("input[name=login]", name)
+    page.keyboard.press("Enter")
+    page.fill("input[name=password]", passwords[name])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"http://127.0.0.1:{stack.port}/dashboard**")
 
 
 @dataclass
@@ -70,13 +82,7 @@ class Visitor:
 
     def sign_in(self, name: str = "ada") -> None:
         """Sign in with the local provider."""
-        passwords = json.loads((self.stack.folder / "identity.json").read_text())["passwords"]
-        self.go("/dashboard")
-        self.page.fill("input[name=login]", name)
-        self.page.keyboard.press("Enter")
-        self.page.fill("input[name=password]", passwords[name])
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_url(f"{self.origin}/dashboard**")
+        sign_in(self.page, self.stack, name)
 
     def shoot(self, name: str) -> None:
         """Keep a picture of the page as it is, where pictures are wanted: no test looks at them."""
@@ -139,7 +145,7 @@ class Visitor:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A real browser. It goes with this folder's last test: its event loop would be in the way of others."""
-    executable = _chromium()
+    executable = chromium()
     flags = _FLAGS + (["--no-sandbox"] if os.getuid() == 0 else [])
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=executable, args=flags)

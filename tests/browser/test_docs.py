@@ -30,6 +30,7 @@ def test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone(reader:
     expect(reader.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
     expect(reader.page.get_by_role("button", name="Copy").first).to_be_attached()
     expect(reader.page.locator("button[aria-selected]:not([role])")).to_have_count(0)
+    expect(reader.page.locator("a.endpoint:not([href])")).to_have_count(0)
     reader.check_every_form("reference")
     reader.hold_dark_phone()
     for link in reader.page.get_by_label("Pages").get_by_role("link").all():

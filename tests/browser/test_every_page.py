@@ -104,6 +104,18 @@ def test_no_page_is_forgotten() -> None:
         assert ".check_every_form(" in text.partition("\ndef test_")[0], test
 
 
+def test_a_phone_does_not_show_the_menu_open_until_the_script_runs(member: Visitor) -> None:
+    """The page would jump by the height of the menu when the script closes it."""
+    member.page.set_viewport_size({"width": 390, "height": 844})
+    member.page.route("**/static/dashboard.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    try:
+        member.go("/dashboard")
+        expect(member.page.locator("[data-menu]")).to_be_visible()
+        expect(member.page.locator("#pages")).to_be_hidden()
+    finally:
+        member.page.unroute("**/static/dashboard.js")
+
+
 @pytest.mark.parametrize("address", addresses(OPEN))
 def test_a_page_is_accessible_in_every_form(reader: Visitor, address: str) -> None:
     reader.go(address)

@@ -94,7 +94,6 @@ function keepTyped(link, form) {
   link.href = address;
 }
 
-document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
   const invitation = document.querySelector("[data-invitation]");

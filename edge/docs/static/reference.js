@@ -16,7 +16,7 @@ Scalar.createApiReference("#reference", {
 });
 
 // What screen readers and keyboards need and Scalar leaves out: names of buttons that show a picture alone, roles that fit,
-// lists that can be focused to scroll them. Again after each change: Scalar makes its parts as the page is scrolled.
+// lists that can be focused to scroll them, links that lead somewhere. Again after each change: Scalar makes its parts as the page is scrolled.
 let due = false;
 const mend = () => {
   due = false;
@@ -29,6 +29,11 @@ const mend = () => {
   for (const button of document.querySelectorAll("button.scalar-code-copy:not([aria-label])")) button.setAttribute("aria-label", "Copy");
   for (const part of document.querySelectorAll("button [tabindex]")) part.removeAttribute("tabindex");
   for (const list of document.querySelectorAll("ul.endpoints:not([tabindex])")) list.tabIndex = 0;
+  for (const link of document.querySelectorAll("ul[aria-label] a.endpoint:not([href])")) {
+    const tag = link.closest("ul").ariaLabel.replace(/ endpoints$/, "");
+    const [method, path] = [...link.children].map((part) => part.textContent.trim());
+    link.href = `#tag/${tag}/${method.toUpperCase()}${path}`;
+  }
 };
 new MutationObserver(() => {
   if (!due) requestAnimationFrame(mend);
