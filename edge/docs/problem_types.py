@@ -77,7 +77,7 @@ class Errors:
 
     def _make_list(self) -> DocumentPage:
         entries = [self._entry(entry) for entry in CATALOGUE.values()]
-        text = "# Every problem, and what to do\n\n" + "\n".join(map(_section, entries))
+        text = "# Errors and what to do\n\n" + "\n".join(map(_section, entries))
         return self._page({"data": entries, "count": len(entries)}, entries, None, text)
 
     def _make_entries(self) -> dict[str, DocumentPage]:
