@@ -146,7 +146,7 @@ class EdgeHandler(FastPathProtocol):
 _PARSER_PROBLEMS = {
     400: ("invalid-request", "The request could not be read as HTTP."),
     500: ("internal-error", "We made an error."),
-    504: ("upstream-timeout", "A part of the service did not answer in time."),
+    504: ("upstream-timeout", "A part of the service did not respond in time."),
 }
 
 

@@ -65,7 +65,7 @@ class InvalidIid(ItemIndexError):
 
 
 class InvalidIdentifier(ItemIndexError):
-    """The text is no identifier of its scheme. `detail` says why and never quotes the text.
+    """The text is not a valid identifier of its scheme. `detail` says why and never quotes the text.
 
     `expected`: the check digit that would fit; `suggestion`: the identifier that was probably meant.
     """

@@ -33,7 +33,10 @@ _PARTS = {
     "206": {"description": "Part that `Range` asks for."},
     "304": {"description": "Your copy is current."},
 }
-_FILE = {"description": "The file as it is; Range, If-Range, strong ETag, Repr-Digest.", "tags": ["datasets"]}
+_FILE = {
+    "description": "The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.",
+    "tags": ["datasets"],
+}
 
 
 class Datasets:

@@ -180,7 +180,26 @@ def with_samples(document: dict[str, Any], base_url: str, token: str, commands: 
         }
         for path, operations in document["paths"].items()
     }
-    return {**document, "paths": paths}
+    readable: dict[str, Any] = _readable({**document, "paths": paths})
+    return readable
+
+
+def _readable(value: Any) -> Any:
+    """Return the document as people read it: no regular expression, and a response's other media types in words.
+
+    The page would show a select for them inside a button, which neither a keyboard nor a screen reader can use.
+    """
+    if isinstance(value, list):
+        return [_readable(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    readable = {name: _readable(one) for name, one in value.items() if not (name == "pattern" and isinstance(one, str))}
+    content, description = value.get("content"), value.get("description")
+    if isinstance(content, dict) and isinstance(description, str) and len(content) > 1:
+        first, *others = content
+        readable["content"] = {first: readable["content"][first]}
+        readable["description"] = f"{description.removesuffix('.')}. Also available as {', '.join(others)}."
+    return readable
 
 
 def _call(

@@ -97,10 +97,12 @@ MARKDOWN = "text/markdown; charset=utf-8"
 # The media types of a page; a caller without a preference gets the first.
 FORMS = {"html": "text/html", "markdown": "text/markdown"}
 _FORMS = {"json": "application/json", **FORMS}
+# The address in the commands of the guides.
+_LOCAL = "http://127.0.0.1:8080"
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
 # Who reads which guide, in the order in which pages list them.
 READERS = {
-    "customers": ("tour", "reports", "events", "bulk-data", "mcp"),
+    "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "mcp"),
     "operators": ("operate", "bring-your-own-data", "promises"),
 }
 
@@ -136,11 +138,12 @@ class Guide:
 class Guides:
     """The handlers. All guides are rendered once, in a thread, when one is first asked for.
 
-    `commands` install the clients; the guides of customers show them.
+    `commands` install the clients; the guides of customers show them, and call this service by its `origin`.
     """
 
-    def __init__(self, commands: Mapping[str, str]) -> None:
+    def __init__(self, commands: Mapping[str, str], origin: str) -> None:
         self._commands = commands
+        self._origin = origin
         self._made = MadeOnce(self._make)
 
     async def all(self) -> dict[str, Guide]:
@@ -169,6 +172,7 @@ class Guides:
     def _make(self) -> dict[str, Guide]:
         names = [name for listed in READERS.values() for name in listed]
         texts = {name: (_FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in names}
+        texts |= {name: texts[name].replace(_LOCAL, self._origin) for name in READERS["customers"]}
         rendered = {name: render(text, lambda href: address_of(href, set(texts))) for name, text in texts.items()}
         titles = {readers: [(name, rendered[name].title) for name in listed] for readers, listed in READERS.items()}
         return {name: self._guide(name, texts[name], one, titles) for name, one in rendered.items()}

@@ -1,6 +1,7 @@
 """GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +15,13 @@ from edge.http.html import HTML, PAGES
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from shared.settings.settings import Settings
+
+# By slug, a request and the members of its answer; `python -m tests.service.http.test_recorded_answers` writes them.
+_RECORDED: dict[str, dict[str, Any]] = msgspec.json.decode(
+    Path(__file__).with_name("problem_examples.json").read_bytes()
+)
+_RECORDED_ORIGIN = "http://testserver"
+_INSTANCE = "urn:uuid:019abcde-0000-7000-8000-000000000000"
 
 
 class ProblemEntry(Schema):
@@ -39,6 +47,7 @@ class Errors:
 
     def __init__(self, settings: Settings) -> None:
         self._base = settings.problem_base_url
+        self._origin = settings.base_url.removesuffix("/v1")
         self._list, self._entries = MadeOnce(self._make_list), MadeOnce(self._make_entries)
 
     @docs(
@@ -68,22 +77,38 @@ class Errors:
 
     def _make_list(self) -> DocumentPage:
         entries = [self._entry(entry) for entry in CATALOGUE.values()]
-        text = "# Every problem, and what to do\n\n" + "\n".join(map(_section, entries))
+        text = "# Errors and what to do\n\n" + "\n".join(map(_section, entries))
         return self._page({"data": entries, "count": len(entries)}, entries, None, text)
 
     def _make_entries(self) -> dict[str, DocumentPage]:
-        entries = {slug: self._entry(entry) for slug, entry in CATALOGUE.items()}
-        return {slug: self._page(entry, [entry], slug, _section(entry)) for slug, entry in entries.items()}
+        pages = {}
+        for slug, entry in CATALOGUE.items():
+            document, example = self._entry(entry), self._example(entry)
+            pages[slug] = self._page(document, [document], slug, f"{_section(document)}\n{example}", example)
+        return pages
 
     def _page(
-        self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str
+        self, document: dict[str, Any], entries: Iterable[dict[str, Any]], one: str | None, text: str, example: str = ""
     ) -> DocumentPage:
-        page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one)
+        page = PAGES.text("errors.html", entries=[*map(_shown, entries)], one=one, example=render(example).html)
         return DocumentPage(
             Representation.of(msgspec.json.encode(document), "application/json"),
             Representation.of(page, HTML),
             Representation.of(text, MARKDOWN),
         )
+
+    def _example(self, entry: ProblemType) -> str:
+        """Return a request that causes the problem and its answer, as Markdown."""
+        known = _RECORDED.get(entry.slug) or {"request": entry.request, "answer": entry.example}
+        answer = {
+            "type": f"{self._base}/{entry.slug}",
+            "title": entry.title,
+            "status": entry.status,
+            "instance": _INSTANCE,
+        }
+        body = msgspec.json.format(msgspec.json.encode(answer | known["answer"]), indent=2).decode()
+        text = f"## Example\n\n```\n{known['request']}\n```\n\n```json\n{body}\n```\n"
+        return text.replace(_RECORDED_ORIGIN, self._origin)
 
     def _entry(self, entry: ProblemType) -> dict[str, Any]:
         return {

@@ -27,9 +27,9 @@ class Webhooks:
     @docs(
         operationId="createWebhook",
         summary="Create a webhook",
-        description="Each event is one POST, signed as Standard Webhooks 1.0 has it, in the order of the feed. One "
-        "that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals up to 24 h, and "
-        "those behind it wait. The secret is shown only once.",
+        description="Each event is sent as one POST, signed according to Standard Webhooks 1.0, in the order of the "
+        "feed. An event that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals "
+        "up to 24 h; later events wait. The secret is shown only once.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
@@ -97,7 +97,8 @@ class Webhooks:
     @docs(
         operationId="enableWebhook",
         summary="Enable a webhook",
-        description="One that was disabled continues where it was; one that waits for its next attempt has it now.",
+        description="A disabled webhook continues where it stopped. A webhook that waits for its next attempt is "
+        "tried immediately.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )

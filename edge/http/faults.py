@@ -31,6 +31,9 @@ class ProblemType(NamedTuple):
     status: int
     meaning: str
     remedy: str
+    # Of a problem that no test records: a request that may cause it, and members of its answer.
+    request: str | None = None
+    example: Mapping[str, Any] = {}
 
     @property
     def title(self) -> str:

@@ -176,7 +176,7 @@ _CHANNELS = Listing(
     name="channels",
     operation="listChannels",
     summary="List the channels",
-    description="In the order of their codes, which the `channel` parameter of the reports takes; `q` narrows to "
+    description="Ordered by code, the value of the `channel` parameter of reports; `q` narrows the list to "
     "codes with this prefix, case folded.",
     query=schemas.ChannelsQuery,
     reply=schemas.ChannelList,

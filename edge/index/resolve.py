@@ -96,9 +96,10 @@ class Resolve:
     @docs(
         operationId="resolveIdentifier",
         summary="Find one item by a GTIN, an ISBN, a part number, a source's own number or an address",
-        description="The record, as a look-up gives it; `Content-Location` names it by its IID. GTIN-8, -12, -13 and "
-        "-14, EAN, UPC-A, UPC-E, ISBN-10 and -13 are one number. A code that a shop or a region gives out itself leads "
-        "to one item only beside `source`. Identifiers of merged items lead to the survivor; an `iid` redirects to it.",
+        description="Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 "
+        "and -14, EAN, UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign "
+        "themselves need `source` to identify one item. Identifiers of merged items return the surviving item; a "
+        "merged `iid` redirects to it.",
         tags=["index"],
         responses={
             "300": {"description": "`candidates` lists the items that have it."},

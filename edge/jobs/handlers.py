@@ -174,7 +174,7 @@ class Jobs:
     @docs(
         operationId="cancelJob",
         summary="Cancel a job",
-        description="Ends your organization's order; its charge is refunded. A repeated call is no error.",
+        description="Cancels the job and refunds its charge. Repeating the call is not an error.",
         tags=["jobs"],
     )
     @match_info_schema(schemas.JobPath())
@@ -220,7 +220,7 @@ def _no_result(order: Order) -> Problem:
     if failed is not None:
         return Problem("state-conflict", f"The job ended as {order.state} and has no result. {failed[1]}")
     if order.state == "expired":
-        return Problem("result-expired", "The result was kept for its time and is gone. Ask for it again.")
+        return Problem("result-expired", "The result has expired and was deleted. Ask for it again.")
     detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or ask again in {RETRY_SECONDS} s."
     fields = {"Retry-After": str(RETRY_SECONDS)}
     return Problem("job-not-ready", detail, extra={"retry_after": RETRY_SECONDS}, fields=fields)

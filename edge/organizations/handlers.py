@@ -215,10 +215,10 @@ class OrganizationApi:
     @docs(
         operationId="rotateKey",
         summary="Replace the API key",
-        description="The new key works at once. The current one stops at once, or after the grace you choose. A key "
-        "that is in the grace of an earlier rotation keeps the end it was promised, and the current one then stops at "
-        "once: two keys work at most, and `keys` lists both with their ends. Repeat the call under the same "
-        "`Idempotency-Key` within a day to get the same key again.",
+        description="The new key works immediately. The current key stops immediately, or after the grace period that "
+        "you choose. At most two keys work at a time: if the key before it is still in its grace period, that period "
+        "remains and the current key stops immediately. `keys` lists each key with its end. Repeat the call with the "
+        "same `Idempotency-Key` within a day to get the same key again.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )

@@ -172,9 +172,9 @@ class Search:
     @docs(
         operationId="searchItems",
         summary="Search items",
-        description="All words count, in any order, in name, brand, product type and category; of the last word "
-        "its beginning suffices, and typing errors are forgiven. If few items have all words, items with some of them "
-        "follow: `total.all_words` counts the former, and `all_words` of each hit tells them apart. "
+        description="Matches all words, in any order, in name, brand, product type and category. The beginning of the "
+        "last word is enough, and typing errors are tolerated. If few items have all words, items with some of them "
+        "follow: `total.all_words` counts those with all words, and `all_words` of each hit tells which it is. "
         "A `q` that begins with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a "
         "GTIN, an ISBN, a part number, a source's own number, an address) come first.",
         tags=["index"],

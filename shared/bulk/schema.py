@@ -99,17 +99,17 @@ _IMPACTS = Dataset(
     (
         Column("iid", "string", "The item."),
         Column("indicator", "dictionary", "co2e_kg, water_l or waste_kg."),
-        Column("per_unit", "double", "How much of it one unit stands for."),
+        Column("per_unit", "double", "The amount per unit."),
         Column("basis", "dictionary", "measured or modelled."),
-        Column("method", "dictionary", "How it was found out."),
+        Column("method", "dictionary", "How it was determined."),
         Column("source", "dictionary", "The source of the figure."),
-        Column("as_of", "date", "The day that the figure is of."),
+        Column("as_of", "date", "The day of the figure."),
     ),
     ("iid", "indicator"),
 )
 _BRANDS = Dataset(
     "brands",
-    "Brands, and how much of the index is theirs.",
+    "Brands and their share of the index.",
     (
         Column("slug", "string", "The brand's key."),
         Column("name", "string", "Its name."),
@@ -134,7 +134,7 @@ _CATEGORIES = Dataset(
 )
 _MERGED = Dataset(
     "merged",
-    "Items that are part of another's record, because both are one article.",
+    "Items merged into another item's record.",
     (
         Column("from", "string", "The item's identifier, which redirects."),
         Column("to", "string", "The item that it redirects to."),

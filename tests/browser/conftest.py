@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -15,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.system.conftest import PATIENT, PROJECT, Running, start
 
 SCREENSHOTS = PROJECT / "build" / "screenshots"
-_WIDE, _NARROW = {"width": 1280, "height": 720}, {"width": 360, "height": 740}
+_WIDE, _NARROW_WIDTH = {"width": 1280, "height": 720}, 360
 # The first is Chromium without the windows around its pages: the tests take a quarter less processor time with it.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Without these a browser looks for its maker's hosts at every start.
@@ -27,13 +29,15 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+_WIDTHS = (1440, 390)
 _SERIOUS = {"serious", "critical"}
 # The reference alone is 3 MB of script: where other work occupies the machine, a page takes many seconds.
 _PATIENCE_SECONDS = 60
 expect.set_options(timeout=_PATIENCE_SECONDS * 1_000)
 
 
-def _chromium() -> str:
+def chromium() -> str:
+    """Return the path of a Chromium, installed if it is missing and may be."""
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if found is None and os.getuid() == 0 and shutil.which("apt-get"):
         install = "apt-get install -y -q --no-install-recommends fonts-dejavu-core fonts-noto-cjk"
@@ -45,6 +49,17 @@ def _chromium() -> str:
             pytest.fail("there is no Chromium, and in CI nothing may be skipped")
         pytest.skip(f"there is no Chromium here: install the package `{_BROWSERS[0]}` or `{_BROWSERS[1]}`")
     return found
+
+
+def sign_in(page: Page, stack: Running, name: str) -> None:
+    """Sign in at a stack with its local provider."""
+    passwords = json.loads((stack.folder / "identity.json").read_text())["passwords"]
+    page.goto(f"http://127.0.0.1:{stack.port}/dashboard")
+    page.fill("input[name=login]", name)
+    page.keyboard.press("Enter")
+    page.fill("input[name=password]", passwords[name])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"http://127.0.0.1:{stack.port}/dashboard**")
 
 
 @dataclass
@@ -67,13 +82,7 @@ class Visitor:
 
     def sign_in(self, name: str = "ada") -> None:
         """Sign in with the local provider."""
-        passwords = json.loads((self.stack.folder / "identity.json").read_text())["passwords"]
-        self.go("/dashboard")
-        self.page.fill("input[name=login]", name)
-        self.page.keyboard.press("Enter")
-        self.page.fill("input[name=password]", passwords[name])
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_url(f"{self.origin}/dashboard**")
+        sign_in(self.page, self.stack, name)
 
     def shoot(self, name: str) -> None:
         """Keep a picture of the page as it is, where pictures are wanted: no test looks at them."""
@@ -96,14 +105,26 @@ class Visitor:
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{self.page.url} scrolls sideways"
 
+    def check_every_form(self, name: str) -> None:
+        """Check the page in a wide window and on a phone, in light and in dark, and keep a picture of each."""
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        for width in _WIDTHS:
+            for scheme in ("light", "dark"):
+                self._hold(width, scheme)
+                self.shoot(f"{plain}-{width}-{scheme}")
+                self.check_accessibility()
+                self.check_width()
+        self.hold_wide_light()
+
+    def _hold(self, width: int, scheme: Literal["light", "dark"]) -> None:
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.set_viewport_size({"width": width, "height": 844})
+        self.page.wait_for_function(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
+        self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
     def hold_dark_phone(self) -> None:
         """See the same page on a phone that is set to dark, once the page has taken it in."""
-        self.page.emulate_media(color_scheme="dark")
-        self.page.set_viewport_size(_NARROW)
-        self.page.wait_for_function(
-            f"innerWidth === {_NARROW['width']} && matchMedia('(prefers-color-scheme: dark)').matches"
-        )
-        self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        self._hold(_NARROW_WIDTH, "dark")
 
     def hold_wide_light(self) -> None:
         """See the page in a wide window that is set to light again."""
@@ -124,7 +145,7 @@ class Visitor:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A real browser. It goes with this folder's last test: its event loop would be in the way of others."""
-    executable = _chromium()
+    executable = chromium()
     flags = _FLAGS + (["--no-sandbox"] if os.getuid() == 0 else [])
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=executable, args=flags)

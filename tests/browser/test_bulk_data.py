@@ -76,8 +76,7 @@ def test_an_export_from_its_preview_to_its_file(institutional: Visitor) -> None:
     page.get_by_role("button", name="Create export").click()
     page.wait_for_url(re.compile(r"/dashboard/exports/[0-9a-f-]{36}$"))
     expect(page.locator("#job .state")).to_have_text("succeeded")
-    institutional.shoot("export")
-    institutional.check_accessibility()
+    institutional.check_every_form("export")
     digest = page.locator("code[title]").first.get_attribute("title")
     with page.expect_download() as download:
         page.get_by_role("link", name=re.compile(r"\.csv$")).click()

@@ -11,29 +11,6 @@ from tests.browser.conftest import Visitor, new_key, until, used_today
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-PAGES = {
-    "overview": "",
-    "key": "/key",
-    "usage": "/usage",
-    "requests": "/requests",
-    "members": "/members",
-    "audit": "/audit",
-    "token": "/token",
-    "explorer": "/explorer",
-    "reports": "/reports",
-    "new-organization": "/organizations/new",
-    "jobs": "/jobs",
-    "datasets": "/datasets",
-    "exports": "/exports",
-    "export-new": "/exports/new",
-    "sessions": "/sessions",
-    "watches": "/watches",
-    "watch-new": "/watches/new?condition=new-low",
-    "events": "/events",
-    "webhooks": "/webhooks",
-}
-
-
 def test_the_overview_warns_at_80_and_at_100_per_cent_of_the_day(member: Visitor) -> None:
     while (used := used_today(member)) < 4:  # below, no whole number is 80 per cent and not all
         member.go("/dashboard/explorer?q=tea")
@@ -99,18 +76,6 @@ def test_without_the_plan_for_bulk_data_there_is_the_schema_but_no_file(member: 
     member.page.get_by_role("button", name="Create export").click()
     expect(member.page.locator("main")).to_contain_text("does not include")
     member.refused(403)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_accessible_in_light_and_dark_wide_and_narrow(member: Visitor, name: str) -> None:
-    member.go(f"/dashboard{PAGES[name]}")
-    expect(member.page.get_by_role("heading", level=1)).to_be_visible()
-    for form in ("wide", "dark-phone"):
-        if form == "dark-phone":
-            member.hold_dark_phone()
-        member.shoot(f"{name}-{form}")
-        member.check_accessibility()
-        member.check_width()
 
 
 def test_a_name_with_markup_stays_text(member: Visitor) -> None:

@@ -6,26 +6,6 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Visitor
 
 pytestmark = pytest.mark.xdist_group("browser")
-PAGES = {
-    "docs": "/v1/docs",
-    "errors": "/v1/errors",
-    "guides": "/v1/docs/guides",
-    "guide-bulk-data": "/v1/docs/guides/bulk-data",
-    "guide-operate": "/v1/docs/guides/operate",
-}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_accessible_on_every_screen(reader: Visitor, name: str) -> None:
-    reader.go(PAGES[name])
-    expect(reader.page.get_by_role("heading", level=1)).to_be_visible()
-    reader.shoot(name)
-    reader.check_accessibility()
-    reader.check_width()
-    reader.hold_dark_phone()
-    reader.shoot(f"{name}-phone-dark")
-    reader.check_accessibility()
-    reader.check_width()
 
 
 def test_the_first_calls_run_from_the_page(reader: Visitor) -> None:
@@ -43,9 +23,24 @@ def test_the_reference_shows_every_call_with_samples_and_calls_no_other_host(rea
     reader.page.goto(f"{reader.origin}/v1/docs/reference#tag/index/GET/v1/index/search")
     expect(reader.page.get_by_text("/v1/index/search").first).to_be_visible()
     reader.shoot("reference-operation")
+
+
+def test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone(reader: Visitor) -> None:
+    reader.go("/v1/docs/reference")
+    expect(reader.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
+    expect(reader.page.get_by_role("button", name="Copy").first).to_be_attached()
+    expect(reader.page.locator("button[aria-selected]:not([role])")).to_have_count(0)
+    expect(reader.page.locator("a.endpoint:not([href])")).to_have_count(0)
+    reader.check_every_form("reference")
     reader.hold_dark_phone()
-    reader.check_width()
-    reader.shoot("reference-phone-dark")
+    for link in reader.page.get_by_label("Pages").get_by_role("link").all():
+        box = link.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360, "no link is beyond the edge"
+    bar, content = reader.page.locator(".site-bar").bounding_box(), reader.page.locator("#reference").bounding_box()
+    assert bar is not None
+    assert content is not None
+    assert content["y"] >= bar["y"] + bar["height"] - 1
 
 
 @pytest.mark.parametrize("path", ["/nonsense", "/docs", "/v1/nonsense", "/dashboard/nonsense"])

@@ -82,7 +82,7 @@ def test_a_webhook_from_its_secret_to_an_event_that_is_sent_again(member: Visito
     attempts = page.get_by_role("region", name="Attempts")
     expect(attempts).to_contain_text("accepted")
     expect(attempts).to_contain_text("<b>thank you</b>")
-    see_webhook(member)
+    member.check_every_form("webhook")
     arrived = len(there.accepted)
     attempts.get_by_role("button", name=re.compile("Redeliver")).first.click()
     expect(page.get_by_role("status").filter(has_text="queued for redelivery")).to_be_visible()
@@ -98,14 +98,3 @@ def test_a_webhook_from_its_secret_to_an_event_that_is_sent_again(member: Visito
     member.go("/dashboard/events?type=key.rotated")
     expect(page.get_by_role("link", name=re.compile("is the new key")).first).to_be_visible()
     member.shoot("events-keys")
-
-
-def see_webhook(member: Visitor) -> None:
-    """Keep pictures of the webhook's page, and check it."""
-    member.shoot("webhook")
-    member.check_accessibility()
-    member.hold_dark_phone()
-    member.shoot("webhook-dark-phone")
-    member.check_accessibility()
-    member.check_width()
-    member.hold_wide_light()

@@ -39,8 +39,7 @@ def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
     expect(member.page.locator("#job .state")).to_have_text("succeeded")
     expect(member.page.locator(".canvas canvas").first).to_be_visible()
     expect(member.page.get_by_text("Share of observations by channel")).to_be_visible()
-    member.shoot("job-cohort")
-    member.check_accessibility()
+    member.check_every_form("job-cohort")
     with member.page.expect_download() as download:
         member.page.get_by_role("link", name="Download").click()
     assert json.loads(download.value.path().read_bytes())["meta"]["rows"] > 0
@@ -146,8 +145,7 @@ def test_a_report_of_all_brands_shows_its_data_at_first_look(member: Visitor) ->
     first.get_by_role("link").first.click()
     expect(member.page.get_by_role("heading", level=1)).to_have_text("Meadows")
     expect(member.page.get_by_role("region", name="Categories").locator("tbody tr").first).to_be_visible()
-    member.shoot("job-row")
-    member.check_accessibility()
+    member.check_every_form("job-row")
 
 
 def test_an_index_of_one_month_leads_to_the_form_with_shorter_periods(member: Visitor) -> None:

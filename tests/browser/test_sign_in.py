@@ -10,18 +10,6 @@ from tests.browser.conftest import Visitor
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def see_in_every_form(visitor: Visitor, name: str) -> None:
-    """Keep pictures of the page, wide in light and narrow in dark, and check both."""
-    visitor.shoot(f"{name}-wide")
-    visitor.check_accessibility()
-    visitor.check_width()
-    visitor.hold_dark_phone()
-    visitor.shoot(f"{name}-dark-phone")
-    visitor.check_accessibility()
-    visitor.check_width()
-    visitor.hold_wide_light()
-
-
 def test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong(visitor: Visitor) -> None:
     blocked: list[str] = []
     visitor.page.on("console", lambda line: blocked.append(line.text) if line.type == "error" else None)
@@ -31,10 +19,10 @@ def test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong(visitor: 
     accent = "getComputedStyle(document.querySelector('button')).backgroundColor"
     assert visitor.page.evaluate(accent) == "rgb(11, 110, 79)"
     assert "canaille" not in visitor.page.content().lower()
-    see_in_every_form(visitor, "sign-in")
+    visitor.check_every_form("sign-in")
     visitor.page.get_by_label("User name").fill("ada")
     visitor.page.get_by_role("button", name="Continue").click()
-    see_in_every_form(visitor, "sign-in-password")
+    visitor.check_every_form("sign-in-password")
     visitor.page.get_by_label("Password").fill("not it")
     visitor.page.get_by_role("button", name="Sign in").click()
     expect(visitor.page.get_by_role("alert")).to_be_visible()

@@ -77,6 +77,28 @@ PAGE_FAULTS = (
         "tests/browser/test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",
     ),
     fault(
+        "the menu of a phone is open until the script runs",
+        "edge/docs/static/dashboard.css",
+        "  .sides:not(.shown) { display: none; }",
+        "  .js .sides:not(.shown) { display: none; }",
+        "tests/browser/test_every_page.py::test_a_phone_does_not_show_the_menu_open_until_the_script_runs",
+    ),
+    fault(
+        "the reference shows regular expressions",
+        "edge/docs/code_samples.py",
+        'if not (name == "pattern" and isinstance(one, str))',
+        "if name",
+        "tests/service/http/test_docs.py"
+        "::test_customers_read_no_path_of_the_repository_no_decision_and_no_regular_expression",
+    ),
+    fault(
+        "a button of the reference has no name",
+        "edge/docs/static/reference.js",
+        'button.setAttribute("aria-label", "Copy")',
+        'button.setAttribute("title", "")',
+        "tests/browser/test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+    ),
+    fault(
         "a page in an outage has no way on",
         "edge/dashboard/session_guard.py",
         "signed_in=signed_in or visitor is not None,",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -64,6 +65,20 @@ _VARYING: tuple[tuple[str, str], ...] = (
     (r"(?<=Retry-After: )\d+", "{seconds}"),
     # What a limit per second has left depends on how long ago the last call was.
     (r"(-burst\";r=)\d+", r"\1{left}"),
+)
+_PROBLEM = re.compile(
+    r"^(?P<status>[3-5]\d\d) .*\n(?:.+\n)*\n(?P<body>\{\n \"type\": \"http://testserver/v1/errors/(?:.*\n)*?\}\n)",
+    re.MULTILINE,
+)
+# What a reader sees in an example in the place of a name.
+_READABLE = (
+    (r"\{key \d+\}", "$ITEMINDEX_KEY"),
+    (r"\{id token \d+\}", "$ID_TOKEN"),
+    (r"\{this request\}|\{uuid \d+\}", "019abcde-0000-7000-8000-000000000000"),
+    (r"\{unix time\}", "1790000000"),
+    (r"\{seconds\}", "2"),
+    (r"\{today[-+\d]*\}", "2026-07-24"),
+    (r"\{signature \d+\}", "…"),
 )
 _ANY_RANDOM = re.compile("|".join(f"(?P<_{number}>{pattern})" for number, (_, pattern) in enumerate(_RANDOM)))
 
@@ -226,6 +241,26 @@ def _by_title(text: str) -> dict[str, list[str]]:
             number += 1
         answers[name] = lines
     return answers
+
+
+def problem_examples(texts: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return for each problem type the shortest request that was answered with it, and the members of the answer."""
+    found: dict[str, dict[str, Any]] = {}
+    for subject in sorted(texts):
+        for block in re.split(r"^#### .*\n", texts[subject], flags=re.MULTILINE)[1:]:
+            answered = _PROBLEM.search(block)
+            if answered is None:
+                continue
+            request, text = block[: answered.start()].strip(), answered["body"]
+            for pattern, value in _READABLE:
+                request, text = re.sub(pattern, value, request), re.sub(pattern, value, text)
+            body = msgspec.json.decode(text)
+            slug, status = body.pop("type").rpartition("/")[2], body.pop("status")
+            if int(answered["status"]) == status and len(request) < len(
+                found.get(slug, {}).get("request", request + " ")
+            ):
+                found[slug] = {"request": request, "answer": {name: body[name] for name in body if name != "title"}}
+    return dict(sorted(found.items()))
 
 
 def rewrite(texts: Mapping[str, str], folder: Path) -> None:

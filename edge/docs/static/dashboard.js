@@ -94,11 +94,12 @@ function keepTyped(link, form) {
   link.href = address;
 }
 
-document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
   prepare(document);
   const invitation = document.querySelector("[data-invitation]");
   if (invitation) takeInvitation(invitation);
+  const failed = document.querySelector("[data-retry]");
+  if (failed) setTimeout(() => location.reload(), failed.dataset.retry * 1000);
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]"), all = event.target.closest("[data-check]");
     const menu = event.target.closest("[data-menu]");

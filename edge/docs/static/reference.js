@@ -14,3 +14,28 @@ Scalar.createApiReference("#reference", {
   persistAuth: false,
   metaData: { title: "Reference · Item Index" },
 });
+
+// What screen readers and keyboards need and Scalar leaves out: names of buttons that show a picture alone, roles that fit,
+// lists that can be focused to scroll them, links that lead somewhere. Again after each change: Scalar makes its parts as the page is scrolled.
+let due = false;
+const mend = () => {
+  due = false;
+  for (const button of document.querySelectorAll("button[aria-selected]:not([role=tab], [role=option])")) {
+    if (button.getAttribute("aria-selected") === "true") button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+    button.removeAttribute("aria-selected");
+  }
+  for (const button of document.querySelectorAll("button[role=search]")) button.removeAttribute("role");
+  for (const button of document.querySelectorAll("button.scalar-code-copy:not([aria-label])")) button.setAttribute("aria-label", "Copy");
+  for (const part of document.querySelectorAll("button [tabindex]")) part.removeAttribute("tabindex");
+  for (const list of document.querySelectorAll("ul.endpoints:not([tabindex])")) list.tabIndex = 0;
+  for (const link of document.querySelectorAll("ul[aria-label] a.endpoint:not([href])")) {
+    const tag = link.closest("ul").ariaLabel.replace(/ endpoints$/, "");
+    const [method, path] = [...link.children].map((part) => part.textContent.trim());
+    link.href = `#tag/${tag}/${method.toUpperCase()}${path}`;
+  }
+};
+new MutationObserver(() => {
+  if (!due) requestAnimationFrame(mend);
+  due = true;
+}).observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-selected"] });

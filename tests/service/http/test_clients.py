@@ -48,7 +48,15 @@ async def test_another_file_is_not_found(edge: Edge) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/clients/", "/docs", "/docs/guides/reports", "/docs/guides/bulk-data", "/docs/guides/tour"]
+    "path",
+    [
+        "/clients/",
+        "/docs",
+        "/docs/guides/reports",
+        "/docs/guides/bulk-data",
+        "/docs/guides/tour",
+        "/docs/guides/tutorial",
+    ],
 )
 async def test_every_page_with_a_sample_shows_the_commands(edge: Edge, path: str) -> None:
     page = (await edge.get(path, anonymous=False, head={"Accept": "text/html"})).body.decode()

@@ -3,10 +3,11 @@
 import ast
 import errno
 import gzip
+import html
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from edge.docs.guides import READERS
 from edge.docs.pages import SCALAR_VERSION, Docs
 from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
@@ -24,6 +26,7 @@ from tests.support.client import Edge, running_edge
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+RECORDED = Path(__file__).with_name("recorded")
 MARKDOWN = {"Accept": "text/markdown"}
 GUIDES = sorted(path.stem for path in (Path(__file__).parents[3] / "deploy/guides").glob("*.md"))
 
@@ -234,3 +237,36 @@ async def test_a_page_that_could_not_be_made_once_is_made_for_the_next_caller(
     async with running_edge(settings, tmp_path) as edge:
         statuses = [(await edge.ask("GET", "/docs", anonymous=False, head=HTML)).status for _ in range(3)]
     assert statuses == [500, 200, 200]
+
+
+# A path of the repository, a decision's number, a regular expression: what only its developers can follow.
+OURS = re.compile(
+    r"\b(?:edge|workers|shared|tests|deploy)/[\w/-]+|[Dd]ecision \d|\b00\d\d-[a-z]"
+    r"|\(\?[:!=<]|\[\^|\[[a-zA-Z0]-[zZ9][^\]]*\]|\\[dsw]\b|\^\["
+)
+
+
+async def test_customers_read_no_path_of_the_repository_no_decision_and_no_regular_expression(edge: Edge) -> None:
+    guides = [f"/docs/guides/{name}" for name in READERS["customers"]]
+    for path in ("/docs", "/docs/guides", "/clients/", "/errors", *guides, *(f"/errors/{slug}" for slug in CATALOGUE)):
+        page = (await edge.ask("GET", path, anonymous=False, head=HTML)).body.decode()
+        text = re.sub(r"<pre[^>]*>.*?</pre>|<[^>]+>", " ", page, flags=re.DOTALL)
+        assert not OURS.search(html.unescape(text)), (path, OURS.search(html.unescape(text)))
+    dashboard = re.sub(r"<[^>]+>", " ", (RECORDED / "dashboard.txt").read_text(encoding="utf-8"))
+    assert not OURS.search(html.unescape(dashboard)), OURS.search(html.unescape(dashboard))
+    reference = (await edge.get("/docs/reference/openapi.json", anonymous=False)).json
+    for name, text in members(reference):
+        assert name != "pattern"
+        assert name not in ("description", "summary", "title") or not OURS.search(text), text
+
+
+def members(document: object) -> Iterator[tuple[str, str]]:
+    """Every member of a document that is a text, with its name."""
+    if isinstance(document, list):
+        for one in document:
+            yield from members(one)
+    elif isinstance(document, dict):
+        for name, value in document.items():
+            if isinstance(value, str):
+                yield name, value
+            yield from members(value)

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
+from edge.http.faults import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry import metrics as telemetry
@@ -30,7 +31,7 @@ from tests.support.client import Answer, Edge, running_edge
 from tests.support.issuer import Issuer, running_issuer
 from tests.support.mcp import HANDSHAKE, STATELESS, Mcp
 from tests.support.rates import load_rates
-from tests.support.recording import Recording, compare, rewrite
+from tests.support.recording import Recording, compare, problem_examples, rewrite
 from tests.support.releases import cut
 from tests.support.reports import queued
 from tests.support.servers import Contents, Servers, folder_in_memory
@@ -38,6 +39,7 @@ from tests.support.shop import MAPPING, load_rows, open_shop
 from tests.support.workers import run
 
 RECORD = Path(__file__).with_name("recorded")
+PROBLEMS = Path(__file__).parents[3] / "edge/docs/problem_examples.json"
 DOCUMENT = json.loads((Path(__file__).parents[3] / "deploy/openapi/v1.json").read_text())
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path)
@@ -1008,11 +1010,21 @@ def test_every_operation_has_a_recorded_answer() -> None:
     assert answered >= OPERATIONS.keys(), sorted(OPERATIONS.keys() - answered)
 
 
+def test_every_problem_has_an_example_that_is_recorded_or_declared() -> None:
+    recorded_ones = problem_examples({path.stem: path.read_text(encoding="utf-8") for path in RECORD.glob("*.txt")})
+    assert json.loads(PROBLEMS.read_text(encoding="utf-8")) == recorded_ones
+    declared = {slug for slug, entry in CATALOGUE.items() if entry.request and entry.example}
+    assert declared.isdisjoint(recorded_ones)
+    assert declared | recorded_ones.keys() == CATALOGUE.keys()
+
+
 def main() -> None:
-    """Write the record anew."""
+    """Write the record anew, and with it the examples of the problems' pages."""
     with folder_in_memory() as name, Servers.running(name) as servers:
         with servers.fresh(contents=small_index) as settings:
-            rewrite(asyncio.run(recorded(settings, name)), RECORD)
+            texts = asyncio.run(recorded(settings, name))
+    rewrite(texts, RECORD)
+    PROBLEMS.write_text(json.dumps(problem_examples(texts), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

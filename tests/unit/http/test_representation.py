@@ -82,7 +82,7 @@ async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str
 
 
 async def test_a_second_request_makes_no_well_known_document_again() -> None:
-    documents = WellKnown(Settings(), Guides({}))
+    documents = WellKnown(Settings(), Guides({}, "https://index.example"))
     for handler in (documents.api_catalog, documents.robots, documents.llms):
         first, second = [await handler(_request("GET", "/")) for _ in range(2)]
         assert first.body is second.body  # type: ignore[attr-defined]
