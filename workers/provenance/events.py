@@ -68,6 +68,11 @@ def begin_decision(
     return _event(connection, SQL.begin_act, ("link" if same else "separation", left_id, right_id, by, reason))
 
 
+def begin_choice(connection: Connection, kind: str, chosen: dict[str, Any], by: str, reason: str | None) -> Event:
+    """Number the choice of a model of likeness (`model`), or a bulk decision on pairs (`decisions`)."""
+    return _event(connection, SQL.begin_choice, (kind, Jsonb(chosen), by, reason))
+
+
 def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | None) -> Event:
     """Number a deletion of observations."""
     return _event(connection, SQL.begin_deletion, (load_id, by, reason))

@@ -1,10 +1,14 @@
 """Operators' acts on single items, from the command or the dashboard. Each is an event and a data_version."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from workers.articles import links
+from workers.articles.index import open_index
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
 from workers.provenance.standing import read_acts
@@ -56,6 +60,35 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
     if not same and not connection.execute(SQL.together, (left, right)).fetchall():
         return None
     return reindex(connection, None)
+
+
+def decide_all(
+    connection: Connection, decided: Sequence[tuple[int, int, bool]], filters: dict[str, Any], by: str, reason: str
+) -> tuple[int, int | None]:
+    """Decide on many pairs of items as one event; return its number, and the data_version where records change."""
+    items.begin(connection, SQL.named, [item_id for left, right, _ in decided for item_id in (left, right)])
+    connection.execute(items.SQL.no_changed_observations)
+    return _decide_all(connection, decided, filters, by, reason), reindex(connection, None)
+
+
+def _decide_all(
+    connection: Connection, decided: Sequence[tuple[int, int, bool]], filters: dict[str, Any], by: str, reason: str
+) -> int:
+    event = events.begin_choice(connection, "decisions", filters, by, reason)
+    connection.execute(events.SQL.begin_parts, (event.no, *map(list, zip(*decided, strict=True))))
+    return event.no
+
+
+def use_model(connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None) -> tuple[int, int]:
+    """Judge all pairs by another model from now on; return the number of this event and the new data_version.
+
+    `digest`: of a model that the index keeps, or `shipped`. Undoing the event gives back the links as they were.
+    """
+    items.begin(connection, SQL.named, [])
+    connection.execute(items.SQL.no_changed_observations)
+    event = events.begin_choice(connection, "model", {"digest": digest}, by, reason)
+    seeds = links.rejudge(connection, open_index(connection, match_dir), event.no)
+    return event.no, reindex(connection, None, seeds)
 
 
 def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:
