@@ -8,7 +8,7 @@ from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.storage.database import Database, Scope
-from shared.articles.pairs import SQL
+from shared.articles.pairs import ALL, SQL
 from shared.index.iid import canonical_iid
 from shared.text import fold
 
@@ -80,7 +80,7 @@ class MatchPages:
         """Show the most probable pair that waits, after those that were skipped, and the last decisions."""
         _operator(visitor)
         skipped = _skipped(request.query.get("skip", "0"))
-        waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)
+        waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1, *ALL)
         pair = waiting[skipped] if len(waiting) > skipped else None
         figures = await self._database.fetch_row(SQL.stats)
         assert figures is not None

@@ -1,6 +1,8 @@
 -- name: pairs
 -- Pairs with their evidence and people's decisions, the most probable first. $1: waiting, linked, accepted or rejected;
--- null: all. $2: an item whose pairs alone are meant; $3: how many. A decision that was not applied yet counts already.
+-- null: all. $2: an item whose pairs alone are meant; $3: how many. $4: a source, of which one item is; $5, $6: the least score
+-- and the one that pairs must be below; $7: a kind of link, or a field in which the records agree; $8: a brand of either item.
+-- A decision that was not applied yet counts already.
 -- Unless an item is given, a likeness that waits is left out while both of its items have a better one that was not rejected
 -- with an item of the other's source.
 WITH decided AS (
@@ -25,6 +27,13 @@ SELECT found.* FROM (
     WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
       AND ($2::text IS NULL OR a.iid = $2 OR b.iid = $2)
       AND (k.state <> 'waiting' OR coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id))
+      AND ($4::text IS NULL OR EXISTS (
+          SELECT FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id IN (a.id, b.id) AND s.name = $4))
+      AND ($5::double precision IS NULL OR k.score >= $5) AND ($6::double precision IS NULL OR k.score < $6)
+      AND ($7::text IS NULL OR k.kind = $7 OR jsonb_path_exists(
+          k.evidence, '$[*] ? (@.field == $field && @.agrees == true)', jsonb_build_object('field', $7)))
+      AND ($8::text IS NULL OR EXISTS (
+          SELECT FROM item_contents c WHERE c.item_id IN (a.id, b.id) AND lower(c.brand_name) = lower($8)))
     -- OFFSET 0: the links of each pair's items are looked at after the sorting, of as many pairs as are wanted.
     ORDER BY k.score DESC NULLS LAST, left_id, right_id OFFSET 0) found
 WHERE state <> 'waiting' OR kind <> 'likeness' OR $2 IS NOT NULL OR EXISTS (

@@ -1,4 +1,4 @@
-"""Models of likeness that learn from an index's own decisions: what they learn from, which are kept, which one is in use."""
+"""Models of likeness that learn from an index's own decisions: their examples, which are kept, which one is in use."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -17,6 +17,7 @@ from workers.articles.index import open_index
 from workers.articles.matching.context import pairs_of
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
+from workers.articles.matching.segment import Array
 
 if TYPE_CHECKING:
     from workers.articles.matching.training import Learned
@@ -25,6 +26,7 @@ SQL = beside(__file__, "models.sql")
 SHIPPED = "shipped"
 # Besides the decided records so many others lend pairs that nobody decided.
 _OTHER_RECORDS = 1_000
+LEAST_DECISIONS = 50
 
 
 class UnknownModel(ItemIndexError):
@@ -72,7 +74,7 @@ def find(connection: Connection, digest: str) -> str:
     found = [row[0] for row in connection.execute(SQL.find, (digest,))]
     if len(found) != 1:
         problem = "several models have a digest that begins so" if found else "no model has this digest"
-        raise UnknownModel(f"{problem}; `itemindex matches models list` shows them")
+        raise UnknownModel(f"{problem}; `itemindex matches models` shows them")
     return str(found[0])
 
 
@@ -91,9 +93,19 @@ def item_ids(connection: Connection, named: Iterable[str], source: str | None) -
     return dict(connection.execute(query, values).fetchall())
 
 
-def learn_from(
-    connection: Connection, decided: Mapping[tuple[int, int], bool], match_dir: Path | None
-) -> "Learned":
+def most_doubtful(waiting: Iterable[Mapping[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Return the pairs whose probability is nearest to one half, no item twice."""
+    shown = ("left_iid", "left_name", "right_iid", "right_name", "score")
+    chosen: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for pair in sorted(waiting, key=lambda pair: (abs(pair["score"] - 0.5), pair["left_iid"], pair["right_iid"])):
+        if len(chosen) < count and seen.isdisjoint((pair["left_iid"], pair["right_iid"])):
+            chosen.append({name: pair[name] for name in shown})
+            seen |= {pair["left_iid"], pair["right_iid"]}
+    return chosen
+
+
+def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], match_dir: Path | None) -> "Learned":
     """Train a model on decided pairs of items, each with whether the two are one article. Raises TooFewDecisions."""
     # Only now: it loads scikit-learn, which a load does not need.
     from workers.articles.matching.training import LEAST_OF_LABEL, labelled, learn, undecided_features
@@ -107,20 +119,20 @@ def learn_from(
     }
     pairs = pairs_of(index, *_near(index, np.array(sorted({row for pair in labels for row in pair}), np.int64)))
     ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
-    judged = pairs.listed.all(axis=0)
+    judged = pairs.listed.min(axis=0)
     chosen = np.array([at for at, pair in enumerate(ends) if judged[at] and pair in labels], np.int64)
-    said = np.array([labels[int(pairs.left[at]), int(pairs.right[at])] for at in chosen], bool)
+    said: Array = np.array([labels[int(pairs.left[at]), int(pairs.right[at])] for at in chosen.tolist()], bool)
     if min(said.sum(), (~said).sum()) < LEAST_OF_LABEL:
         raise TooFewDecisions(
-            f"of the decided pairs {said.sum()} are one item and {(~said).sum()} are different ones, counting those that "
-            f"loads compare: at least {LEAST_OF_LABEL} of either are needed"
+            f"of the decided pairs that loads compare, {said.sum()} are one item and {(~said).sum()} are different "
+            f"ones: at least {LEAST_OF_LABEL} of either are needed"
         )
     examples = labelled(index, pairs, chosen, said)
     missed = sum(labels.values()) - int(said.sum())
     return learn(Model.shipped(), examples, undecided_features(index, pairs, chosen), missed)
 
 
-def _near(index: MatchIndex, rows: Any) -> tuple[Any, Any]:
+def _near(index: MatchIndex, rows: Array) -> tuple[Array, Array]:
     """Return who is near whom: for rows and some others, and for all that compete with these."""
     others = np.random.default_rng(0).permutation(index.rows())[:_OTHER_RECORDS]
     near = index.nearest(np.union1d(rows, others))

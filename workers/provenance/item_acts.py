@@ -79,7 +79,9 @@ def _decide_all(
     return event.no
 
 
-def use_model(connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None) -> tuple[int, int]:
+def use_model(
+    connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None
+) -> tuple[int, int]:
     """Judge all pairs by another model from now on; return the number of this event and the new data_version.
 
     `digest`: of a model that the index keeps, or `shipped`. Undoing the event gives back the links as they were.

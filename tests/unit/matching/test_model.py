@@ -106,7 +106,14 @@ def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -
 def test_pairs_with_one_model_number_have_a_bound_of_their_own_and_none_is_below_that_of_review() -> None:
     labels = np.array([True, True, False, True, True, True])
     coded = np.array([False, False, False, True, True, True])
-    pairs = Labelled(np.zeros((6, 1)), labels, certain=np.ones(6, bool), coded=coded)
+    pairs = Labelled(
+        np.zeros((6, 1)),
+        labels,
+        certain=np.ones(6, bool),
+        coded=coded,
+        opposed=np.zeros(6, bool),
+        ends=np.zeros((6, 2)),
+    )
     probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1])
     model = with_link_bounds(Model.shipped(), [probabilities], [pairs], review=0.35)
     assert (model.link, model.link_coded, model.review) == (0.8, 0.35, 0.35)

@@ -64,6 +64,17 @@ def read_records(path: Path, source: str) -> dict[str, Record]:
     return records
 
 
+def read_labels(path: Path) -> list[tuple[str, str, bool]]:
+    """Return the pairs of ids of a CSV file, each with its label, in the order of the file."""
+    pairs = []
+    for line, row in _rows(path):
+        pair = _first(row, _LEFT), _first(row, _RIGHT)
+        if not all(pair):
+            raise UnusableFile(f"{path}, line {line}: a pair needs two ids (columns left_id and right_id)")
+        pairs.append((*pair, _label(_first(row, _LABEL), path, line)))
+    return pairs
+
+
 def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) -> LabelledPairs:
     """Return the pairs of a CSV file whose ids are known; refuse a file of which no id is."""
     pairs, labels, unknown, labelled = [], [], 0, True

@@ -35,9 +35,9 @@ class Tree:
 class Model:
     """Trees whose leaves add up to log-odds, and bounds of the probability.
 
-    From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number, if other
-    fields than the names confirm it. From `link_learned` on, which only decisions on the same records support, nothing
-    needs to confirm it. From `review` on a pair waits for a person; below it is nothing.
+    From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number, if more
+    than the likeness of their names confirms it. From `link_learned` on, which decisions on the same records support,
+    nothing needs to confirm it. From `review` on a pair waits for a person; below it is nothing.
     """
 
     features: tuple[str, ...]

@@ -26,7 +26,7 @@ WORLDS, SEED = 36, 7
 # So many times as many worlds choose the bounds: in each only a few dozen pairs may be linked without a person.
 _UNSEEN = 3
 # The models that learn from decisions.
-LEAST_DECISIONS, LEAST_OF_LABEL = 50, 10
+LEAST_OF_LABEL = 10
 _FOLDS, _SEEDS = 5, 2
 _DECIDED = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 10, "l2_regularization": 1.0}
 # Pairs that nobody decided keep the model near the former one where no decision says otherwise: so many, each counting
@@ -116,7 +116,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A model that learned from decisions. `unseen`: of each pair the probability by models that know neither record."""
+    """A model that learned from decisions. `unseen`: each pair's probability by models that know neither record."""
 
     model: Model
     unseen: Array
