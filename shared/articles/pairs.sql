@@ -64,13 +64,35 @@ FROM events e LEFT JOIN links l ON l.left_id = least(e.item_id, e.survivor_id) A
 WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL;
 
 -- name: recent
--- The last decisions in the dashboard, the newest first, so that they can be taken back.
+-- The last decisions in the dashboard, the newest first, so that they can be taken back. A bulk decision is one of them.
 SELECT r.decision, r.person, r.at, r.applied_at IS NOT NULL AS applied, a.iid AS left_iid, b.iid AS right_iid,
-       a.name AS left_name, b.name AS right_name
-FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id ORDER BY r.id DESC LIMIT $1;
+       a.name AS left_name, b.name AS right_name, r.batch_id::text AS batch,
+       (SELECT count(*) FROM match_reviews o WHERE o.batch_id = r.batch_id AND o.decision <> 'undo') AS pairs
+FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id
+WHERE r.batch_id IS NULL OR NOT EXISTS (
+    SELECT FROM match_reviews o WHERE o.batch_id = r.batch_id AND o.id > r.id AND o.decision = r.decision)
+ORDER BY r.id DESC LIMIT $1;
+
+-- name: sampled
+-- How many pairs of a random sample were decided, and how many of these are one item; of each pair the last decision counts.
+SELECT count(*) FILTER (WHERE decision <> 'undo') AS decided, count(*) FILTER (WHERE decision = 'accept') AS accepted
+FROM (SELECT DISTINCT ON (left_id, right_id) decision FROM match_reviews WHERE sample_id = $1::uuid
+      ORDER BY left_id, right_id, id DESC) last;
+
+-- name: decide_all
+-- One decision on many pairs. $1, $2: their items; $3: the decision; $4, $5: the person; $6, $7: the bulk decision and what it
+-- chose its pairs by.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id, batch)
+SELECT n.left_id, n.right_id, $3, $4::uuid, $5, $6::uuid, $7::jsonb FROM unnest($1::bigint[], $2::bigint[]) AS n (left_id, right_id);
+
+-- name: undo_all
+-- A bulk decision is undone as a whole: one row of it says so.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id)
+SELECT r.left_id, r.right_id, 'undo', $2::uuid, $3, r.batch_id FROM match_reviews r
+WHERE r.batch_id = $1::uuid AND r.decision <> 'undo' ORDER BY r.id LIMIT 1 RETURNING id;
 
 -- name: decide
--- $1, $2: the two items; no row where they are not both there, or are one.
-INSERT INTO match_reviews (left_id, right_id, decision, person_id, person)
-SELECT least(a.id, b.id), greatest(a.id, b.id), $3, $4::uuid, $5 FROM items a, items b WHERE a.iid = $1 AND b.iid = $2 AND a.id <> b.id
+-- $1, $2: the two items; no row where they are not both there, or are one. $6: the random sample that they are of.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, sample_id)
+SELECT least(a.id, b.id), greatest(a.id, b.id), $3, $4::uuid, $5, $6::uuid FROM items a, items b WHERE a.iid = $1 AND b.iid = $2 AND a.id <> b.id
 RETURNING id;

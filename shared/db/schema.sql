@@ -1939,7 +1939,7 @@ CREATE INDEX links_right ON public.links USING btree (right_id);
 
 CREATE INDEX load_files_sha256 ON public.load_files USING btree (sha256);
 
-CREATE INDEX match_reviews_batch ON public.match_reviews USING btree (batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX match_reviews_batch ON public.match_reviews USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX match_reviews_pair ON public.match_reviews USING btree (left_id, right_id, id DESC);
 
@@ -2488,8 +2488,6 @@ GRANT SELECT(at) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(load_id) ON TABLE public.events TO itemindex_worker;
 
-GRANT SELECT(terms) ON TABLE public.events TO itemindex_edge;
-
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(item_id) ON TABLE public.events TO itemindex_worker;
 
@@ -2498,8 +2496,6 @@ GRANT SELECT(survivor_id) ON TABLE public.events TO itemindex_worker;
 
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_edge;
 GRANT SELECT(undone_at) ON TABLE public.events TO itemindex_worker;
-
-GRANT SELECT(part_of) ON TABLE public.events TO itemindex_edge;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.export_parts TO itemindex_worker;
 

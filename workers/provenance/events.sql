@@ -18,9 +18,9 @@ INSERT INTO events (no, kind, load_id, source_id, terms, actor)
 VALUES (nextval('event_numbers'), $1, $2::uuid, $3, $4, $5) RETURNING no, at;
 
 -- name: begin_act
--- An operator's act on one item.
-INSERT INTO events (no, kind, item_id, survivor_id, actor, reason)
-VALUES (nextval('event_numbers'), $1, $2, $3, $4, $5) RETURNING no, at;
+-- An operator's act on one item. $6: the bulk decision that it is part of.
+INSERT INTO events (no, kind, item_id, survivor_id, actor, reason, part_of)
+VALUES (nextval('event_numbers'), $1, $2, $3, $4, $5, $6) RETURNING no, at;
 
 -- name: begin_choice
 -- A choice of the model of likeness, or a bulk decision, whose parts name it. $2: what was chosen.

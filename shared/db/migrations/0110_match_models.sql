@@ -24,5 +24,5 @@ ALTER TABLE events DROP CONSTRAINT events_kind_check,
 ALTER TABLE match_reviews ADD COLUMN sample_id uuid, ADD COLUMN batch_id uuid, ADD COLUMN batch jsonb;
 COMMENT ON COLUMN match_reviews.batch IS 'the filters of the bulk decision';
 CREATE INDEX match_reviews_sample ON match_reviews (sample_id) WHERE sample_id IS NOT NULL;
-CREATE INDEX match_reviews_batch ON match_reviews (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX match_reviews_batch ON match_reviews (batch_id, id) WHERE batch_id IS NOT NULL;
 GRANT INSERT (sample_id, batch_id, batch) ON match_reviews TO itemindex_edge;
