@@ -48,7 +48,9 @@ def evaluate(
     """Measure precision, recall and F1 on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
-    description, price. Without --train the shipped model judges; with it a model is trained on the labelled pairs.
+    description. Prices take no part, as in loads. Without --train the shipped model judges; with it an ensemble is
+    trained on the labelled pairs, which knows the labels of other pairs of a record and is no model that loads use:
+    `itemindex matches train` measures those.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and

@@ -123,23 +123,9 @@ def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
         measure(Files(left, right, few, (few,)), Model.shipped(), end_to_end=False)
 
 
-@pytest.mark.parametrize(
-    ("text", "price"),
-    [
-        ("$1,299.00", 1299.0),
-        ("12,50", 12.5),
-        ("1,299", 1299.0),
-        ("", None),
-        ("free", None),
-        ("88.88 usd", 88.88),
-        ("1.299,00 €", 1299.0),
-        ("12,5", 12.5),
-        ("1.2.3", None),
-    ],
-)
-def test_prices_are_read_as_people_write_them(tmp_path: Path, text: str, price: float | None) -> None:
-    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": text}])
-    assert read_records(path, "left")["1"].price == price
+def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
+    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": "$9.50"}])
+    assert read_records(path, "left")["1"].price is None
 
 
 @pytest.mark.parametrize(
