@@ -187,7 +187,6 @@ def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Pa
 def _bulk(same: bool) -> Callable[..., None]:
     """Return the command that decides all chosen pairs in the same way."""
     word = "accept" if same else "reject"
-    others = "are different ones" if same else "are one item"
 
     @filter_options
     @click.option(
@@ -231,17 +230,17 @@ def _bulk(same: bool) -> Callable[..., None]:
             with connect(found.database_url, application="matches") as connection:
                 reindex.lock(connection)
                 number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+        if not decided and not as_json:
+            console.say("nothing was decided")
+            return
         report(
-            "decided {pairs} pairs, of which {against} " + others + ": load {load}, data_version {data_version}; "
-            "`itemindex loads undo {load}` takes all of it back"
-            if decided
-            else "nothing was decided",
+            "decided {pairs} pairs, {against} otherwise in the sample: load {load}, data_version {data_version}; "
+            "`itemindex loads undo {load}` takes all of it back",
             as_json=as_json,
             pairs=len(decided),
             against=len(judged) - agreed,
             load=number,
             data_version=version,
-            sample={"count": len(judged), "agreed": agreed, "low": rate.low, "high": rate.high} if judged else None,
         )
 
     decide_all.__doc__ = f"""{word.capitalize()} all pairs that wait and for which the options hold.
@@ -262,7 +261,7 @@ def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> b
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, [pair["left_iid"], pair["right_iid"]])}
     left, right = (sides.get(pair[side], {}) for side in ("left_iid", "right_iid"))
     lines = [{"what": key, "left": _text(left[key]), "right": _text(right.get(key))} for key in left]
-    console.print(f"{number} of {count}, score {pair['score']:.3f}")
+    console.say("{number} of {count}, score {score:.3f}", number=number, count=count, score=pair["score"])
     show(lines, as_json=False)
     return click.confirm("Are these the same item?", err=True)
 

@@ -15,7 +15,6 @@ COMMENT ON COLUMN match_models.trained_on IS '{decisions, matches, candidates, f
 -- `decisions` is one bulk decision on many pairs: its links and separations are events of their own, which name it in `part_of`.
 ALTER TABLE events ADD COLUMN part_of integer;
 COMMENT ON COLUMN events.part_of IS 'the bulk decision that this decision on a pair is part of';
-CREATE INDEX events_parts ON events (part_of) WHERE part_of IS NOT NULL;
 ALTER TABLE events DROP CONSTRAINT events_kind_check,
     ADD CONSTRAINT events_kind_check CHECK (kind IN (
         'load', 'factors', 'rates', 'deletion', 'merge', 'withdrawal', 'link', 'separation', 'model', 'decisions')) NOT VALID;
@@ -23,6 +22,4 @@ ALTER TABLE events DROP CONSTRAINT events_kind_check,
 -- In the dashboard: `sample_id` marks the decisions on a random sample, `batch_id` those that a bulk decision made.
 ALTER TABLE match_reviews ADD COLUMN sample_id uuid, ADD COLUMN batch_id uuid, ADD COLUMN batch jsonb;
 COMMENT ON COLUMN match_reviews.batch IS 'the filters of the bulk decision';
-CREATE INDEX match_reviews_sample ON match_reviews (sample_id) WHERE sample_id IS NOT NULL;
-CREATE INDEX match_reviews_batch ON match_reviews (batch_id, id) WHERE batch_id IS NOT NULL;
 GRANT INSERT (sample_id, batch_id, batch) ON match_reviews TO itemindex_edge;
