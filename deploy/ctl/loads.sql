@@ -1,6 +1,6 @@
 -- name: list
 -- Every event, the newest first: loads, deletions of observations, merges, withdrawals; and loads that failed or changed
--- nothing, which have no number because there is nothing to undo.
+-- nothing, which have no number because there is nothing to undo. The parts of a bulk decision are not listed.
 SELECT e.no, coalesce(e.kind, 'load') AS kind, coalesce(l.source, '') AS source, i.iid, s.iid AS survivor,
        CASE WHEN e.undone_at IS NOT NULL THEN 'undone' ELSE coalesce(l.state, 'committed') END AS state,
        l.rows_read, l.rows_rejected,
@@ -8,7 +8,7 @@ SELECT e.no, coalesce(e.kind, 'load') AS kind, coalesce(l.source, '') AS source,
        coalesce(e.reason, l.error) AS reason, l.id::text AS load
 FROM events e FULL JOIN loads l ON l.id = e.load_id
 LEFT JOIN items i ON i.id = e.item_id LEFT JOIN items s ON s.id = e.survivor_id
-WHERE e.no > 0 OR e.no IS NULL ORDER BY coalesce(e.at, l.started_at) DESC, e.no DESC LIMIT $1;
+WHERE (e.no > 0 AND e.part_of IS NULL) OR e.no IS NULL ORDER BY coalesce(e.at, l.started_at) DESC, e.no DESC LIMIT $1;
 
 -- name: show
 -- One event with all that is kept of it, by its number or by the id of its load.

@@ -1,7 +1,10 @@
 """`itemindex matches`: which items of several sources are one article, and what people decide of pairs."""
 
 import json
+import random
 import sys
+from collections.abc import Callable
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +12,25 @@ import click
 from psycopg.rows import dict_row
 
 from deploy.ctl import matches_model
-from deploy.ctl.console import console, data_dir_option, limit_option, report, settings, show, stored
-from shared.articles.pairs import SQL, STATES
+from deploy.ctl.console import (
+    FiniteRange,
+    console,
+    data_dir_option,
+    errors,
+    limit_option,
+    report,
+    settings,
+    show,
+    stored,
+)
+from shared.articles.pairs import ALL, SQL, STATES, Filters
 from shared.db.connect import connect
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
+from shared.uncertainty.proportion import wilson
 from workers.provenance import events
 
 DATA = beside(__file__, "data.sql")
@@ -70,6 +84,26 @@ reason_option = click.option("--reason", help="Reason, kept with the event.")
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
 
 
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that choose pairs, and pass it their values as `chosen`."""
+
+    @wraps(command)
+    def with_filters(*, source: Any, min_score: Any, max_score: Any, evidence: Any, brand: Any, **given: Any) -> Any:
+        return command(chosen=Filters(source, min_score, max_score, evidence, brand), **given)
+
+    options = (
+        click.option("--source", help="Only pairs with an item of this source."),
+        click.option("--min-score", type=FiniteRange(0, 1), help="Only pairs with at least this score."),
+        click.option("--max-score", type=FiniteRange(0, 1), help="Only pairs below this score."),
+        click.option(
+            "--evidence",
+            help="Only links by `identifier` or by `likeness`, or pairs that agree in a field such as code or brand.",
+        ),
+        click.option("--brand", help="Only pairs with an item of this brand."),
+    )
+    return reduce(lambda decorated, option: option(decorated), reversed(options), with_filters)
+
+
 @click.group()
 def matches() -> None:
     """Articles that several sources have: the links that loads found, and the pairs that wait for a person."""
@@ -77,6 +111,7 @@ def matches() -> None:
 
 matches.add_command(matches_model.evaluate)
 matches.add_command(matches_model.train)
+matches.add_command(matches_model.models)
 matches.add_command(apply)
 
 
@@ -84,9 +119,12 @@ matches.add_command(apply)
 @click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
 @click.option("--iid", help="Only the pairs of this item.")
 @limit_option(20, 100_000)
+@filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
 @stored
-def list_pairs(state: str, iid: str | None, limit: int, counts: bool, data_dir: Path, as_json: bool) -> None:
+def list_pairs(
+    state: str, iid: str | None, limit: int, chosen: Filters, counts: bool, data_dir: Path, as_json: bool
+) -> None:
     """List pairs of items, the most probable first; or count the links and the decisions.
 
     The counts have the `precision`: the share of reviewed pairs that people accepted.
@@ -94,7 +132,7 @@ def list_pairs(state: str, iid: str | None, limit: int, counts: bool, data_dir: 
     if counts:
         _show_counts(settings(data_dir), as_json)
         return
-    rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit)
+    rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit, *chosen)
     shown = [_pair(row) if as_json else _line(row) for row in rows]
     show(shown, as_json=as_json, title=f"{state} pairs")
 
@@ -109,7 +147,7 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
         raise ItemIndexError("both must be items of the index, and two different ones")
-    pairs = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None) if _is_of(row, named)]
+    pairs = [_pair(row) for row in _rows(chosen, SQL.pairs, None, named[0], None, *ALL) if _is_of(row, named)]
     if as_json:
         show([{"items": [sides[one] for one in named], "pair": pairs[0] if pairs else None}], as_json=True)
         return
@@ -146,6 +184,91 @@ def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Pa
         report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
+def _bulk(same: bool) -> Callable[..., None]:
+    """Return the command that decides all chosen pairs in the same way."""
+    word = "accept" if same else "reject"
+
+    @filter_options
+    @click.option(
+        "--sample", default=50, show_default=True, type=click.IntRange(0, 1_000), help="Pairs to decide singly."
+    )
+    @click.option("--yes", is_flag=True, help="Do not ask before all others are decided.")
+    @reason_option
+    @stored
+    def decide_all(chosen: Filters, sample: int, yes: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+        from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
+
+        if as_json and sample:
+            raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
+        found = settings(data_dir)
+        waiting = _rows(found, SQL.pairs, STATES[0], None, None, *chosen)
+        if not waiting:
+            report("no pair waits for which these options hold", as_json=as_json, pairs=0)
+            return
+        drawn = random.SystemRandom().sample(range(len(waiting)), min(sample, len(waiting)))
+        judged = {at: _asked(found, waiting[at], number, len(drawn)) for number, at in enumerate(drawn, 1)}
+        agreed = sum(one is same for one in judged.values())
+        rate = wilson(agreed, len(judged))
+        if judged:
+            errors.say(
+                "{agreed} of {count} are right to {word}: {share:.1%}, 95 % Wilson interval {low:.1%} to {high:.1%}",
+                agreed=agreed, count=len(judged), word=word, share=rate.share, low=rate.low, high=rate.high,
+            )  # fmt: skip
+        rest = len(waiting) - len(judged)
+        if not yes and not click.confirm(
+            f"{word.capitalize()} the other {rest:,} of {len(waiting):,} pairs?", err=True
+        ):
+            rest = 0
+        decided = [
+            (pair["left_id"], pair["right_id"], judged.get(at, same))
+            for at, pair in enumerate(waiting)
+            if rest or at in judged
+        ]
+        said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
+        version, number = None, None
+        if decided:
+            with connect(found.database_url, application="matches") as connection:
+                reindex.lock(connection)
+                number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+        if not decided and not as_json:
+            console.say("nothing was decided")
+            return
+        report(
+            "decided {pairs} pairs, {against} otherwise in the sample: load {load}, data_version {data_version}; "
+            "`itemindex loads undo {load}` takes all of it back",
+            as_json=as_json,
+            pairs=len(decided),
+            against=len(judged) - agreed,
+            load=number,
+            data_version=version,
+        )
+
+    decide_all.__doc__ = f"""{word.capitalize()} all pairs that wait and for which the options hold.
+
+    You decide a random sample first. It shows which share of all would be right, with its 95 % Wilson score interval;
+    then you are asked about the others. All decisions are one event, which `itemindex loads undo` takes back; those of
+    the sample are kept as you made them.
+    """
+    example = f"Example: itemindex matches {word} --source shop_b --min-score 0.97"
+    matches.command(word, epilog=example if same else example.replace("--min-score 0.97", "--max-score 0.5"))(
+        decide_all
+    )
+    return decide_all
+
+
+def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> bool:
+    """Show one pair of a sample and ask about it."""
+    sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, [pair["left_iid"], pair["right_iid"]])}
+    left, right = (sides.get(pair[side], {}) for side in ("left_iid", "right_iid"))
+    lines = [{"what": key, "left": _text(left[key]), "right": _text(right.get(key))} for key in left]
+    console.say("{number} of {count}, score {score:.3f}", number=number, count=count, score=pair["score"])
+    show(lines, as_json=False)
+    return click.confirm("Are these the same item?", err=True)
+
+
+accept, reject = _bulk(True), _bulk(False)
+
+
 @matches.command(epilog="Example: itemindex matches export > decisions.csv")
 @click.option(
     "--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="Format of the output."
@@ -157,7 +280,7 @@ def export(form: str, data_dir: Path) -> None:
     In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, as in exports.
     """
     chosen = settings(data_dir)
-    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None)]
+    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None, *ALL)]
     rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]
     if form == "ndjson":
         for row in rows:

@@ -1,4 +1,4 @@
-"""`itemindex matches evaluate` and `train`: how well the model finds equal articles, and where it comes from."""
+"""`itemindex matches evaluate`, `train` and `models`: how good models are, and what they learned from."""
 
 import json
 from dataclasses import asdict
@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, errors, json_option, report, show
+from deploy.ctl.console import console, errors, json_option, print_json, report, settings, show, stored
+from shared.articles.pairs import SQL as PAIRS
+from shared.db.connect import Connection, connect
+from workers.provenance import events
 
 if TYPE_CHECKING:
     from workers.articles.matching.evaluation import Evaluation
@@ -30,12 +34,6 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
-@click.option(
-    "--train-on",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Judge by a model trained on a folder's left.csv, right.csv and pairs_*.csv; may be repeated.",
-)
 @json_option
 def evaluate(
     left: Path,
@@ -45,29 +43,29 @@ def evaluate(
     valid: tuple[Path, ...],
     end_to_end: bool,
     model: Path | None,
-    train_on: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Measure precision, recall and F1 on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
-    description, price. Without --train the shipped model judges; with it a model is trained on the labelled pairs.
-    With --train-on a model judges that learned from other files, and has not seen these.
+    description. Prices take no part, as in loads. Without --train the shipped model judges; with it an ensemble is
+    trained on the labelled pairs, which knows the labels of other pairs of a record and is no model that loads use:
+    `itemindex matches train` measures those.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
     neither as right nor as wrong, unless the file has no label column. Then it lists every match, and all others are
     wrong.
     """
-    if sum(map(bool, ((*train, *valid), train_on, model))) > 1:
-        raise click.UsageError("--train, --train-on and --model exclude one another")
-    from workers.articles.matching import evaluation, transfer  # only now: it loads scikit-learn
+    if (train or valid) and model:
+        raise click.UsageError("--train and --model exclude one another")
+    from workers.articles.matching import evaluation  # only now: it loads scikit-learn
     from workers.articles.matching.model import Model
 
-    chosen = transfer.trained_on(train_on) if train_on else Model.read(model) if model else Model.shipped()
+    chosen = Model.read(model) if model else Model.shipped()
     files = evaluation.Files(left, right, pairs, (*train, *valid))
     result = evaluation.evaluate(files, chosen, end_to_end=end_to_end, report_progress=_report_progress)
-    summary = _summary(result, "trained on other files" if train_on else result.method)
+    summary = _summary(result)
     if as_json:
         click.echo(json.dumps(summary))
         return
@@ -80,7 +78,7 @@ def _report_progress(stage: str) -> None:
     errors.say("[dim]{stage} …[/]", stage=stage)
 
 
-def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
+def _summary(result: "Evaluation") -> dict[str, Any]:
     return {
         "precision": result.all.precision,
         "recall": result.all.recall,
@@ -88,7 +86,7 @@ def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
         "pairs": result.all.pairs,
         "matches": result.all.matches,
         "found": result.all.found,
-        "method": method,
+        "method": result.method,
         "bound": result.bound,
         "unattended": asdict(result.unattended),
         "candidates_recall": result.candidates_recall,
@@ -98,18 +96,179 @@ def _summary(result: "Evaluation", method: str) -> dict[str, Any]:
     }
 
 
-@click.command(epilog="Example: itemindex matches train --out model.json")
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write.")
-@click.option("--worlds", type=click.IntRange(4, 1000), help="Number of generated data sets to learn from.")
-@click.option("--seed", type=int, help="The same seed gives the same bytes.")
-@json_option
-def train(out: Path, worlds: int | None, seed: int | None, as_json: bool) -> None:
-    """Train the model of likeness anew, on invented articles; without options it is the shipped one."""
-    from workers.articles.matching.training import SEED, WORLDS, train_shipped  # only now: it loads scikit-learn
+_DECISIONS_EXAMPLE = """Examples:
 
-    if not as_json:
-        console.say("training; this takes a few minutes")
-    model = train_shipped(worlds_count=worlds or WORLDS, seed=SEED if seed is None else seed)
-    model.write(out)
-    bounds = {"link": model.link, "link_coded": model.link_coded, "review": model.review}
-    report("trained", as_json=as_json, file=str(out), trees=len(model.trees), **bounds)
+\b
+  itemindex matches train
+  itemindex matches train --decisions pairs.csv --left-source shop_a --right-source shop_b
+  itemindex matches train --activate --reason "decisions of March"
+"""
+_BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
+
+
+@click.command(epilog=_DECISIONS_EXAMPLE)
+@click.option(
+    "--decisions",
+    type=file_option,
+    help="More decided pairs: a CSV file with left_id, right_id and label (1: one item, 0: different).",
+)
+@click.option("--left-source", help="The source whose own ids left_id has; without it both columns have IIDs.")
+@click.option("--right-source", help="The source whose own ids right_id has.")
+@click.option("--activate", is_flag=True, help="Judge all pairs by the new model from now on.")
+@click.option("--reason", help="Reason, kept with the event.")
+@stored
+def train(
+    decisions: Path | None,
+    left_source: str | None,
+    right_source: str | None,
+    activate: bool,
+    reason: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
+    """Train a model on the decisions of this index, and measure it.
+
+    It learns from the decisions made in the dashboard and by commands, and from a file's. The figures are of models
+    that have seen no pair of the records that they judge. The intervals are 95 % Wilson score intervals.
+
+    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. Below 50
+    decisions no model is trained: the command lists which pairs to decide first.
+    """
+    if bool(left_source) != bool(right_source) or (left_source and decisions is None):
+        raise click.UsageError("--left-source and --right-source belong together, and to --decisions")
+    chosen, by = settings(data_dir), events.actor()
+    # Only now: they load numpy, SciPy and pyarrow.
+    from workers.articles import models
+    from workers.provenance import item_acts, reindex, standing
+
+    with connect(chosen.database_url, application="matches") as connection:
+        reindex.lock(connection)
+        acts = standing.read_acts(connection)
+        decided = {(one.left_id, one.right_id): one.same for one in acts.decisions}
+        unknown = 0
+        if decisions is not None:
+            imported, unknown = _imported(connection, decisions, left_source, right_source)
+            decided |= imported
+        if len(decided) < models.LEAST_DECISIONS:
+            _ask_for_more(connection, len(decided), as_json)
+            return
+        if not as_json:
+            _report_progress(f"training on {len(decided):,} decisions")
+        learned = models.learn_from(connection, decided, chosen.match_dir)
+        link = learned.model.link_learned
+        measured = models.document(learned, sorted({*_BOUNDS, *([] if link is None else [link])}, reverse=True))
+        trained_on = {
+            "decisions": len(decided),
+            "matches": sum(decided.values()),
+            "compared": len(learned.examples.labels),
+            "unknown_ids": unknown,
+        }
+        digest = models.keep(connection, learned, {**trained_on, "measured": measured}, by)
+        number, version = None, None
+        if activate:
+            _report_progress("judging all pairs anew")
+            number, version = item_acts.use_model(connection, digest, by, reason, chosen.match_dir)
+    if as_json:
+        done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
+        print_json({**done, "load": number, "data_version": version})
+        return
+    show(measured, as_json=False, title="links from each probability on, by models that have not seen the records")
+    if link is None:
+        console.say(
+            "The decisions support no bound for links without a person yet: at least 73 pairs must be right above one. "
+            "Pairs link without a person as they do by the shipped model."
+        )
+    else:
+        console.say("Pairs that do not contradict each other link without a person from {bound:.4f} on.", bound=link)
+    if unknown:
+        console.say("{unknown} pairs of the file have ids that are not in the index.", unknown=unknown)
+    if number is None:
+        console.say("kept as {digest}; `itemindex matches models use {digest}` activates it", digest=digest[:12])
+    else:
+        console.say(
+            "model {digest} is active: load {load}, data_version {version}; `itemindex loads undo {load}` goes back",
+            digest=digest[:12],
+            load=number,
+            version=version,
+        )
+
+
+def _imported(
+    connection: Connection, path: Path, left_source: str | None, right_source: str | None
+) -> tuple[dict[tuple[int, int], bool], int]:
+    """Return the pairs of items that a file names, and how many name an item that is not in the index."""
+    from workers.articles import models
+    from workers.articles.matching.evaluation_files import read_labels
+
+    pairs = read_labels(path)
+    left = models.item_ids(connection, {one for one, _, _ in pairs}, left_source)
+    right = models.item_ids(connection, {one for _, one, _ in pairs}, right_source)
+    known = [(left[one], right[other], same) for one, other, same in pairs if one in left and other in right]
+    if not known:
+        raise models.UnknownIds(
+            f"{path} has no pair of which both ids are in the index: give IIDs, or name the sources whose ids they are "
+            "with --left-source and --right-source"
+        )
+    votes: dict[tuple[int, int], int] = {}
+    for one, other, same in known:
+        pair = (min(one, other), max(one, other))
+        votes[pair] = votes.get(pair, 0) + (1 if same else -1)
+    return {pair: balance > 0 for pair, balance in votes.items() if pair[0] != pair[1]}, len(pairs) - len(known)
+
+
+def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
+    """Say how many decisions are missing, and which pairs the model doubts most: a decision on them teaches it most."""
+    from workers.articles import models
+
+    missing = models.LEAST_DECISIONS - decided
+    waiting = connection.cursor(row_factory=dict_row).execute(PAIRS.pairs, ("waiting", *[None] * 7)).fetchall()
+    first = models.most_doubtful(waiting, missing)
+    if as_json:
+        print_json({"decisions": decided, "missing": missing, "decide_first": first})
+        return
+    console.say(
+        "{decided} decisions are too few to learn from: decide {missing} more pairs, these first.",
+        decided=decided,
+        missing=missing,
+    )
+    show(first, as_json=False, title="pairs that the model doubts most")
+
+
+@click.group(invoke_without_command=True, epilog="Example: itemindex matches models")
+@stored
+@click.pass_context
+def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
+    """List the models of this index, the newest first, and which one is in use."""
+    if context.invoked_subcommand is not None:
+        return
+    from workers.articles import models as kept
+
+    with connect(settings(data_dir).database_url, application="matches") as connection:
+        rows = [asdict(one) for one in kept.listed(connection)]
+    show(rows if as_json else [{**row, "digest": row["digest"][:12]} for row in rows], as_json=as_json, title="models")
+
+
+@models.command("use", epilog="Example: itemindex matches models use shipped")
+@click.argument("digest")
+@click.option("--reason", help="Reason, kept with the event.")
+@stored
+def use(digest: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """Judge all pairs by the model with this DIGEST (its first characters are enough) or by the `shipped` one.
+
+    It is one event, which `itemindex loads undo` takes back.
+    """
+    from workers.articles import models as kept
+    from workers.provenance import item_acts, reindex
+
+    chosen = settings(data_dir)
+    with connect(chosen.database_url, application="matches") as connection:
+        reindex.lock(connection)
+        named = kept.find(connection, digest)
+        number, version = item_acts.use_model(connection, named, events.actor(), reason, chosen.match_dir)
+    report(
+        "model {digest} is active: load {load}, data_version {data_version}",
+        as_json=as_json,
+        digest=named[:12] if not as_json else named,
+        load=number,
+        data_version=version,
+    )

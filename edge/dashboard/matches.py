@@ -1,16 +1,22 @@
 """Pairs of items that wait for an operator: two records side by side, accept, reject, undo."""
 
+import uuid
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
 
-from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.storage.database import Database, Scope
-from shared.articles.pairs import SQL
-from shared.index.iid import canonical_iid
+from shared.articles.pairs import SQL, Filters
+from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
+from shared.uncertainty.proportion import wilson
 
 # Two items side by side: the values that agree, that differ, and that only one of them has.
 
@@ -65,9 +71,14 @@ def _words(text: str, other: set[str]) -> tuple[Word, ...]:
 
 
 PAGE = "/dashboard/matches"
+_EVIDENCE = ("identifier", "likeness", "gtin", "mpn", "brand", "code", "word")
+_SAMPLE = 50
+# More are decided in several steps: each is one statement, and one event of all its pairs.
+_BULK_MAX = 10_000
 _DECISIONS = {"accept": "accepted", "reject": "rejected", "undo": "taken back"}
 _SKIPPED_MAX = 500
 _RECENT = 10
+_NO_SAMPLE = PageError(400, "This sample or decision does not exist. Reload the page.")
 
 
 class MatchPages:
@@ -77,11 +88,21 @@ class MatchPages:
         self._database = database
 
     async def review(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
-        """Show the most probable pair that waits, after those that were skipped, and the last decisions."""
+        """Show the most probable pair that waits, after those that were skipped, and the last decisions.
+
+        With filters or a sample also what deciding all of the pairs at once comes to; a sample's pairs come in random
+        order, always the same one.
+        """
         _operator(visitor)
         skipped = _skipped(request.query.get("skip", "0"))
-        waiting = await self._database.fetch(SQL.pairs, "waiting", None, skipped + 1)
+        filters, sample = _filters(request.query), id_in(request, "sample")
+        choosing = bool(filters.chosen or sample)
+        limit = _BULK_MAX + 1 if choosing else skipped + 1
+        waiting = await self._database.fetch(SQL.pairs, "waiting", None, limit, *filters)
+        if sample:
+            waiting.sort(key=lambda pair: blake2b(f"{sample}/{pair['left_id']}/{pair['right_id']}".encode()).digest())
         pair = waiting[skipped] if len(waiting) > skipped else None
+        sampled = await self._database.fetch_row(SQL.sampled, sample) if sample else None
         figures = await self._database.fetch_row(SQL.stats)
         assert figures is not None
         judged = figures["accepted"] + figures["rejected"]
@@ -93,6 +114,17 @@ class MatchPages:
             evidence=msgspec.json.decode(pair["evidence"]) if pair else [],
             sides=await self._sides(pair["left_iid"], pair["right_iid"]) if pair else None,
             skipped=skipped,
+            filters=filters,
+            evidence_kinds=_EVIDENCE,
+            choosing=choosing,
+            count=min(len(waiting), _BULK_MAX),
+            more=len(waiting) > _BULK_MAX,
+            sample=sample,
+            new_sample=str(uuid.uuid4()),
+            sampled=sampled,
+            rate=wilson(sampled["accepted"], sampled["decided"]) if sampled else None,
+            sample_size=_SAMPLE,
+            address=partial(_address, filters, sample),
             figures=figures,
             precision=f"{100 * figures['accepted'] / judged:.1f} %" if judged else None,
             recent=await self._database.fetch(SQL.recent, _RECENT),
@@ -106,12 +138,35 @@ class MatchPages:
         iids = [canonical_iid(form.get(side, "")) for side in ("left", "right")]
         if decision not in _DECISIONS or None in iids:
             raise PageError(400, "Choose a pair and a decision.")
-        name = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
-        scope = Scope(person=visitor.person.id)
-        noted = await self._database.fetch(SQL.decide, *iids, decision, visitor.person.id, name, scope=scope)
-        if not noted:
+        filters, sample = _filters(form), form.get("sample") or None
+        person, scope = _person(visitor)
+        values = (*iids, decision, *person, sample and require_uuid(sample, _NO_SAMPLE))
+        if not await self._database.fetch(SQL.decide, *values, scope=scope):
             raise PageError(404, "This pair no longer exists. Reload the page.")
-        return see(f"{PAGE}?skip={_skipped(form.get('skip', '0'))}")
+        return see(_address(filters, sample, _skipped(form.get("skip", "0"))))
+
+    async def decide_all(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """Note one decision on all pairs that the filters choose, or that a former one is undone."""
+        _operator(visitor)
+        form = await form_of(request)
+        (person_id, name), scope = _person(visitor)
+        if batch := form.get("batch"):
+            if not await self._database.fetch(
+                SQL.undo_all, require_uuid(batch, _NO_SAMPLE), person_id, name, scope=scope
+            ):
+                raise PageError(404, "This decision no longer exists. Reload the page.")
+            return see(PAGE)
+        decision, filters = form.get("decision", ""), _filters(form)
+        if decision not in ("accept", "reject"):
+            raise PageError(400, "Choose a decision.")
+        waiting = await self._database.fetch(SQL.pairs, "waiting", None, _BULK_MAX, *filters)
+        if form.get("count") != str(len(waiting)):
+            raise PageError(409, "Other pairs wait now than when the page was shown. Go back, and look at them again.")
+        ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]
+        chosen = msgspec.json.encode(filters.chosen).decode()
+        values = (*ends, decision, person_id, name, str(uuid.uuid4()), chosen)
+        await self._database.fetch(SQL.decide_all, *values, scope=scope)
+        return see(PAGE)
 
     async def _sides(self, *iids: str) -> dict[str, Any]:
         """Return both records. Raises PageError where one was removed since the pair was read."""
@@ -128,6 +183,34 @@ class MatchPages:
 def _operator(visitor: SignedIn) -> None:
     if not visitor.staff:
         raise PageError(403, "This page is for operators of the service only.")
+
+
+def _person(visitor: SignedIn) -> tuple[tuple[str, str], Scope]:
+    """Return who decides, by id and name, and the scope in which the decision is noted."""
+    person = visitor.person
+    return (person.id, (person.name or person.email or person.id)[:300]), Scope(person=person.id)
+
+
+def _filters(given: Mapping[str, str]) -> Filters:
+    """Return the filters of an address or a form; an empty field is none. Raises PageError."""
+    texts = {name: given.get(name, "").strip()[:200] or None for name in Filters._fields}
+    scores = _score(texts["min_score"]), _score(texts["max_score"])
+    return Filters(texts["source"], *scores, texts["evidence"], texts["brand"])
+
+
+def _score(text: str | None) -> float | None:
+    if text is None:
+        return None
+    with suppress(ValueError):
+        if 0 <= (score := float(text)) <= 1:
+            return score
+    raise PageError(400, "A score is a number from 0 to 1, such as 0.97.")
+
+
+def _address(filters: Filters, sample: str | None, skipped: int = 0) -> str:
+    """Return the address of the page with its filters, its sample and the skipped pairs."""
+    query = {**filters.chosen, **({"sample": sample} if sample else {}), **({"skip": skipped} if skipped else {})}
+    return f"{PAGE}?{urlencode(query)}" if query else PAGE
 
 
 def _skipped(text: str) -> int:

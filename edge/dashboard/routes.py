@@ -178,6 +178,7 @@ def _matches(guard: SessionGuard, matches: MatchPages) -> tuple[Route, ...]:
     return (
         _get("/matches", guard.page(matches.review)),
         _post("/matches/decisions", guard.form(matches.decide)),
+        _post("/matches/bulk", guard.form(matches.decide_all)),
     )
 
 

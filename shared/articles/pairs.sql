@@ -1,6 +1,8 @@
 -- name: pairs
 -- Pairs with their evidence and people's decisions, the most probable first. $1: waiting, linked, accepted or rejected;
--- null: all. $2: an item whose pairs alone are meant; $3: how many. A decision that was not applied yet counts already.
+-- null: all. $2: an item whose pairs alone are meant; $3: how many. $4: a source, of which one item is; $5, $6: the least score
+-- and the one that pairs must be below; $7: a kind of link, or a field in which the records agree; $8: a brand of either item.
+-- A decision that was not applied yet counts already.
 -- Unless an item is given, a likeness that waits is left out while both of its items have a better one that was not rejected
 -- with an item of the other's source.
 WITH decided AS (
@@ -25,6 +27,13 @@ SELECT found.* FROM (
     WHERE k.state IS NOT NULL AND ($1::text IS NULL OR k.state = $1)
       AND ($2::text IS NULL OR a.iid = $2 OR b.iid = $2)
       AND (k.state <> 'waiting' OR coalesce(x.owner_id, a.id) <> coalesce(y.owner_id, b.id))
+      AND ($4::text IS NULL OR EXISTS (
+          SELECT FROM item_sources t JOIN sources s ON s.id = t.source_id WHERE t.item_id IN (a.id, b.id) AND s.name = $4))
+      AND ($5::double precision IS NULL OR k.score >= $5) AND ($6::double precision IS NULL OR k.score < $6)
+      AND ($7::text IS NULL OR k.kind = $7 OR jsonb_path_exists(
+          k.evidence, '$[*] ? (@.field == $field && @.agrees == true)', jsonb_build_object('field', $7)))
+      AND ($8::text IS NULL OR EXISTS (
+          SELECT FROM item_contents c WHERE c.item_id IN (a.id, b.id) AND lower(c.brand_name) = lower($8)))
     -- OFFSET 0: the links of each pair's items are looked at after the sorting, of as many pairs as are wanted.
     ORDER BY k.score DESC NULLS LAST, left_id, right_id OFFSET 0) found
 WHERE state <> 'waiting' OR kind <> 'likeness' OR $2 IS NOT NULL OR EXISTS (
@@ -55,13 +64,35 @@ FROM events e LEFT JOIN links l ON l.left_id = least(e.item_id, e.survivor_id) A
 WHERE e.kind IN ('link', 'separation') AND e.undone_at IS NULL;
 
 -- name: recent
--- The last decisions in the dashboard, the newest first, so that they can be taken back.
+-- The last decisions in the dashboard, the newest first, so that they can be taken back. A bulk decision is one of them.
 SELECT r.decision, r.person, r.at, r.applied_at IS NOT NULL AS applied, a.iid AS left_iid, b.iid AS right_iid,
-       a.name AS left_name, b.name AS right_name
-FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id ORDER BY r.id DESC LIMIT $1;
+       a.name AS left_name, b.name AS right_name, r.batch_id::text AS batch,
+       (SELECT count(*) FROM match_reviews o WHERE o.batch_id = r.batch_id AND o.decision <> 'undo') AS pairs
+FROM match_reviews r JOIN items a ON a.id = r.left_id JOIN items b ON b.id = r.right_id
+WHERE r.batch_id IS NULL OR NOT EXISTS (
+    SELECT FROM match_reviews o WHERE o.batch_id = r.batch_id AND o.id > r.id AND o.decision = r.decision)
+ORDER BY r.id DESC LIMIT $1;
+
+-- name: sampled
+-- How many pairs of a random sample were decided, and how many of these are one item; of each pair the last decision counts.
+SELECT count(*) FILTER (WHERE decision <> 'undo') AS decided, count(*) FILTER (WHERE decision = 'accept') AS accepted
+FROM (SELECT DISTINCT ON (left_id, right_id) decision FROM match_reviews WHERE sample_id = $1::uuid
+      ORDER BY left_id, right_id, id DESC) last;
+
+-- name: decide_all
+-- One decision on many pairs. $1, $2: their items; $3: the decision; $4, $5: the person; $6, $7: the bulk decision and what it
+-- chose its pairs by.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id, batch)
+SELECT n.left_id, n.right_id, $3, $4::uuid, $5, $6::uuid, $7::jsonb FROM unnest($1::bigint[], $2::bigint[]) AS n (left_id, right_id);
+
+-- name: undo_all
+-- A bulk decision is undone as a whole: one row of it says so.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id)
+SELECT r.left_id, r.right_id, 'undo', $2::uuid, $3, r.batch_id FROM match_reviews r
+WHERE r.batch_id = $1::uuid AND r.decision <> 'undo' ORDER BY r.id LIMIT 1 RETURNING id;
 
 -- name: decide
--- $1, $2: the two items; no row where they are not both there, or are one.
-INSERT INTO match_reviews (left_id, right_id, decision, person_id, person)
-SELECT least(a.id, b.id), greatest(a.id, b.id), $3, $4::uuid, $5 FROM items a, items b WHERE a.iid = $1 AND b.iid = $2 AND a.id <> b.id
+-- $1, $2: the two items; no row where they are not both there, or are one. $6: the random sample that they are of.
+INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, sample_id)
+SELECT least(a.id, b.id), greatest(a.id, b.id), $3, $4::uuid, $5, $6::uuid FROM items a, items b WHERE a.iid = $1 AND b.iid = $2 AND a.id <> b.id
 RETURNING id;

@@ -828,8 +828,11 @@ CREATE TABLE public.events (
     reason text,
     undone_at timestamp with time zone,
     undone_by text,
-    undone_reason text
+    undone_reason text,
+    part_of integer
 );
+
+COMMENT ON COLUMN public.events.part_of IS 'the bulk decision that this decision on a pair is part of';
 
 CREATE TABLE public.exchange_rates (
     source_id smallint NOT NULL,
@@ -1201,6 +1204,18 @@ CREATE TABLE public.loads (
 
 COMMENT ON COLUMN public.loads.inputs IS 'SHA-256 of all that the load was read from; null where its outcome depends on the day or the index as well';
 
+CREATE TABLE public.match_models (
+    digest text NOT NULL,
+    model bytea NOT NULL,
+    trained_on jsonb NOT NULL,
+    bounds jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    CONSTRAINT match_models_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text))
+);
+
+COMMENT ON COLUMN public.match_models.trained_on IS '{decisions, matches, candidates, file, measured: [{bound, precision, recall, …}]}';
+
 CREATE TABLE public.match_reviews (
     id bigint NOT NULL,
     left_id bigint NOT NULL,
@@ -1211,12 +1226,17 @@ CREATE TABLE public.match_reviews (
     at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
     applied_at timestamp with time zone,
     event_no integer,
+    sample_id uuid,
+    batch_id uuid,
+    batch jsonb,
     CONSTRAINT match_reviews_check CHECK ((left_id < right_id)),
     CONSTRAINT match_reviews_decision_check CHECK ((decision = ANY (ARRAY['accept'::text, 'reject'::text, 'undo'::text]))),
     CONSTRAINT match_reviews_person_check CHECK (((length(person) >= 1) AND (length(person) <= 300)))
 );
 
 COMMENT ON COLUMN public.match_reviews.event_no IS 'the event that the decision became, or that it undid';
+
+COMMENT ON COLUMN public.match_reviews.batch IS 'the filters of the bulk decision';
 
 ALTER TABLE public.match_reviews ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.match_reviews_id_seq
@@ -1655,7 +1675,7 @@ ALTER TABLE public.events
     ADD CONSTRAINT events_item_check CHECK (((kind = ANY (ARRAY['merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text])) = (item_id IS NOT NULL))) NOT VALID;
 
 ALTER TABLE public.events
-    ADD CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'rates'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text]))) NOT VALID;
+    ADD CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['load'::text, 'factors'::text, 'rates'::text, 'deletion'::text, 'merge'::text, 'withdrawal'::text, 'link'::text, 'separation'::text, 'model'::text, 'decisions'::text]))) NOT VALID;
 
 ALTER TABLE public.events
     ADD CONSTRAINT events_pair_check CHECK (((kind = ANY (ARRAY['merge'::text, 'link'::text, 'separation'::text])) = (survivor_id IS NOT NULL))) NOT VALID;
@@ -1749,6 +1769,9 @@ ALTER TABLE ONLY public.loads
 
 ALTER TABLE public.loads
     ADD CONSTRAINT loads_state_check CHECK ((state = ANY (ARRAY['running'::text, 'committed'::text, 'unchanged'::text, 'failed'::text, 'undone'::text]))) NOT VALID;
+
+ALTER TABLE ONLY public.match_models
+    ADD CONSTRAINT match_models_pkey PRIMARY KEY (digest);
 
 ALTER TABLE ONLY public.match_reviews
     ADD CONSTRAINT match_reviews_pkey PRIMARY KEY (id);
@@ -1858,6 +1881,8 @@ CREATE INDEX events_load ON public.events USING btree (load_id);
 
 CREATE INDEX events_pairs ON public.events USING btree (item_id, survivor_id) WHERE (survivor_id IS NOT NULL);
 
+CREATE INDEX events_parts ON public.events USING btree (part_of) WHERE (part_of IS NOT NULL);
+
 CREATE INDEX exchange_rates_no ON public.exchange_rates USING brin (no);
 
 CREATE INDEX export_parts_slot ON public.export_parts USING btree (job_id, slot) WHERE (slot IS NOT NULL);
@@ -1914,7 +1939,11 @@ CREATE INDEX links_right ON public.links USING btree (right_id);
 
 CREATE INDEX load_files_sha256 ON public.load_files USING btree (sha256);
 
+CREATE INDEX match_reviews_batch ON public.match_reviews USING btree (batch_id, id) WHERE (batch_id IS NOT NULL);
+
 CREATE INDEX match_reviews_pair ON public.match_reviews USING btree (left_id, right_id, id DESC);
+
+CREATE INDEX match_reviews_sample ON public.match_reviews USING btree (sample_id) WHERE (sample_id IS NOT NULL);
 
 CREATE INDEX match_reviews_waiting ON public.match_reviews USING btree (id) WHERE (applied_at IS NULL);
 
@@ -2586,6 +2615,12 @@ GRANT INSERT(decision) ON TABLE public.match_reviews TO itemindex_edge;
 GRANT INSERT(person_id) ON TABLE public.match_reviews TO itemindex_edge;
 
 GRANT INSERT(person) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(sample_id) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(batch_id) ON TABLE public.match_reviews TO itemindex_edge;
+
+GRANT INSERT(batch) ON TABLE public.match_reviews TO itemindex_edge;
 
 GRANT SELECT ON TABLE public.members TO itemindex_edge;
 

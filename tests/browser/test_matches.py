@@ -71,19 +71,21 @@ def test_a_queue_is_worked_through_by_keys_alone(member: Visitor, tmp_path: Path
     member.hold_wide_light()
 
     first = pair(page)
-    second = press(page, "s")
+    second = press(page, "j")
     assert second != first
-    third = press(page, "r")
+    assert press(page, "k") == first
+    assert press(page, "j") == second
+    third = press(page, "n")
     assert press(page, "u") == second != third  # the decision is taken back, so the pair waits again
     decided = 0
     while pair(page):
-        press(page, "r")
+        press(page, "n")
         decided += 1
     tab_to(page, "Start over")
     page.keyboard.press("Enter")
     page.wait_for_function(f"{SHOWN} !== ''")
     assert pair(page) == first
-    assert press(page, "r") == ""
+    assert press(page, "n") == ""
     assert decided + 1 >= PAIRS
     assert json.loads(member.stack.ctl("matches", "list", "--json")) == []
     until(

@@ -7,10 +7,9 @@ import msgspec
 
 from shared.db.connect import Connection
 from shared.db.queries import beside
-from workers.articles import records
+from workers.articles import models, records
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
-from workers.articles.matching.model import Model
 from workers.articles.matching.records import Decision, Evidence, Kind, Link
 from workers.articles.records import SourceRecord
 
@@ -28,7 +27,19 @@ def relink(connection: Connection, index: MatchIndex, changed: Collection[int], 
     known = {one.item_id: one for one in records.read(connection, changed)}
     index.remove(str(item_id) for item_id in changed if item_id not in known)
     index.add(one.record for one in known.values())
-    linkage = Matcher(Model.shipped(), index).link(one.record.key for one in known.values())
+    declared = declare(connection, changed, known)
+    return declared | _relink(connection, index, changed, known, no)
+
+
+def rejudge(connection: Connection, index: MatchIndex, no: int) -> set[int]:
+    """Find the links of all items anew, as event `no` has chosen another model; return what `relink` does."""
+    return _relink(connection, index, [int(index.record(row).key) for row in index.rows().tolist()], {}, no)
+
+
+def _relink(
+    connection: Connection, index: MatchIndex, changed: Collection[int], known: dict[int, SourceRecord], no: int
+) -> set[int]:
+    linkage = Matcher(models.active(connection), index).link(str(item_id) for item_id in changed)
     touched = {int(key) for key in linkage.touched} | set(changed)
     trusted = {pair_of(link): link for link in _trusted(connection, linkage.links, known)}
     held = read(connection, touched)
@@ -37,8 +48,7 @@ def relink(connection: Connection, index: MatchIndex, changed: Collection[int], 
     replaced = list(gone | new)
     connection.execute(SQL.keep_replaced, (no, [pair[0] for pair in replaced], [pair[1] for pair in replaced]))
     _store(connection, gone, {pair: trusted[pair] for pair in new}, no)
-    declared = declare(connection, changed, known)
-    return {item_id for pair in held.keys() | trusted.keys() for item_id in pair} | declared
+    return {item_id for pair in held.keys() | trusted.keys() for item_id in pair}
 
 
 def restore(connection: Connection, no: int, vanished: Collection[int]) -> set[int]:

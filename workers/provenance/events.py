@@ -58,14 +58,26 @@ def begin_load(connection: Connection, load_id: str, kind: str, source: str, ter
 def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:
     """Number a merge, or a withdrawal where there is no survivor."""
     kind = "withdrawal" if survivor_id is None else "merge"
-    return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason))
+    return _event(connection, SQL.begin_act, (kind, item_id, survivor_id, by, reason, None))
 
 
 def begin_decision(
-    connection: Connection, left_id: int, right_id: int, same: bool, by: str, reason: str | None
+    connection: Connection,
+    left_id: int,
+    right_id: int,
+    same: bool,
+    by: str,
+    reason: str | None,
+    part_of: int | None = None,
 ) -> Event:
-    """Number a person's decision whether two items are one article."""
-    return _event(connection, SQL.begin_act, ("link" if same else "separation", left_id, right_id, by, reason))
+    """Number a person's decision whether two items are one article. `part_of`: the bulk decision that makes it."""
+    kind = "link" if same else "separation"
+    return _event(connection, SQL.begin_act, (kind, left_id, right_id, by, reason, part_of))
+
+
+def begin_choice(connection: Connection, kind: str, chosen: dict[str, Any], by: str, reason: str | None) -> Event:
+    """Number the choice of a model of likeness (`model`), or a bulk decision on pairs (`decisions`)."""
+    return _event(connection, SQL.begin_choice, (kind, Jsonb(chosen), by, reason))
 
 
 def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | None) -> Event:

@@ -1,10 +1,15 @@
 """Operators' acts on single items, from the command or the dashboard. Each is an event and a data_version."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from shared.articles.pairs import Filters
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
+from workers.articles import links
+from workers.articles.index import open_index
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
 from workers.provenance.standing import read_acts
@@ -58,6 +63,34 @@ def decide(connection: Connection, iid: str, other: str, same: bool, by: str, re
     return reindex(connection, None)
 
 
+def decide_all(
+    connection: Connection, decided: Sequence[tuple[int, int, bool]], filters: dict[str, Any], by: str, reason: str
+) -> tuple[int, int | None]:
+    """Decide on many pairs of items as one event; return its number, and the data_version where records change."""
+    items.begin(connection, SQL.named, [item_id for left, right, _ in decided for item_id in (left, right)])
+    connection.execute(items.SQL.no_changed_observations)
+    event = events.begin_choice(connection, "decisions", filters, by, reason)
+    connection.execute(events.SQL.begin_parts, (event.no, *map(list, zip(*decided, strict=True))))
+    changes = any(
+        same or connection.execute(SQL.together, (left, right)).fetchone() is not None for left, right, same in decided
+    )
+    return event.no, reindex(connection, None) if changes else None
+
+
+def use_model(
+    connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None
+) -> tuple[int, int]:
+    """Judge all pairs by another model from now on; return the number of this event and the new data_version.
+
+    `digest`: of a model that the index keeps, or `shipped`. Undoing the event gives back the links as they were.
+    """
+    items.begin(connection, SQL.named, [])
+    connection.execute(items.SQL.no_changed_observations)
+    event = events.begin_choice(connection, "model", {"digest": digest}, by, reason)
+    seeds = links.rejudge(connection, open_index(connection, match_dir), event.no)
+    return event.no, reindex(connection, None, seeds)
+
+
 def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:
     """Undo the last decision on two items; a link without a decision is undone by deciding against it."""
     row = connection.execute(SQL.latest_decision, (iid, other)).fetchone()
@@ -99,13 +132,18 @@ REASON = "decided in the dashboard"
 
 
 class Review(NamedTuple):
-    """One decision of a person on a pair: accept, reject, or undo what was decided before."""
+    """One decision of a person on a pair: accept, reject, or undo what was decided before.
+
+    `batch_id`: the bulk decision that it is part of, or that is undone as a whole; `batch`: which pairs that chose.
+    """
 
     id: int
     left_id: int
     right_id: int
     decision: str
     person: str
+    batch_id: str | None
+    batch: dict[str, Any] | None
 
 
 def apply(connection: Connection) -> tuple[int, int | None]:
@@ -116,7 +154,9 @@ def apply(connection: Connection) -> tuple[int, int | None]:
     reviews = [Review(*row) for row in connection.execute(SQL.waiting_reviews)]
     if not reviews:
         return 0, None
+    undone = [one.batch_id for one in reviews if one.batch_id is not None and one.decision == "undo"]
     named = {item_id for one in reviews for item_id in (one.left_id, one.right_id)}
+    named |= {item_id for row in connection.execute(SQL.items_of_batches, (undone,)) for item_id in row}
     there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
     items.begin(connection, SQL.named, list(there))
     connection.execute(items.SQL.no_changed_observations)
@@ -128,7 +168,21 @@ def _event_of(connection: Connection, review: Review, there: set[int]) -> bool:
     """Make the event of a decision; return whether records may change by it."""
     pair = (review.left_id, review.right_id)
     number, changes = None, False
-    if there.issuperset(pair):
+    if review.batch_id is not None and review.decision == "undo":
+        number = _batch(connection, review.batch_id)
+        if number is not None:
+            connection.execute(UNDO.mark_undone, (number, review.person, REASON))
+        changes = number is not None
+    elif review.batch_id is not None and there.issuperset(pair):
+        together = bool(connection.execute(SQL.together, pair).fetchall())
+        said, same = f"{REASON} ({Filters(**review.batch or {})})", review.decision == "accept"
+        number = _batch(connection, review.batch_id)
+        if number is None:
+            chosen = {**(review.batch or {}), "batch": review.batch_id}
+            number = events.begin_choice(connection, "decisions", chosen, review.person, said).no
+        events.begin_decision(connection, *pair, same, review.person, said, number)
+        changes = same or together
+    elif there.issuperset(pair):
         [(latest,)] = connection.execute(SQL.latest_of_pair, pair).fetchall()
         together = bool(connection.execute(SQL.together, pair).fetchall())
         if review.decision == "accept":
@@ -140,3 +194,9 @@ def _event_of(connection: Connection, review: Review, there: set[int]) -> bool:
             number, changes = latest, True
     connection.execute(SQL.applied, (review.id, number))
     return changes
+
+
+def _batch(connection: Connection, batch_id: str) -> int | None:
+    """Return the event of a bulk decision in the dashboard, if there is one that was not undone."""
+    row = connection.execute(SQL.batch, (batch_id,)).fetchone()
+    return None if row is None else int(row[0])

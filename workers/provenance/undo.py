@@ -17,7 +17,7 @@ from workers.provenance import events, identifiers, items
 from workers.provenance.reindex import reindex
 
 SQL = beside(__file__, "undo.sql")
-ON_ITEMS = ("merge", "withdrawal", "link", "separation")
+ON_ITEMS = ("merge", "withdrawal", "link", "separation", "decisions")
 """The kinds of events that say something of items and bring no claims."""
 
 
@@ -69,11 +69,16 @@ def undo(connection: Connection, named: str, by: str, reason: str | None, match_
     seeds: set[int] = set()
     if event.kind in ON_ITEMS:
         connection.execute(items.SQL.no_changed_observations)
+    elif event.kind == "model":
+        connection.execute(items.SQL.no_changed_observations)
+        seeds = links.restore(connection, event.no, ())
+        if connection.execute(SQL.loaded_later, (event.no,)).fetchone() is not None:
+            seeds |= links.rejudge(connection, open_index(connection, match_dir), event.no)
     else:
         _unclaim(connection, event)
         seeds = _relink(connection, event, matched, match_dir)
     version = reindex(connection, event.load_id, seeds)
-    if event.kind not in ON_ITEMS:
+    if event.kind not in (*ON_ITEMS, "model"):
         _drop_labels(connection)
     return version
 

@@ -4,8 +4,9 @@ SELECT no, kind, load_id::text, undone_at, source_id FROM events
 WHERE no = $1::integer OR load_id = $2::uuid;
 
 -- name: mark_undone
--- Kept for ever: who undid what, when and why.
-UPDATE events SET undone_at = statement_timestamp(), undone_by = $2, undone_reason = $3 WHERE no = $1;
+-- Kept for ever: who undid what, when and why. The parts of a bulk decision go with it.
+UPDATE events SET undone_at = statement_timestamp(), undone_by = $2, undone_reason = $3
+WHERE (no = $1 OR part_of = $1) AND undone_at IS NULL;
 
 -- name: mark_load
 -- So that loading the same files again is a load like any other.
@@ -17,7 +18,8 @@ SELECT item_id FROM item_claims WHERE no = $1
 UNION SELECT item_id FROM item_changes WHERE no = $1
 UNION SELECT item_id FROM observation_claims WHERE load_no = $1
 UNION SELECT item_id FROM observations WHERE load_no = $1
-UNION SELECT unnest(ARRAY[item_id, survivor_id]) FROM events WHERE no = $1 AND item_id IS NOT NULL AND survivor_id IS NOT NULL
+UNION SELECT unnest(ARRAY[item_id, survivor_id]) FROM events
+WHERE (no = $1 OR part_of = $1) AND item_id IS NOT NULL AND survivor_id IS NOT NULL
 UNION SELECT item_id FROM events WHERE no = $1 AND item_id IS NOT NULL
 UNION SELECT t.item_id FROM item_sources t WHERE t.source_id = $2 AND (
     EXISTS (SELECT FROM item_sources o WHERE o.item_id = t.item_id AND o.source_id <> $2)
@@ -215,5 +217,5 @@ SELECT (SELECT count(*) FROM observations WHERE load_no = $1), (SELECT count(*) 
        (SELECT count(*) FROM factor_claims WHERE no = $1), (SELECT count(*) FROM exchange_rates WHERE no = $1);
 
 -- name: loaded_later
--- Whether a load after this event may have judged its items.
-SELECT 1 FROM events WHERE no > $1 AND kind = 'load' AND undone_at IS NULL LIMIT 1;
+-- Whether a load, or another model, may have judged this event's items after it.
+SELECT 1 FROM events WHERE no > $1 AND kind IN ('load', 'model') AND undone_at IS NULL LIMIT 1;

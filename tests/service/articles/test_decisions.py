@@ -33,7 +33,7 @@ def run(settings: Settings, *arguments: str) -> Result:
 
 
 def printed(settings: Settings, *arguments: str) -> list[dict[str, object]]:
-    found = json.loads(run(settings, *arguments, "--json").output)
+    found = json.loads(run(settings, *arguments, "--json").stdout)
     return found if isinstance(found, list) else [found]
 
 
@@ -131,11 +131,12 @@ def test_a_decision_on_an_item_that_is_gone_changes_nothing(settings: Settings, 
     assert articles(settings) == {A: A}
 
 
-def note(settings: Settings, one: int, other: int, decision: str) -> None:
+def note(settings: Settings, one: int, other: int, decision: str, batch: str | None = None) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
-            "INSERT INTO match_reviews (left_id, right_id, decision, person_id, person) VALUES ($1, $2, $3, uuidv7(), 'Grace')",
-            (min(one, other), max(one, other), decision),
+            "INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id) "
+            "VALUES ($1, $2, $3, uuidv7(), 'Grace', $4)",
+            (min(one, other), max(one, other), decision, batch),
         )
 
 

@@ -48,7 +48,7 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
     assert '<span class="own">1L</span>' in browser.text and '<span class="own">2L</span>' in browser.text
     assert '<span class="shared">Soy</span>' in browser.text
     assert "&lt;b&gt;" in browser.text and "<b>" not in browser.text
-    assert [key for key in "ars" if f'data-key="{key}"' in browser.text] == ["a", "r", "s"]
+    assert [key for key in "jkyn" if f'data-key="{key}"' in browser.text] == ["j", "y", "n"]
 
 
 async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_page(
@@ -78,7 +78,47 @@ async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(bro
     assert "No pairs to review" in browser.text and "not applied yet" in browser.text
     assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
     await browser.ask("GET", PAGE)
-    assert re.search(r'data-key="a"', browser.text)
+    assert re.search(r'data-key="y"', browser.text)
+
+
+async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_undone(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await browser.ask("GET", f"{PAGE}?source=shop_c") == 200
+    assert "No pairs to review" in browser.text
+    assert await browser.ask("GET", f"{PAGE}?min_score=high") == 400
+    assert await browser.ask("GET", f"{PAGE}?source=shop_a&evidence=identifier") == 200
+    assert 'data-figure="count">1<' in browser.text
+    [sample] = re.findall(r"sample=([0-9a-f-]{36})", browser.text)
+    await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
+    assert "0 of 50 decided in the random sample" in browser.text
+    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "source": "shop_a", "sample": sample}
+    assert await browser.ask("POST", DECISIONS, form) == 303
+    await browser.ask("GET", f"{PAGE}?source=shop_a&sample={sample}")
+    assert "1 accepted, 100.0 % (95 % Wilson interval 20.7 to 100.0 %)" in browser.text
+    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
+    await browser.ask("GET", f"{PAGE}?source=shop_a")
+    bulk = {"csrf": browser.csrf(), "decision": "reject", "source": "shop_a", "count": "1"}
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "count": "2"}) == 409
+    await browser.ask("GET", f"{PAGE}?source=shop_a")
+    assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "csrf": browser.csrf()}) == 303
+    settings = browser.edge.settings
+    [(batch, filters)] = ask(settings, "SELECT batch_id::text, batch FROM match_reviews WHERE batch_id IS NOT NULL")
+    assert filters == {"source": "shop_a"}
+    await browser.ask("GET", PAGE)
+    assert "1 pair in bulk" in browser.text
+    assert await browser.ask("POST", f"{PAGE}/bulk", {"csrf": browser.csrf(), "batch": batch}) == 303
+    assert ask(settings, "SELECT decision FROM match_reviews WHERE batch_id::text = $1 ORDER BY id", batch) == [
+        ("reject",),
+        ("undo",),
+    ]
+
+
+async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
+    await browser.sign_in("grace")
+    await browser.ask("GET", "/dashboard")
+    form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
+    assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
+    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
 @pytest.mark.parametrize(("left", "decision", "status"), [(A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)])

@@ -1,5 +1,6 @@
 """The model file: what it computes, that it can be trained anew, and what is refused."""
 
+import math
 import os
 import subprocess
 import sys
@@ -8,8 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.metrics import average_precision_score
 
+from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.model import Model, Tree, UnusableModel
+from workers.articles.matching.profiles import profile
+from workers.articles.matching.records import Record
 from workers.articles.matching.scoring import FEATURES
 from workers.articles.matching.synthetic import worlds
 from workers.articles.matching.training import (
@@ -17,11 +22,15 @@ from workers.articles.matching.training import (
     boosted,
     bound,
     fitted,
+    folds_by_record,
     labelled_world,
+    learn,
     merged,
+    supported_bound,
     train_shipped,
     with_link_bounds,
 )
+from workers.articles.matching.vocabulary import Vocabulary
 
 
 def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
@@ -106,7 +115,56 @@ def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -
 def test_pairs_with_one_model_number_have_a_bound_of_their_own_and_none_is_below_that_of_review() -> None:
     labels = np.array([True, True, False, True, True, True])
     coded = np.array([False, False, False, True, True, True])
-    pairs = Labelled(np.zeros((6, 1)), labels, certain=np.ones(6, bool), coded=coded)
+    pairs = Labelled(
+        np.zeros((6, 1)),
+        labels,
+        certain=np.ones(6, bool),
+        coded=coded,
+        opposed=np.zeros(6, bool),
+        ends=np.zeros((6, 2)),
+    )
     probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1])
     model = with_link_bounds(Model.shipped(), [probabilities], [pairs], review=0.35)
     assert (model.link, model.link_coded, model.review) == (0.8, 0.35, 0.35)
+
+
+def _decided(world_seed: int) -> Labelled:
+    return labelled_world(next(worlds(1, seed=world_seed, articles=150)))
+
+
+def test_a_model_that_learned_from_decisions_judges_these_shops_better_than_the_shipped_one() -> None:
+    made = _decided(99)
+    learned = learn(Model.shipped(), made, made.features[:0], missed=3)
+    right = average_precision_score(made.labels, learned.unseen)
+    assert right > average_precision_score(made.labels, Model.shipped().probabilities(made.features)) - 0.05
+    found = learned.at(0.5)
+    assert found.matches == made.labels.sum() + 3
+    assert found.precision.low <= found.precision.share <= found.precision.high
+    assert learned.at(0.99).found <= found.found
+    assert learned.model.review == Model.shipped().review
+
+
+def test_no_pair_trains_a_model_that_judges_a_record_of_it() -> None:
+    ends = np.random.default_rng(2).integers(0, 30, (300, 2))
+    judged = [0]
+    for asked, used in folds_by_record(ends):
+        assert not set(ends[asked, 0]) & set(ends[used, 0])
+        assert not set(ends[asked, 1]) & set(ends[used, 1])
+        judged += asked.tolist()
+    assert sorted(judged[1:]) == list(range(300))
+
+
+def test_a_bound_needs_enough_decisions_that_support_it() -> None:
+    assert supported_bound(np.full(72, 0.9), np.ones(72, bool)) is None
+    assert supported_bound(np.full(73, 0.9), np.ones(73, bool)) == 0.9
+    falling = np.linspace(0.99, 0.5, 300)
+    assert supported_bound(falling, falling > 0.7) == pytest.approx(falling[falling > 0.7].min(), abs=0.003)
+    assert supported_bound(np.zeros(0), np.zeros(0, bool)) is None
+
+
+def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() -> None:
+    learned = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.35, link_learned=0.4)
+    sizes = [profile(Record(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
+    assert link_bound(sizes[0], sizes[1], learned) == math.inf
+    assert link_bound(sizes[0], sizes[2], learned) == 0.4
+    assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4

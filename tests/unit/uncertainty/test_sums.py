@@ -5,10 +5,12 @@ import functools
 import numpy as np
 import pytest
 from numpy.random import default_rng
+from scipy.stats import binomtest
 
 from deploy.ctl.demo import DATA
 from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty import stated as pedigree
+from shared.uncertainty.proportion import wilson
 from shared.uncertainty.stated import LogNormal
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 
@@ -164,3 +166,13 @@ def test_one_figure_alone_keeps_its_own_interval() -> None:
 def test_a_figure_without_width_is_a_point() -> None:
     assert sum_interval([moments(LogNormal(2.0, 0.0)), moments(LogNormal(3.0, 0.0))]) == pytest.approx((5.0, 5.0, 5.0))
     assert fitted(Moments()).quantile(1.0) == 0.0
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (3, 4), (49, 50), (50, 50), (192, 192), (17, 300)])
+def test_the_interval_of_a_proportion_is_that_of_scipy(count: int, total: int) -> None:
+    expected = binomtest(count, total).proportion_ci(0.95, "wilson")
+    assert wilson(count, total) == pytest.approx((count / total, expected.low, expected.high))
+
+
+def test_of_nothing_counted_any_proportion_is_possible() -> None:
+    assert wilson(0, 0) == (0.0, 0.0, 1.0)

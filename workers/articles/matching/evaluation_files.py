@@ -1,7 +1,6 @@
 """Reading the files of an evaluation: two record files and pair files, as differently as people write them."""
 
 import csv
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,11 @@ _BRAND = ("brand", "manufacturer", "maker", "vendor")
 _MPN = ("modelno", "mpn", "model", "model_number", "modelnumber", "part_number", "partno")
 _CATEGORY = ("category", "product_category", "categories")
 _DESCRIPTION = ("description", "product_description", "spec_table_content", "specs")
-_PRICE = ("price", "list_price", "price_value")
 _LEFT = ("left_id", "left", "ltable_id", "id1", "id_left", "idabt", "idamazon", "idwalmart")
 _RIGHT = ("right_id", "right", "rtable_id", "id2", "id_right", "idbuy", "idgooglebase", "idgoogle")
 _LABEL = ("label", "match", "is_match", "gold", "same")
 _YES = {"1", "1.0", "true", "t", "yes", "y", "match"}
 _NO = {"0", "0.0", "false", "f", "no", "n", "nonmatch", "non-match"}
-_AMOUNT = re.compile(r"\d+(?:[.,]\d+)*")
-_DECIMAL_COMMA = re.compile(r",\d{1,2}$")
 _LONGEST_FIELD = 1_000_000
 
 
@@ -45,7 +41,10 @@ class LabelledPairs:
 
 
 def read_records(path: Path, source: str) -> dict[str, Record]:
-    """Return the records of a CSV file by their id; `source` names the side."""
+    """Return the records of a CSV file by their id; `source` names the side.
+
+    Prices are left out, as in loads: an evaluation says what a deployment gets.
+    """
     records: dict[str, Record] = {}
     for line, row in _rows(path):
         key = _first(row, _ID)
@@ -55,13 +54,24 @@ def read_records(path: Path, source: str) -> dict[str, Record]:
             raise UnusableFile(f"{path}, line {line}: the id {key!r} occurs twice")
         brand, mpn = _first(row, _BRAND), _first(row, _MPN)
         category, description = _first(row, _CATEGORY), _first(row, _DESCRIPTION)
-        name, price = _first(row, _NAME), _price(_first(row, _PRICE))
-        records[key] = Record(f"{source}/{key}", source, name, brand, mpn, category, description, price)
+        name = _first(row, _NAME)
+        records[key] = Record(f"{source}/{key}", source, name, brand, mpn, category, description)
     if not records:
         raise UnusableFile(f"{path} has no records")
     if not any(record.name for record in records.values()):
         raise UnusableFile(f"{path} has no name in any record (column {' or '.join(_NAME)})")
     return records
+
+
+def read_labels(path: Path) -> list[tuple[str, str, bool]]:
+    """Return the pairs of ids of a CSV file, each with its label, in the order of the file."""
+    pairs = []
+    for line, row in _rows(path):
+        pair = _first(row, _LEFT), _first(row, _RIGHT)
+        if not all(pair):
+            raise UnusableFile(f"{path}, line {line}: a pair needs two ids (columns left_id and right_id)")
+        pairs.append((*pair, _label(_first(row, _LABEL), path, line)))
+    return pairs
 
 
 def read_pairs(path: Path, left: dict[str, Record], right: dict[str, Record]) -> LabelledPairs:
@@ -100,23 +110,6 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _first(row: dict[str, str], columns: tuple[str, ...]) -> str:
     return next((row[column] for column in columns if row.get(column)), "")
-
-
-def _price(text: str) -> float | None:
-    """Read a number out of a price such as `$1,299.00` or `1.299,00 €`.
-
-    A comma before one or two last digits is a decimal one, and points before it separate thousands.
-    """
-    amount = _AMOUNT.search(text)
-    if not amount:
-        return None
-    digits = amount.group()
-    if _DECIMAL_COMMA.search(digits):
-        digits = digits.replace(".", "").replace(",", ".")
-    try:
-        return float(digits.replace(",", ""))
-    except ValueError:  # such as 1.2.3
-        return None
 
 
 def _label(text: str, path: Path, line: int) -> bool:

@@ -47,9 +47,10 @@ def opposed(left: Profile, right: Profile) -> list[str]:
 
 def link_bound(left: Profile, right: Profile, model: Model) -> float:
     """Return from which probability on a pair is linked without a person; infinity where a person must decide."""
+    learned = math.inf if model.link_learned is None or opposed(left, right) else model.link_learned
     if not certain(left, right):
-        return math.inf
-    return model.link_coded if same_code(left, right) else model.link
+        return learned
+    return min(learned, model.link_coded if same_code(left, right) else model.link)
 
 
 def same_code(left: Profile, right: Profile) -> bool:

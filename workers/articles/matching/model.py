@@ -35,8 +35,9 @@ class Tree:
 class Model:
     """Trees whose leaves add up to log-odds, and bounds of the probability.
 
-    From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number; from
-    `review` on it waits for a person; below it is nothing.
+    From `link` on a pair is linked without a person, and from `link_coded` on where both have one model number, if more
+    than the likeness of their names confirms it. From `link_learned` on, which decisions on the same records support,
+    nothing needs to confirm it. From `review` on a pair waits for a person; below it is nothing.
     """
 
     features: tuple[str, ...]
@@ -45,14 +46,20 @@ class Model:
     link: float
     link_coded: float
     review: float
+    link_learned: float | None = None
 
     @classmethod
     def read(cls, path: Path) -> "Model":
         """Read a model file; `UnusableModel` where it is none."""
         try:
-            return _checked(msgspec.json.decode(path.read_bytes(), type=cls))
+            return cls.decoded(path.read_bytes())
         except (OSError, msgspec.DecodeError) as error:
             raise UnusableModel(f"{path} is no model file: {error}") from None
+
+    @classmethod
+    def decoded(cls, text: bytes) -> "Model":
+        """Return the model of its JSON; `UnusableModel` where its trees cannot be followed."""
+        return _checked(msgspec.json.decode(text, type=cls))
 
     @classmethod
     @cache
@@ -62,11 +69,17 @@ class Model:
 
     def write(self, path: Path) -> None:
         """Write the model; the same model gives the same bytes."""
-        path.write_bytes(msgspec.json.encode(self) + b"\n")
+        path.write_bytes(self.encoded() + b"\n")
 
-    def with_bounds(self, *, link: float, link_coded: float, review: float) -> "Model":
+    def encoded(self) -> bytes:
+        """Return the model as JSON; the same model gives the same bytes."""
+        return msgspec.json.encode(self)
+
+    def with_bounds(
+        self, *, link: float, link_coded: float, review: float, link_learned: float | None = None
+    ) -> "Model":
         """Return the model with other bounds."""
-        return replace(self, link=link, link_coded=link_coded, review=review)
+        return replace(self, link=link, link_coded=link_coded, review=review, link_learned=link_learned)
 
     def probabilities(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each row of features, in the order of `self.features`."""

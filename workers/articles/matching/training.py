@@ -1,6 +1,6 @@
-"""Training: boosted trees from labelled pairs, and the recipe of the shipped model."""
+"""Training: boosted trees from labelled pairs, by the decisions on an index or by the recipe of the shipped model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
+from shared.uncertainty.proportion import Interval, wilson
 from workers.articles.matching.context import Pairs, pairs_of, standings
-from workers.articles.matching.evidence import certain, same_code
+from workers.articles.matching.evidence import certain, opposed, same_code
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model, Tree
 from workers.articles.matching.scoring import FEATURES, Profiles, features_of
@@ -24,23 +25,32 @@ _REVIEW = 0.35
 WORLDS, SEED = 36, 7
 # So many times as many worlds choose the bounds: in each only a few dozen pairs may be linked without a person.
 _UNSEEN = 3
+# The models that learn from decisions.
+LEAST_OF_LABEL = 10
+_FOLDS, _SEEDS = 5, 2
+_DECIDED = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 10, "l2_regularization": 1.0}
+# Pairs that nobody decided keep the model near the former one where no decision says otherwise: so many, each counting
+# this much of a decided pair.
+_UNDECIDED_MAX, _UNDECIDED_WEIGHT = 4_000, 0.05
+# A bound that decisions support has the precision among them, and at least this much in 97.5 % of repetitions: with no
+# error 73 pairs above it are enough.
+_LEAST_LIMIT = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """Features and labels (1: the same article) of pairs.
 
-    `certain` says which of them may be linked without a person, `coded` which of those have one model number.
+    `certain` says which of them may be linked without a person, `coded` which of those have one model number, `opposed`
+    in which the records contradict each other, `ends` the rows of both records.
     """
 
     features: Array
     labels: Array
     certain: Array
     coded: Array
-
-    def part(self, chosen: Array) -> "Labelled":
-        """Return some of the pairs."""
-        return Labelled(self.features[chosen], self.labels[chosen], self.certain[chosen], self.coded[chosen])
+    opposed: Array
+    ends: Array
 
 
 def labelled_world(world: World) -> Labelled:
@@ -62,7 +72,8 @@ def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> L
     sure = np.array([certain(*pair) for pair in compared], bool)
     coded = sure & np.array([same_code(*pair) for pair in compared], bool)
     features = features_of(compared, standings(index, pairs, chosen), index.vocabulary)
-    return Labelled(features, labels, sure, coded)
+    against = np.array([bool(opposed(*pair)) for pair in compared], bool)
+    return Labelled(features, labels, sure, coded, against, np.stack([pairs.left[chosen], pairs.right[chosen]], axis=1))
 
 
 def all_pairs(index: MatchIndex) -> Pairs:
@@ -78,6 +89,99 @@ def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED) -> Model:
     features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
     model = merged([fitted(boosted(seed * 10 + at), features, labels) for at in range(2)])
     return with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What decisions say of linking every pair from a probability on: so many of the `found` ones are `right`.
+
+    `matches`: all pairs that people called one article, those that are no candidates included.
+    """
+
+    bound: float
+    right: int
+    found: int
+    matches: int
+
+    @property
+    def precision(self) -> Interval:
+        """Return the share that is right, and its 95 % interval."""
+        return wilson(self.right, self.found)
+
+    @property
+    def recall(self) -> Interval:
+        """Return the share of matches that are found, and its 95 % interval."""
+        return wilson(self.right, self.matches)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A model that learned from decisions. `unseen`: each pair's probability by models that know neither record."""
+
+    model: Model
+    unseen: Array
+    examples: Labelled
+    missed: int
+
+    def at(self, probability: float) -> Bound:
+        """Return what linking from a probability on comes to; pairs that contradict themselves wait for a person."""
+        called = (self.unseen >= probability) & ~self.examples.opposed
+        labels = self.examples.labels
+        return Bound(probability, int((called & labels).sum()), int(called.sum()), int(labels.sum()) + self.missed)
+
+
+def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) -> Learned:
+    """Train on decided pairs, and measure on each record by models that have seen no pair of it.
+
+    `undecided`: features of pairs that nobody decided, which count a little as the former model judges them. `missed`:
+    matches that are not among the examples, because they are no candidates. The same arguments give the same model.
+    """
+    guessed = former.probabilities(undecided)
+    weights = np.concatenate([guessed, 1 - guessed]) * _UNDECIDED_WEIGHT
+
+    def trained(used: Array) -> Model:
+        features = np.vstack([examples.features[used], undecided, undecided])
+        labels = np.concatenate([examples.labels[used], np.ones(len(undecided), bool), np.zeros(len(undecided), bool)])
+        weighted = np.concatenate([np.ones(len(used)), weights])
+        return merged([fitted(boosted(seed, **_DECIDED), features, labels, weighted) for seed in range(_SEEDS)])
+
+    unseen = np.zeros(len(examples.labels))
+    for judged, used in folds_by_record(examples.ends):
+        if len(judged):
+            unseen[judged] = trained(used).probabilities(examples.features[judged])
+    supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
+    link = supported_bound(*supported)
+    model = trained(np.arange(len(examples.labels))).with_bounds(
+        link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
+    )
+    return Learned(model, unseen, examples, missed)
+
+
+def folds_by_record(ends: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield positions of pairs to judge, and of pairs to train on, which share no record with these."""
+    left, right = ends.T
+    fold = np.random.default_rng(0).integers(0, _FOLDS, int(left.max(initial=0)) + 1)[left]
+    for number in range(_FOLDS):
+        judged = fold == number
+        yield np.flatnonzero(judged), np.flatnonzero(~judged & ~np.isin(right, right[judged]))
+
+
+def supported_bound(probabilities: Array, labels: Array) -> float | None:
+    """Return the least probability from which on the pairs have the precision, and enough of them to rely on it."""
+    order = np.argsort(-probabilities, kind="stable")
+    falling, right = probabilities[order], np.cumsum(labels[order])
+    found = np.arange(1, len(order) + 1)
+    limit = np.array([wilson(*counts).low for counts in zip(right.tolist(), found.tolist(), strict=True)])
+    last_of_equals = np.append(falling[1:] < falling[:-1], True)[: len(order)]
+    enough = np.flatnonzero((right / found >= PRECISION) & (limit >= _LEAST_LIMIT) & last_of_equals)
+    return float(falling[enough[-1]]) if len(enough) else None
+
+
+def undecided_features(index: MatchIndex, pairs: Pairs, decided: Array) -> Array:
+    """Return the features of some candidates that nobody decided, drawn at random, always the same ones."""
+    free = np.setdiff1d(np.flatnonzero(pairs.listed.all(axis=0)), decided)
+    drawn = np.sort(np.random.default_rng(0).permutation(free)[:_UNDECIDED_MAX])
+    return labelled(index, pairs, drawn, np.zeros(len(drawn), bool)).features
 
 
 def with_link_bounds(model: Model, judged: Sequence[Array], unseen: Sequence[Labelled], review: float) -> Model:
@@ -109,11 +213,11 @@ def boosted(seed: int, **changed: Any) -> Any:
     return HistGradientBoostingClassifier(**(options | changed), random_state=seed)
 
 
-def fitted(classifier: Any, features: Array, labels: Array) -> Any:
+def fitted(classifier: Any, features: Array, labels: Array, weights: Array | None = None) -> Any:
     """Fit a classifier in one thread: on a busy machine its threads wait for one another more than they work."""
     nothing = np.isnan(features).all(axis=0)  # a column without a single value cannot be cut
     with threadpool_limits(limits=1):
-        return classifier.fit(np.where(nothing, 0.0, features), labels)
+        return classifier.fit(np.where(nothing, 0.0, features), labels, weights)
 
 
 def merged(classifiers: list[Any]) -> Model:

@@ -1,0 +1,187 @@
+"""What people decide trains a model, which loads use until the choice is undone; and decisions on many pairs at once."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.matches import matches
+from shared.articles.pairs import Filters
+from shared.db.connect import connect
+from shared.settings.settings import Settings
+from tests.service.articles.support import HEADER, articles, ask, row, shop, take_back, text_of
+from tests.service.articles.test_decisions import apply, note, printed, run
+from tests.support.shop import load_rows
+from workers.articles import models
+from workers.articles.matching.synthetic import worlds
+
+
+@pytest.fixture
+def decisions(settings: Settings, tmp_path: Path) -> Path:
+    """Two shops of invented items, and a file with their pairs: twins, and the twins of others."""
+    world = next(worlds(1, seed=99, articles=90))
+    for source, records in (("shop_a", world.left), ("shop_b", world.right)):
+        path = tmp_path / f"{source}.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(HEADER.strip().split(","))
+            for one in records:
+                writer.writerow(
+                    (one.key, "", one.name, one.brand, "Goods", "Goods", "", "2026-07-01", "NORTH", "1", "")
+                )
+        rows = path.read_text().removeprefix(HEADER.strip()).lstrip("\r\n")
+        load_rows(settings, tmp_path, rows, text=text_of(source), name=path.name, header=HEADER, merges_allowed=True)
+    twins = sorted(world.matches)
+    others = [(left, right) for (left, _), (_, right) in zip(twins, twins[1:] + twins[:1], strict=True)]
+    decided = tmp_path / "decisions.csv"
+    with decided.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("left_id", "right_id", "label"))
+        writer.writerows((*pair, int(pair in world.matches)) for pair in twins + others)
+    return decided
+
+
+def links(settings: Settings) -> list[tuple[object, ...]]:
+    return ask(settings, "SELECT left_id, right_id, kind, score, decision FROM links ORDER BY left_id, right_id")
+
+
+def train(settings: Settings, decisions: Path, *more: str) -> dict[str, object]:
+    named = ("--decisions", str(decisions), "--left-source", "shop_a", "--right-source", "shop_b")
+    [said] = printed(settings, "train", *named, *more)
+    return said
+
+
+def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_back(
+    settings: Settings, decisions: Path
+) -> None:
+    before = links(settings), articles(settings)
+    with decisions.open("a") as file:
+        file.write("nowhere,neither,1\r\n")
+    said = train(settings, decisions, "--activate")
+    assert links(settings) != before[0]
+    assert said["unknown_ids"] == 1
+    assert {one["bound"] for one in said["measured"]} >= {0.99, 0.5}
+    assert all(one["precision_low"] <= one["precision"] <= one["precision_high"] for one in said["measured"])
+    assert [(one["digest"], one["active"]) for one in printed(settings, "models")] == [
+        (said["digest"], True),
+        ("shipped", False),
+    ]
+    take_back(settings, str(said["load"]))
+    assert (links(settings), articles(settings)) == before
+    assert [one["active"] for one in printed(settings, "models")] == [False, True]
+
+
+def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by_its_name(
+    settings: Settings, decisions: Path
+) -> None:
+    before = links(settings)
+    digest = str(train(settings, decisions)["digest"])
+    assert links(settings) == before, "only --activate, or `models use`, changes links"
+    with connect(settings.database_url, application="tests") as connection, pytest.raises(models.UnknownModel):
+        models.find(connection, "ffffffff")
+    run(settings, "models", "use", digest[:8])
+    chosen = links(settings)
+    assert chosen != before
+    run(settings, "models", "use", "shipped")
+    assert links(settings) == before
+
+
+def test_too_few_decisions_train_nothing_and_the_most_doubtful_pairs_are_named(
+    settings: Settings, decisions: Path
+) -> None:
+    few = decisions.with_name("few.csv")
+    few.write_text("".join(decisions.read_text().splitlines(keepends=True)[:11]))
+    said = train(settings, few, "--activate")
+    assert (said["decisions"], said["missing"]) == (10, 40)
+    doubts = [abs(float(one["score"]) - 0.5) for one in said["decide_first"]]
+    assert doubts == sorted(doubts)
+    assert len(doubts) > 3
+    assert ask(settings, "SELECT count(*) FROM match_models") == [(0,)]
+
+
+def test_a_file_of_ids_that_are_not_in_the_index_is_refused(settings: Settings, decisions: Path) -> None:
+    with pytest.raises(models.UnknownIds, match="--left-source"):
+        run(settings, "train", "--decisions", str(decisions))
+
+
+def bulk(settings: Settings, *arguments: str, answers: str = "") -> str:
+    environment = {"DATABASE_URL": settings.database_url, "MATCH_DIR": str(settings.match_dir)}
+    return CliRunner().invoke(matches, arguments, env=environment, input=answers, catch_exceptions=False).output
+
+
+def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Settings, decisions: Path) -> None:
+    before = articles(settings)
+    waiting = printed(settings, "list", "--min-score", "0.6", "--limit", "1000")
+    said = json.loads(bulk(settings, "accept", "--min-score", "0.6", "--sample", "0", "--yes", "--json"))
+    assert said["pairs"] == len(waiting) > 5
+    assert ask(settings, "SELECT count(*) FROM events WHERE part_of = $1", said["load"]) == [(len(waiting),)]
+    assert articles(settings) != before
+    assert printed(settings, "list", "--min-score", "0.6") == []
+    take_back(settings, str(said["load"]))
+    assert articles(settings) == before
+    assert printed(settings, "list", "--min-score", "0.6", "--limit", "1000") == waiting
+    assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL AND undone_at IS NULL") == [(0,)]
+
+
+def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings, decisions: Path) -> None:
+    waiting = len(printed(settings, "list", "--limit", "1000"))
+    output = bulk(settings, "reject", "--sample", "4", answers="y\nn\nn\nn\ny\n")
+    assert "3 of 4" in output
+    assert "95 % Wilson interval 30.1% to 95.4%" in output
+    assert dict(ask(settings, "SELECT kind, count(*) FROM events WHERE part_of IS NOT NULL GROUP BY kind")) == {
+        "link": 1,
+        "separation": waiting - 1,
+    }
+    [(reason,)] = ask(settings, "SELECT reason FROM events WHERE kind = 'decisions'")
+    assert reason == "rejected in bulk (all that wait)"
+
+
+def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings, decisions: Path) -> None:
+    bulk(settings, "accept", "--sample", "2", answers="y\nn\nn\n")
+    assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
+
+
+def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings, tmp_path: Path) -> None:
+    shop(settings, tmp_path, "shop_a", row("1", "4006381333931"))
+    shop(settings, tmp_path, "shop_b", row("x", "4006381333931", "Soy milk 2L"))
+    found = {
+        Filters(source="shop_a"): 1,
+        Filters(source="shop_c"): 0,
+        Filters(evidence="identifier"): 1,
+        Filters(evidence="likeness"): 0,
+        Filters(evidence="gtin"): 1,
+        Filters(evidence="colour"): 0,
+        Filters(brand="VITA"): 1,
+        Filters(brand="Maison"): 0,
+        Filters(min_score=0.0): 1,
+        Filters(max_score=0.0): 0,
+    }
+    for filters, count in found.items():
+        options = [
+            part for name, value in filters.chosen.items() for part in (f"--{name.replace('_', '-')}", str(value))
+        ]
+        assert len(printed(settings, "list", *options)) == count, filters
+
+
+def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(
+    settings: Settings, decisions: Path
+) -> None:
+    before = articles(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            """INSERT INTO match_reviews (left_id, right_id, decision, person_id, person, batch_id, batch)
+            SELECT left_id, right_id, 'accept', uuidv7(), 'Grace', '018f3c5e-0000-7000-8000-000000000001', '{"min_score": 0.6}'
+            FROM links WHERE decision = 'review' AND score >= 0.6"""
+        )
+    count, _ = apply(settings)
+    [(number, actor, reason)] = ask(settings, "SELECT no, actor, reason FROM events WHERE kind = 'decisions'")
+    assert ask(settings, "SELECT count(*) FROM events WHERE part_of = $1", number) == [(count,)]
+    assert (actor, reason) == ("Grace", "decided in the dashboard (min score 0.6)")
+    assert articles(settings) != before
+    [(one, other)] = ask(settings, "SELECT left_id, right_id FROM match_reviews ORDER BY id LIMIT 1")
+    note(settings, one, other, "undo", batch="018f3c5e-0000-7000-8000-000000000001")
+    apply(settings)
+    assert articles(settings) == before
+    assert ask(settings, "SELECT undone_by FROM events WHERE kind = 'decisions'") == [("Grace",)]
