@@ -8,9 +8,11 @@ import msgspec
 
 from edge.bulk.downloads import StoredFile
 from edge.http.problems import Problem
+from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
 from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
+from shared.bulk.signing import FILE_MEMBERS, public_jwk
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
 
@@ -19,6 +21,7 @@ from shared.db.queries import beside
 
 SQL = beside(__file__, "releases.sql")
 LATEST = "latest"
+KEYS_PATH = "/.well-known/release-keys.json"
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _FILE = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 
@@ -33,6 +36,7 @@ class Release(NamedTuple):
     bytes: int
     created_at: datetime
     expires_at: datetime
+    signature: dict[str, str] | None
 
 
 class ReleaseRepository:
@@ -84,6 +88,10 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def keys(self) -> list[dict[str, str]]:
+        """Return the public keys that have signed releases, the newest first."""
+        return [public_jwk(row["key_id"], row["public_key"]) for row in await self._database.fetch(SQL.keys)]
+
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
         row = await self._database.fetch_row(SQL.reader, organization)
@@ -91,7 +99,10 @@ class ReleaseRepository:
 
     async def _one(self, query: str, *arguments: Any) -> Release | None:
         row = await self._database.fetch_row(query, *arguments)
-        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])}) if row is not None else None
+        if row is None:
+            return None
+        signature = msgspec.json.decode(row["signature"]) if row["signature"] is not None else None
+        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"]), "signature": signature})
 
 
 def dataset_of(name: str) -> Dataset:
@@ -133,6 +144,10 @@ class UrlSigner:
     def until(self) -> int:
         """Return when an address that is made now ends."""
         return self.now() + self._lifetime_seconds
+
+    def keys(self) -> str:
+        """Return the address of the public keys that check signatures of manifests."""
+        return f"{self._base_url.removesuffix(API_PATH)}{KEYS_PATH}"
 
     def releases(self, dataset: str) -> str:
         """Return the address of a dataset's releases."""
@@ -188,11 +203,12 @@ def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], orga
         "bytes": release.bytes,
         "files": [
             {
-                **{name: getattr(file, name) for name in ("name", "rows", "bytes", "sha256", "min_key", "max_key")},
+                **{name: getattr(file, name) for name in FILE_MEMBERS},
                 "url": f"{address}/files/{file.name}",
                 "signed_url": signer.sign(dataset, version, file, organization, until),
             }
             for file in files
         ],
-        "links": {"self": address},
+        "signature": release.signature,
+        "links": {"self": address, "keys": signer.keys()},
     }

@@ -3,6 +3,7 @@
 from functools import partial
 from operator import itemgetter
 
+import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
@@ -21,7 +22,7 @@ from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
-from edge.http.representation import offer
+from edge.http.representation import Representation, offer
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import DATASETS, MEDIA_TYPE
@@ -33,6 +34,7 @@ _PARTS = {
     "206": {"description": "Part that `Range` asks for."},
     "304": {"description": "Your copy is current."},
 }
+_KEY_SET = "application/jwk-set+json"
 _FILE = {"description": "The file as it is; Range, If-Range, strong ETag, Repr-Digest.", "tags": ["datasets"]}
 
 
@@ -105,6 +107,12 @@ class Datasets:
         document = manifest(self._signer, release, files, organization_of(request))
         # The signed addresses are this organization's alone, and every answer makes new ones.
         return unstored_json(document)
+
+    async def keys(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the public keys that check signatures of manifests, as a JSON Web Key Set (RFC 7517)."""
+        return Representation.of(msgspec.json.encode({"keys": await self._repository.keys()}), _KEY_SET).respond(
+            request
+        )
 
     @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
     @match_info_schema(schemas.ReleaseFilePath())

@@ -108,6 +108,20 @@ class ReleaseFile(Schema):
     max_key = fields.Str(required=True)
 
 
+class ManifestSignature(Schema):
+    """Signature of a manifest: Ed25519 over its members that never change, as canonical JSON (RFC 8785)."""
+
+    algorithm = fields.Str(required=True, metadata={"example": "Ed25519"})
+    key_id = fields.Str(required=True, metadata={"description": "`kid` of the key at `links.keys`"})
+    value = fields.Str(required=True, metadata={"description": "base64url"})
+
+
+class ManifestLinks(SelfLink):
+    """Addresses of related calls."""
+
+    keys = fields.Url(required=True, metadata={"description": "Public keys that check the signature"})
+
+
 class ReleaseManifest(Schema):
     """One release with its files."""
 
@@ -120,7 +134,13 @@ class ReleaseManifest(Schema):
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.List(fields.Nested(ReleaseFile()), required=True)
-    links = fields.Nested(SelfLink(), required=True)
+    signature = fields.Nested(
+        ManifestSignature(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "null: the release was published unsigned"},
+    )
+    links = fields.Nested(ManifestLinks(), required=True)
 
 
 # Parameters and answers of /index/exports, declared once.

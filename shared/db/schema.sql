@@ -1447,6 +1447,14 @@ CREATE TABLE public.release_files (
     CONSTRAINT release_files_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.release_keys (
+    key_id text NOT NULL,
+    public_key text NOT NULL,
+    first_used_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    CONSTRAINT release_keys_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9_-]{43}$'::text)),
+    CONSTRAINT release_keys_public_key_check CHECK ((public_key ~ '^[A-Za-z0-9_-]{43}$'::text))
+);
+
 CREATE TABLE public.releases (
     dataset text NOT NULL,
     data_version bigint NOT NULL,
@@ -1456,8 +1464,11 @@ CREATE TABLE public.releases (
     bytes bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    signature jsonb,
     CONSTRAINT releases_kept_as_check CHECK ((kept_as = ANY (ARRAY['weekly'::text, 'daily'::text])))
 );
+
+COMMENT ON COLUMN public.releases.signature IS 'algorithm, key_id and value over the signed statement; NULL: published without a key';
 
 CREATE TABLE public.removed_items (
     iid text NOT NULL COLLATE pg_catalog."C",
@@ -1794,6 +1805,9 @@ ALTER TABLE ONLY public.release_files
 
 ALTER TABLE ONLY public.release_files
     ADD CONSTRAINT release_files_pkey PRIMARY KEY (dataset, data_version, place);
+
+ALTER TABLE ONLY public.release_keys
+    ADD CONSTRAINT release_keys_pkey PRIMARY KEY (key_id);
 
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (dataset, data_version);
@@ -2625,6 +2639,13 @@ GRANT SELECT,DELETE ON TABLE public.rejects TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.release_files TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_files TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.release_keys TO itemindex_edge;
+GRANT SELECT ON TABLE public.release_keys TO itemindex_worker;
+
+GRANT INSERT(key_id) ON TABLE public.release_keys TO itemindex_worker;
+
+GRANT INSERT(public_key) ON TABLE public.release_keys TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.releases TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.releases TO itemindex_worker;

@@ -10,6 +10,7 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from shared.bulk.schema import DATASETS, PREFIX, ReleaseFile, key_of, schema_of, sha256_of
+from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
@@ -107,6 +108,8 @@ def build_release(context: JobContext) -> dict[str, Any]:
 
 def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
     writer = ReleaseWriter(context.services.objects, context.services.split_rows)
+    key_file = context.services.settings.release_signing_key_file
+    key = SigningKey.read(key_file) if key_file is not None else None
     with Snapshot(context.services.settings.worker_database_url, application="release") as snapshot:
         newest = snapshot.rows(SQL.newest)
         version = newest[0][0] if newest else 0
@@ -114,7 +117,7 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
         if not version or (before and before[0]):
             return {"data_version": version, "cut": False}
         files = write_files(snapshot, writer, context.progress)
-    _publish(context, connection, version, files)
+    _publish(context, connection, version, files, key)
     result = {
         "data_version": version,
         "cut": True,
@@ -164,17 +167,21 @@ def write_observations(snapshot: Snapshot, writer: ReleaseWriter, progress: Prog
     return files
 
 
-def _publish(context: JobContext, connection: Connection, version: int, files: Files) -> None:
+def _publish(context: JobContext, connection: Connection, version: int, files: Files, key: SigningKey | None) -> None:
     settings, job = context.services.settings, context.job
     row = connection.execute(SQL.kept_as).fetchone()
     assert row is not None
-    kept_as = row[0]
+    kept_as, now = row
     days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
     with connection.transaction():
+        if key is not None:
+            connection.execute(SQL.publish_key, (key.id, key.public))
         for name, listed in files.items():
             rows, size = sum(file.rows for file in listed), sum(file.bytes for file in listed)
-            columns = Jsonb(schema_of(DATASETS[name]))
-            release = (name, version, kept_as, columns, rows, size, days, job.id, job.attempt)
+            columns = schema_of(DATASETS[name])
+            signature = key.sign(statement(name, columns, version, now, listed)) if key is not None else None
+            kept = (name, version, kept_as, Jsonb(columns), rows, size, now, days)
+            release = (*kept, Jsonb(signature) if signature else None, job.id, job.attempt)
             if connection.execute(SQL.publish, release).fetchone() is None:
                 raise LeaseLost(job.id)
             for position, file in enumerate(listed):

@@ -15,17 +15,21 @@ SELECT pg_advisory_unlock(7166002);
 SELECT count(*) FROM releases WHERE data_version = $1;
 
 -- name: kept_as
--- The first of a calendar week is the week's; those after it are of a day.
+-- The first of a calendar week is the week's; those after it are of a day. The moment is part of what is signed.
 SELECT CASE WHEN EXISTS (
     SELECT FROM releases WHERE kept_as = 'weekly' AND created_at >= date_trunc('week', statement_timestamp(), 'UTC'))
-    THEN 'daily' ELSE 'weekly' END;
+    THEN 'daily' ELSE 'weekly' END, statement_timestamp();
 
 -- name: publish
 -- Fenced by the job's attempt: a worker that lost its lease publishes nothing.
-INSERT INTO releases (dataset, data_version, kept_as, columns, rows, bytes, expires_at)
-SELECT $1, $2, $3, $4, $5, $6, statement_timestamp() + make_interval(days => $7)
-FROM jobs WHERE id = $8 AND attempt = $9 AND state = 'running'
+INSERT INTO releases (dataset, data_version, kept_as, columns, rows, bytes, created_at, expires_at, signature)
+SELECT $1, $2, $3, $4, $5, $6, $7::timestamptz, $7::timestamptz + make_interval(days => $8), $9
+FROM jobs WHERE id = $10 AND attempt = $11 AND state = 'running'
 RETURNING dataset;
+
+-- name: publish_key
+-- Before the first release that it signs is shown, and for ever: mirrors of old releases are checked with it.
+INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
 -- name: publish_file
 -- In the transaction of its release: nothing is listed before it is complete.

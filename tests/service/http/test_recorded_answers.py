@@ -553,6 +553,7 @@ async def datasets(asker: Asker) -> None:
     await ask("the next page", f"{releases}?limit=1&cursor={page.json['next_cursor']}", key)
     await ask("several faults", f"{releases}?limit=0&x=1", key)
     await ask("not known", "/v1/index/datasets/none/releases", key)
+    await ask("the keys that sign manifests", "/.well-known/release-keys.json")
     manifest = await ask("the newest", f"{releases}/latest", key)
     await ask("an older one", f"{releases}/1", key)
     await ask("not known", f"{releases}/9", key)

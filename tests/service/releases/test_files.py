@@ -3,14 +3,20 @@
 import base64
 import hashlib
 import io
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from itemindex_client import NotVerified
+from itemindex_client.downloads import verify
 
 from shared.bulk.schema import DATASETS
+from shared.bulk.signing import SigningKey, new_key
 from shared.db.connect import connect
+from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -19,6 +25,7 @@ from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
 RELEASES = "/index/datasets/observations/releases"
+ORIGIN = "http://testserver"
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ async def manifest(edge: Edge, key: str, dataset: str = "observations") -> Any:
 
 
 def path_of(url: str) -> str:
-    return url.removeprefix("http://testserver/v1")
+    return url.removeprefix(f"{ORIGIN}/v1")
 
 
 async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> None:
@@ -88,6 +95,44 @@ async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, k
             assert int(answer.head["Content-Length"]) == file["bytes"]
             assert answer.head["Content-Disposition"] == f'attachment; filename="observations-{file["name"]}"'
         assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
+
+
+async def test_a_manifest_is_signed_and_former_keys_stay(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    assert (await manifest(edge, key))["signature"] is None  # cut without a key
+    for month in (8, 9):
+        file = tmp_path / f"{month}.pem"
+        file.write_bytes(new_key())
+        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
+        load_rows(settings, tmp_path, row, name=f"{month}.csv")
+        cut(replace(settings, release_signing_key_file=file))
+    url = f"{ORIGIN}/.well-known/release-keys.json"
+    async with edge.session.get(url, headers={"X-Real-IP": "192.0.2.1"}) as answer:
+        assert answer.content_type == "application/jwk-set+json"
+        keys = (await answer.json(content_type=None))["keys"]
+    assert [(one["kty"], one["crv"], one["alg"]) for one in keys] == [("OKP", "Ed25519", "EdDSA")] * 2
+    for version, kid in ((2, keys[1]["kid"]), (3, keys[0]["kid"])):
+        signed = (await edge.get(f"{RELEASES}/{version}", key=key)).json
+        assert signed["signature"]["key_id"] == kid
+        assert signed["links"]["keys"] == url
+        mirror = tmp_path / str(version)
+        mirror.mkdir()
+        for one in signed["files"]:
+            (mirror / one["name"]).write_bytes((await edge.get(path_of(one["url"]), key=key)).body)
+        (mirror / "manifest.json").write_text(json.dumps(signed))
+        assert verify(mirror, {"keys": keys})["data_version"] == version
+        with pytest.raises(NotVerified, match="not one of the given keys"):
+            verify(mirror, {"keys": [one for one in keys if one["kid"] != kid]})
+
+
+@pytest.mark.parametrize("content", [None, b"", b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"])
+def test_a_file_that_holds_no_signing_key_is_refused_with_a_sentence(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "key.pem"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="RELEASE_SIGNING_KEY_FILE"):
+        SigningKey.read(file)
 
 
 @pytest.mark.parametrize("by", ["url", "signed_url"])

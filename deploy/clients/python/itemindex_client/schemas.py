@@ -689,6 +689,17 @@ class LookupList(TypedDict):
     data_version: NotRequired[int]
 
 
+class ManifestLinks(TypedDict):
+    self: str
+    keys: str
+
+
+class ManifestSignature(TypedDict):
+    algorithm: str
+    key_id: str
+    value: str
+
+
 class MatchEvidence(TypedDict):
     field: str
     left: str
@@ -1101,7 +1112,8 @@ class ReleaseManifest(TypedDict):
     rows: int
     bytes: int
     files: list["ReleaseFile"]
-    links: "SelfLink"
+    signature: "ManifestSignature | None"
+    links: "ManifestLinks"
 
 
 class Replay(TypedDict):

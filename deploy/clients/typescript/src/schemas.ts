@@ -1544,6 +1544,23 @@ export interface LookupList {
   data_version?: number | undefined;
 }
 
+/** Addresses of related calls. */
+export interface ManifestLinks {
+  /** Address */
+  self: string;
+  /** Public keys that check the signature */
+  keys: string;
+}
+
+/** Signature of a manifest: Ed25519 over its members that never change, as canonical JSON (RFC 8785). */
+export interface ManifestSignature {
+  algorithm: string;
+  /** `kid` of the key at `links.keys` */
+  key_id: string;
+  /** base64url */
+  value: string;
+}
+
 /** A field of two items, compared. */
 export interface MatchEvidence {
   /** Field that is compared */
@@ -2165,7 +2182,9 @@ export interface ReleaseManifest {
   /** How many there are */
   bytes: number;
   files: ReleaseFile[];
-  links: SelfLink;
+  /** null: the release was published unsigned */
+  signature: ManifestSignature | null;
+  links: ManifestLinks;
 }
 
 /** Query of `removeMember`. */
