@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from edge.bulk.descriptions import FORMS, Described
 from edge.bulk.downloads import StoredFile
 from edge.http.problems import Problem
 from edge.http.routing import API_PATH
@@ -37,6 +38,7 @@ class Release(NamedTuple):
     created_at: datetime
     expires_at: datetime
     signature: dict[str, str] | None
+    profile: dict[str, Any] | None
 
 
 class ReleaseRepository:
@@ -88,6 +90,10 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def schema_changes(self, dataset: Dataset) -> list[dict[str, Any]]:
+        """Return which columns came, changed or went in which release, the newest first."""
+        return [dict(row) for row in await self._database.fetch(SQL.schema_changes, dataset.name)]
+
     async def keys(self) -> list[dict[str, str]]:
         """Return the public keys that have signed releases, the newest first."""
         return [public_jwk(row["key_id"], row["public_key"]) for row in await self._database.fetch(SQL.keys)]
@@ -101,8 +107,9 @@ class ReleaseRepository:
         row = await self._database.fetch_row(query, *arguments)
         if row is None:
             return None
-        signature = msgspec.json.decode(row["signature"]) if row["signature"] is not None else None
-        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"]), "signature": signature})
+        texts = {name: row[name] for name in ("columns", "signature", "profile")}
+        decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
+        return Release(**{**dict(row), **decoded})
 
 
 def dataset_of(name: str) -> Dataset:
@@ -144,6 +151,10 @@ class UrlSigner:
     def until(self) -> int:
         """Return when an address that is made now ends."""
         return self.now() + self._lifetime_seconds
+
+    def page(self) -> str:
+        """Return the address of the guide that says how the datasets are read."""
+        return f"{self._base_url}/docs/guides/bulk-data"
 
     def keys(self) -> str:
         """Return the address of the public keys that check signatures of manifests."""
@@ -188,6 +199,14 @@ def release_entry(signer: UrlSigner, dataset: str, row: Any) -> dict[str, Any]:
     }
 
 
+def described(signer: UrlSigner, release: Release, files: list[ReleaseFile]) -> Described:
+    """Return what descriptions of a release say."""
+    address = signer.release(release.dataset, release.data_version)
+    size = (release.rows, release.bytes)
+    contents = (release.data_version, release.created_at, *size, files, release.profile)
+    return Described(release.dataset, release.columns, *contents, address, signer.page())
+
+
 def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], organization: str) -> dict[str, Any]:
     """Return a release's manifest, its signed addresses made for one organization."""
     dataset, version, until = release.dataset, release.data_version, signer.until()
@@ -210,5 +229,9 @@ def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], orga
             for file in files
         ],
         "signature": release.signature,
-        "links": {"self": address, "keys": signer.keys()},
+        "links": {
+            "self": address,
+            "keys": signer.keys(),
+            **{form.replace("-", "_"): f"{address}/descriptions/{form}" for form in FORMS},
+        },
     }

@@ -67,6 +67,13 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         Route("GET", path, datasets.list, rules.dataset("datasets")),
         Route("GET", f"{path}/{{name}}/releases", datasets.releases, rules.dataset("releases", "dataset-not-found")),
         Route("GET", release, datasets.manifest, rules.dataset("release", "dataset-not-found")),
+        Route(
+            "GET",
+            f"{path}/{{name}}/schema-changes",
+            datasets.schema_changes,
+            rules.dataset("schema-changes", "dataset-not-found"),
+        ),
+        Route("GET", f"{release}/descriptions/{{form}}", datasets.description, rules.description()),
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
         Route("GET", KEYS_PATH, datasets.keys, Rule(name="docs"), documented=False),

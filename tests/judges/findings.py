@@ -13,6 +13,7 @@ JUDGES = (
     "openapi-python-client",
     "hey-api",
     "typescript",
+    "mlcroissant",
     "mcp-conformance",
     "standardwebhooks",
     "gixy",

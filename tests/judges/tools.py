@@ -62,6 +62,7 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "openapi-python-client": documents.python_generator,
     "hey-api": documents.typescript_generator,
     "typescript": documents.typescript_client,
+    "mlcroissant": documents.mlcroissant,
     "mcp-conformance": protocol.conformance,
     "standardwebhooks": webhooks.standardwebhooks,
     "gixy": gixy,

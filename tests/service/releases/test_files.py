@@ -13,6 +13,7 @@ import pytest
 from itemindex_client import NotVerified
 from itemindex_client.downloads import verify
 
+from edge.bulk.descriptions import FORMS
 from shared.bulk.schema import DATASETS
 from shared.bulk.signing import SigningKey, new_key
 from shared.db.connect import connect
@@ -124,6 +125,80 @@ async def test_a_manifest_is_signed_and_former_keys_stay(
         assert verify(mirror, {"keys": keys})["data_version"] == version
         with pytest.raises(NotVerified, match="not one of the given keys"):
             verify(mirror, {"keys": [one for one in keys if one["kid"] != kid]})
+
+
+async def describe(edge: Edge, form: str, release: str = "latest", dataset: str = "observations") -> Any:
+    answer = await edge.get(f"/index/datasets/{dataset}/releases/{release}/descriptions/{form}", anonymous=False)
+    assert answer.status == 200 and answer.head["Content-Type"] == "application/ld+json", answer.body
+    return answer.json
+
+
+async def test_a_release_is_described_to_machines_that_have_no_credential(edge: Edge, key: str) -> None:
+    reported = await manifest(edge, key)
+    croissant, schema_org, dcat = [await describe(edge, form) for form in FORMS]
+    digests = [(file["url"], file["sha256"]) for file in reported["files"]]
+    listed = [one for one in croissant["distribution"] if one["@type"] == "cr:FileObject"]
+    assert [(one["contentUrl"], one["sha256"]) for one in listed] == digests
+    assert [(one["contentUrl"], one["sha256"]) for one in schema_org["distribution"]] == digests
+    checksums = [one["spdx:checksum"]["spdx:checksumValue"]["@value"] for one in dcat["dcat:distribution"]]
+    assert checksums == [sha256 for _, sha256 in digests]
+    fields = {one["name"].partition("/")[2]: one for one in croissant["recordSet"][0]["field"]}
+    assert {name: one["description"] for name, one in fields.items()} == {
+        column["name"]: column["description"] for column in reported["schema"]
+    }
+    assert croissant["temporalCoverage"] == schema_org["temporalCoverage"] == "2026-07-01/2026-07-02"
+    assert "rai:dataCollectionMissingData" not in croissant
+    [source] = croissant["isBasedOn"]
+    assert (source["identifier"], croissant["license"]) == ("shop", [source["license"]])
+    [derived] = dcat["prov:wasDerivedFrom"]
+    assert derived["dct:rights"]["dct:description"] == source["license"]
+    variables = {one["name"]: one for one in schema_org["variableMeasured"]}
+    assert (variables["price_minor"]["minValue"], variables["price_minor"]["maxValue"]) == (850, 2500)
+    assert (await edge.get(f"{RELEASES}/latest/descriptions/rdf", anonymous=False)).status == 400
+    assert (await edge.get(f"{RELEASES}/9/descriptions/dcat", anonymous=False)).status == 404
+
+
+async def test_a_description_says_which_days_are_missing_and_keeps_the_terms_of_its_release(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    before = await describe(edge, "croissant", "1")
+    load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-07-05,NORTH,1,\n", name="gap.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE sources SET license = 'changed', attribution = 'by the shop'")
+    cut(settings)
+    after = await describe(edge, "croissant")
+    assert after["rai:dataCollectionMissingData"] == "Days without an observation: 2026-07-03/2026-07-04"
+    assert after["rai:dataCollectionTimeframe"] == ["2026-07-01", "2026-07-05"]
+    assert (after["license"], after["isBasedOn"][0]["creditText"]) == (["changed"], "by the shop")
+    assert await describe(edge, "croissant", "1") == before
+
+
+async def test_changes_of_the_schema_are_derived_from_the_releases_and_outlive_them(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:  # as if older code had cut the release
+        connection.execute(
+            "UPDATE releases SET columns = (SELECT jsonb_agg(CASE c ->> 'name' WHEN 'units' "
+            """THEN c || '{"type": "long"}' WHEN 'day' THEN c || '{"name": "date"}' ELSE c END) """
+            "FROM jsonb_array_elements(columns) c WHERE c ->> 'name' <> 'outlier') WHERE dataset = 'observations'"
+        )
+    load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,1,\n", name="8.csv")
+    cut(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("DELETE FROM releases WHERE data_version = 1")
+    changes = (await edge.get("/index/datasets/observations/schema-changes", key=key)).json["data"]
+    assert [(one["change"], one["name"], one["type"]) for one in changes if one["data_version"] == 2] == [
+        ("removed", "date", "date"),
+        ("added", "day", "date"),
+        ("added", "outlier", "string"),
+        ("changed", "units", "integer"),
+    ]
+    first = [one for one in changes if one["data_version"] == 1]
+    assert {one["change"] for one in first} == {"added"} and len(first) == len(DATASETS["observations"].columns)
+    assert {
+        one["data_version"] for one in (await edge.get("/index/datasets/items/schema-changes", key=key)).json["data"]
+    } == {1}
+    assert (await edge.get("/index/datasets/none/schema-changes", key=key)).status == 404
 
 
 @pytest.mark.parametrize("content", [None, b"", b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"])

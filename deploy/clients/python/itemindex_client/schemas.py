@@ -692,6 +692,9 @@ class LookupList(TypedDict):
 class ManifestLinks(TypedDict):
     self: str
     keys: str
+    croissant: str
+    schema_org: str
+    dcat: str
 
 
 class ManifestSignature(TypedDict):
@@ -1278,6 +1281,23 @@ class RootAnswer(TypedDict):
 
 class Rotation(TypedDict):
     grace: NotRequired[Literal["none", "1h", "24h"]]
+
+
+class SchemaChange(TypedDict):
+    data_version: int
+    change: Literal["added", "changed", "removed"]
+    name: str
+    type: str
+    nullable: bool
+
+
+class SchemaChangeList(TypedDict):
+    count: int
+    total: "PageTotal"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["SchemaChange"]
 
 
 class SearchHit(TypedDict):
