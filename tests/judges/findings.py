@@ -14,6 +14,7 @@ JUDGES = (
     "hey-api",
     "typescript",
     "mlcroissant",
+    "daft",
     "mcp-conformance",
     "standardwebhooks",
     "gixy",

@@ -16,6 +16,8 @@ from tests.system.releases.conftest import Buyer
 pytestmark = pytest.mark.xdist_group("stack")
 GUIDE = (PROJECT / "deploy" / "guides" / "bulk-data.md").read_text()
 BEGINNING, *EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+# Daft stands in the judges' environment: `make judge` runs its example.
+EXAMPLES = [text for text in EXAMPLES if "import daft" not in text]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[text.split()[1].strip(",") for text in EXAMPLES])
