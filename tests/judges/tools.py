@@ -72,7 +72,7 @@ def detect_secrets(scratch: Path) -> list[Finding]:
 
 def daft(scratch: Path) -> list[Finding]:
     """Let Daft run the guide's example over files as releases have them, and hold its sums against pyarrow's."""
-    folder = scratch / "data" / "observations" / "7"
+    folder = scratch / "data" / "observations" / "17"
     folder.mkdir(parents=True)
     for number in range(2):
         rows = [{**_ROW, "channel": f"shop-{row % 3}", "price_minor": 100 * number + row} for row in range(1_000)]
