@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from itemindex_client import NotVerified
 from itemindex_client.downloads import verify
 
 from edge.bulk.descriptions import FORMS
+from shared import db
 from shared.bulk.schema import DATASETS
 from shared.bulk.signing import SigningKey, new_key
 from shared.db.connect import connect
@@ -25,6 +27,7 @@ from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
+MIGRATION = Path(db.__file__).with_name("migrations") / "0131_release_descriptions.sql"
 RELEASES = "/index/datasets/observations/releases"
 ORIGIN = "http://testserver"
 
@@ -184,7 +187,17 @@ async def test_changes_of_the_schema_are_derived_from_the_releases_and_outlive_t
         )
     load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,1,\n", name="8.csv")
     cut(settings)
+    backfill = re.search(r"^WITH columns.*?;$", MIGRATION.read_text(), re.DOTALL | re.MULTILINE)
+    assert backfill is not None
+    of_second = "SELECT * FROM schema_changes WHERE data_version = 2 ORDER BY dataset, name"
     with connect(settings.database_url, application="tests") as connection:
+        kept = connection.execute(of_second).fetchall()
+        connection.execute("CREATE TEMPORARY TABLE before AS SELECT * FROM schema_changes")
+        connection.execute("DELETE FROM schema_changes")
+        connection.execute(backfill[0].encode())
+        assert connection.execute(of_second).fetchall() == kept != []  # the migration finds what the worker found
+        connection.execute("DELETE FROM schema_changes")
+        connection.execute("INSERT INTO schema_changes SELECT * FROM before")
         connection.execute("DELETE FROM releases WHERE data_version = 1")
     changes = (await edge.get("/index/datasets/observations/schema-changes", key=key)).json["data"]
     assert [(one["change"], one["name"], one["type"]) for one in changes if one["data_version"] == 2] == [
