@@ -28,6 +28,11 @@ def dataset(name: str, *problems: str) -> Rule:
     return Rule(name=name, accepts=KEY, rank_min=INSTITUTIONAL, problems=problems)
 
 
+def description() -> Rule:
+    """Descriptions of releases: data portals read them without a credential."""
+    return Rule(name="release-description", any_origin=True, problems=("dataset-not-found", "rate-limited"))
+
+
 def free(name: str, *problems: str) -> Rule:
     """A free call: any credential, one unit, readable by pages of any origin."""
     return Rule(name=name, accepts=ANY, units=1, any_origin=True, offers=JSON, problems=problems)

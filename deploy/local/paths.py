@@ -83,6 +83,15 @@ class Paths:
         kept: dict[str, str] = json.loads(path.read_text())
         return {_RENAMED_SECRETS.get(name, name): value for name, value in kept.items()}
 
+    def signing_key(self) -> Path:
+        """Return the file of the key that signs releases; made once, readable by this user only."""
+        path = self.root / "release-key.pem"
+        if not path.exists():
+            from shared.bulk.signing import new_key  # only now: it loads cryptography and pyarrow
+
+            write_private(path, new_key())
+        return path
+
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only this user may read, whole or not at all: what is made once must not be left cut short."""

@@ -187,6 +187,7 @@ class Stack:
             "match_dir": paths.root / "match",
             "feeds_dir": paths.root / "feeds",
             "results_dir": paths.root / "results",
+            "release_signing_key_file": paths.signing_key(),
             "x_accel_location": "" if outside.s3_bucket else "/_stored/",
             "metrics_dir": paths.run / "metrics",
             "access_log": str(paths.root / "log" / "access.log"),

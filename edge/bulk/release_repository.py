@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from edge.bulk.descriptions import FORMS, Described
 from edge.bulk.downloads import StoredFile
 from edge.http.problems import Problem
+from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
 from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
+from shared.bulk.signing import FILE_MEMBERS, public_jwk
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
 
@@ -19,6 +22,7 @@ from shared.db.queries import beside
 
 SQL = beside(__file__, "releases.sql")
 LATEST = "latest"
+KEYS_PATH = "/.well-known/release-keys.json"
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _FILE = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 
@@ -33,6 +37,8 @@ class Release(NamedTuple):
     bytes: int
     created_at: datetime
     expires_at: datetime
+    signature: dict[str, str] | None
+    profile: dict[str, Any] | None
 
 
 class ReleaseRepository:
@@ -84,6 +90,14 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def schema_changes(self, dataset: Dataset) -> list[dict[str, Any]]:
+        """Return which columns came, changed or went in which release, the newest first."""
+        return [dict(row) for row in await self._database.fetch(SQL.schema_changes, dataset.name)]
+
+    async def keys(self) -> list[dict[str, str]]:
+        """Return the public keys that have signed releases, the newest first."""
+        return [public_jwk(row["key_id"], row["public_key"]) for row in await self._database.fetch(SQL.keys)]
+
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
         row = await self._database.fetch_row(SQL.reader, organization)
@@ -91,7 +105,11 @@ class ReleaseRepository:
 
     async def _one(self, query: str, *arguments: Any) -> Release | None:
         row = await self._database.fetch_row(query, *arguments)
-        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])}) if row is not None else None
+        if row is None:
+            return None
+        texts = {name: row[name] for name in ("columns", "signature", "profile")}
+        decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
+        return Release(**{**dict(row), **decoded})
 
 
 def dataset_of(name: str) -> Dataset:
@@ -134,6 +152,14 @@ class UrlSigner:
         """Return when an address that is made now ends."""
         return self.now() + self._lifetime_seconds
 
+    def page(self) -> str:
+        """Return the address of the guide that says how the datasets are read."""
+        return f"{self._base_url}/docs/guides/bulk-data"
+
+    def keys(self) -> str:
+        """Return the address of the public keys that check signatures of manifests."""
+        return f"{self._base_url.removesuffix(API_PATH)}{KEYS_PATH}"
+
     def releases(self, dataset: str) -> str:
         """Return the address of a dataset's releases."""
         return f"{self._base_url}/index/datasets/{dataset}/releases"
@@ -173,6 +199,14 @@ def release_entry(signer: UrlSigner, dataset: str, row: Any) -> dict[str, Any]:
     }
 
 
+def described(signer: UrlSigner, release: Release, files: list[ReleaseFile]) -> Described:
+    """Return what descriptions of a release say."""
+    address = signer.release(release.dataset, release.data_version)
+    size = (release.rows, release.bytes)
+    contents = (release.data_version, release.created_at, *size, files, release.profile)
+    return Described(release.dataset, release.columns, *contents, address, signer.page())
+
+
 def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], organization: str) -> dict[str, Any]:
     """Return a release's manifest, its signed addresses made for one organization."""
     dataset, version, until = release.dataset, release.data_version, signer.until()
@@ -188,11 +222,16 @@ def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], orga
         "bytes": release.bytes,
         "files": [
             {
-                **{name: getattr(file, name) for name in ("name", "rows", "bytes", "sha256", "min_key", "max_key")},
+                **{name: getattr(file, name) for name in FILE_MEMBERS},
                 "url": f"{address}/files/{file.name}",
                 "signed_url": signer.sign(dataset, version, file, organization, until),
             }
             for file in files
         ],
-        "links": {"self": address},
+        "signature": release.signature,
+        "links": {
+            "self": address,
+            "keys": signer.keys(),
+            **{form.replace("-", "_"): f"{address}/descriptions/{form}" for form in FORMS},
+        },
     }

@@ -3,16 +3,19 @@
 from functools import partial
 from operator import itemgetter
 
+import msgspec
 from aiohttp import web
 from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.bulk import schemas
+from edge.bulk.descriptions import FORMS
 from edge.bulk.downloads import FileResponder
 from edge.bulk.release_repository import (
     ReleaseRepository,
     UrlSigner,
     dataset_entry,
     dataset_of,
+    described,
     manifest,
     release_entry,
 )
@@ -21,7 +24,7 @@ from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
-from edge.http.representation import offer
+from edge.http.representation import Representation, offer
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import DATASETS, MEDIA_TYPE
@@ -33,6 +36,8 @@ _PARTS = {
     "206": {"description": "Part that `Range` asks for."},
     "304": {"description": "Your copy is current."},
 }
+JSON_LD = "application/ld+json"
+_KEY_SET = "application/jwk-set+json"
 _FILE = {
     "description": "The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.",
     "tags": ["datasets"],
@@ -108,6 +113,45 @@ class Datasets:
         document = manifest(self._signer, release, files, organization_of(request))
         # The signed addresses are this organization's alone, and every answer makes new ones.
         return unstored_json(document)
+
+    @docs(
+        operationId="listSchemaChanges",
+        summary="Changes of a dataset's schema",
+        description="Which column came, changed or went in which release, the newest first; derived from the releases.",
+        tags=["datasets"],
+    )
+    @match_info_schema(schemas.DatasetPath())
+    @response_schema(schemas.SchemaChangeList(), 200, description="All changes")
+    async def schema_changes(self, request: web.Request) -> web.StreamResponse:
+        """Answer with all changes."""
+        dataset = dataset_of(request[PATH]["name"])
+        changes = await self._repository.schema_changes(dataset)
+        query, version = {"dataset": dataset.name}, self._version.current
+        return envelope(changes, total=len(changes), exact=True, next_cursor=None, query=query, data_version=version)
+
+    @docs(
+        operationId="describeRelease",
+        summary="Description of a release for machines",
+        description="Croissant 1.1, schema.org Dataset or DCAT, as JSON-LD: files with digests, columns, licences and "
+        "attribution of the sources, collection period and missing days. Needs no credential; the files do.",
+        tags=["datasets"],
+        produces=[JSON_LD],
+        responses={"200": {"description": "The description"}},
+    )
+    @match_info_schema(schemas.DescriptionPath())
+    async def description(self, request: web.Request) -> web.StreamResponse:
+        """Answer with one description."""
+        path = request[PATH]
+        release = await self._repository.release(path["name"], path["release"])
+        files = await self._repository.files(release.dataset, release.data_version)
+        document = FORMS[path["form"]](described(self._signer, release, files))
+        return Representation.of(msgspec.json.encode(document), JSON_LD).respond(request)
+
+    async def keys(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the public keys that check signatures of manifests, as a JSON Web Key Set (RFC 7517)."""
+        return Representation.of(msgspec.json.encode({"keys": await self._repository.keys()}), _KEY_SET).respond(
+            request
+        )
 
     @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
     @match_info_schema(schemas.ReleaseFilePath())

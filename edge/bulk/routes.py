@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from edge import rules
 from edge.bulk.delta_sharing import Sharing
 from edge.bulk.exports import Exports
+from edge.bulk.release_repository import KEYS_PATH
 from edge.bulk.releases import Datasets
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Price, Route, Rule
@@ -66,8 +67,16 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         Route("GET", path, datasets.list, rules.dataset("datasets")),
         Route("GET", f"{path}/{{name}}/releases", datasets.releases, rules.dataset("releases", "dataset-not-found")),
         Route("GET", release, datasets.manifest, rules.dataset("release", "dataset-not-found")),
+        Route(
+            "GET",
+            f"{path}/{{name}}/schema-changes",
+            datasets.schema_changes,
+            rules.dataset("schema-changes", "dataset-not-found"),
+        ),
+        Route("GET", f"{release}/descriptions/{{form}}", datasets.description, rules.description()),
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        Route("GET", KEYS_PATH, datasets.keys, Rule(name="docs"), documented=False),
         *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
     )
 

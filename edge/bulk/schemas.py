@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, validates_schema
 
 from edge.analytics.envelope import Day
+from edge.bulk.descriptions import FORMS
 from edge.http.lists import ListEnvelope, SelfLink
 from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
 from edge.http.parameters import LinkQuery as LinkQuery
@@ -27,6 +28,14 @@ class ReleasePath(DatasetPath):
     """Path of one release."""
 
     release = Utf8(1, 100, required=True, metadata={"description": "A data_version, or `latest`", "example": "latest"})
+
+
+class DescriptionPath(ReleasePath):
+    """Path of one description."""
+
+    form = fields.Str(
+        required=True, validate=validate.OneOf(list(FORMS)), metadata={"description": "Vocabulary of the description"}
+    )
 
 
 class ReleaseFilePath(ReleasePath):
@@ -87,6 +96,26 @@ class DatasetList(ListEnvelope):
     data = fields.List(fields.Nested(DatasetEntry()), required=True)
 
 
+class SchemaChange(Schema):
+    """A column that came, changed or went with a release."""
+
+    data_version = fields.Int(required=True, metadata={"description": "The first release that has the change"})
+    change = fields.Str(
+        required=True,
+        validate=validate.OneOf(("added", "changed", "removed")),
+        metadata={"description": "What happened to the column"},
+    )
+    name = fields.Str(required=True)
+    type = fields.Str(required=True, metadata={"example": "decimal(20,4)"})
+    nullable = fields.Bool(required=True)
+
+
+class SchemaChangeList(ListEnvelope):
+    """Changes of a dataset's schema."""
+
+    data = fields.List(fields.Nested(SchemaChange()), required=True)
+
+
 class ReleaseList(ListEnvelope):
     """Releases of a dataset."""
 
@@ -108,6 +137,23 @@ class ReleaseFile(Schema):
     max_key = fields.Str(required=True)
 
 
+class ManifestSignature(Schema):
+    """Signature of a manifest: Ed25519 over its members that never change, as canonical JSON (RFC 8785)."""
+
+    algorithm = fields.Str(required=True, metadata={"description": "Signature scheme (RFC 8032)", "example": "Ed25519"})
+    key_id = fields.Str(required=True, metadata={"description": "`kid` of the key at `links.keys`"})
+    value = fields.Str(required=True, metadata={"description": "base64url"})
+
+
+class ManifestLinks(SelfLink):
+    """Addresses of related calls."""
+
+    keys = fields.Url(required=True, metadata={"description": "Public keys that check the signature"})
+    croissant = fields.Url(required=True)
+    schema_org = fields.Url(required=True)
+    dcat = fields.Url(required=True)
+
+
 class ReleaseManifest(Schema):
     """One release with its files."""
 
@@ -120,7 +166,13 @@ class ReleaseManifest(Schema):
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
     files = fields.List(fields.Nested(ReleaseFile()), required=True)
-    links = fields.Nested(SelfLink(), required=True)
+    signature = fields.Nested(
+        ManifestSignature(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "null: the release was published unsigned"},
+    )
+    links = fields.Nested(ManifestLinks(), required=True)
 
 
 # Parameters and answers of /index/exports, declared once.

@@ -1467,6 +1467,14 @@ CREATE TABLE public.release_files (
     CONSTRAINT release_files_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.release_keys (
+    key_id text NOT NULL,
+    public_key text NOT NULL,
+    first_used_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    CONSTRAINT release_keys_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9_-]{43}$'::text)),
+    CONSTRAINT release_keys_public_key_check CHECK ((public_key ~ '^[A-Za-z0-9_-]{43}$'::text))
+);
+
 CREATE TABLE public.releases (
     dataset text NOT NULL,
     data_version bigint NOT NULL,
@@ -1476,8 +1484,14 @@ CREATE TABLE public.releases (
     bytes bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    signature jsonb,
+    profile jsonb,
     CONSTRAINT releases_kept_as_check CHECK ((kept_as = ANY (ARRAY['weekly'::text, 'daily'::text])))
 );
+
+COMMENT ON COLUMN public.releases.signature IS 'algorithm, key_id and value over the signed statement; NULL: published without a key';
+
+COMMENT ON COLUMN public.releases.profile IS 'sources with their terms; for observations the days that have none';
 
 CREATE TABLE public.removed_items (
     iid text NOT NULL COLLATE pg_catalog."C",
@@ -1497,6 +1511,16 @@ CREATE TABLE public.replaced_links (
 );
 
 COMMENT ON COLUMN public.replaced_links.kind IS 'null: the pair had no link';
+
+CREATE TABLE public.schema_changes (
+    dataset text NOT NULL,
+    data_version bigint NOT NULL,
+    change text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    nullable boolean NOT NULL,
+    CONSTRAINT schema_changes_change_check CHECK ((change = ANY (ARRAY['added'::text, 'changed'::text, 'removed'::text])))
+);
 
 CREATE TABLE public.schema_migrations (
     number integer NOT NULL,
@@ -1818,6 +1842,9 @@ ALTER TABLE ONLY public.release_files
 ALTER TABLE ONLY public.release_files
     ADD CONSTRAINT release_files_pkey PRIMARY KEY (dataset, data_version, place);
 
+ALTER TABLE ONLY public.release_keys
+    ADD CONSTRAINT release_keys_pkey PRIMARY KEY (key_id);
+
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (dataset, data_version);
 
@@ -1826,6 +1853,9 @@ ALTER TABLE ONLY public.removed_items
 
 ALTER TABLE ONLY public.replaced_links
     ADD CONSTRAINT replaced_links_pkey PRIMARY KEY (no, left_id, right_id);
+
+ALTER TABLE ONLY public.schema_changes
+    ADD CONSTRAINT schema_changes_pkey PRIMARY KEY (dataset, data_version, name);
 
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
@@ -2160,6 +2190,9 @@ ALTER TABLE ONLY public.release_files
 
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_data_version_fkey FOREIGN KEY (data_version) REFERENCES public.data_versions(version);
+
+ALTER TABLE ONLY public.schema_changes
+    ADD CONSTRAINT schema_changes_data_version_fkey FOREIGN KEY (data_version) REFERENCES public.data_versions(version);
 
 ALTER TABLE ONLY public.watch_states
     ADD CONSTRAINT watch_states_watch_id_fkey FOREIGN KEY (watch_id) REFERENCES public.watches(id) ON DELETE CASCADE;
@@ -2661,11 +2694,21 @@ GRANT SELECT,DELETE ON TABLE public.rejects TO itemindex_worker;
 GRANT SELECT ON TABLE public.release_files TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_files TO itemindex_worker;
 
+GRANT SELECT ON TABLE public.release_keys TO itemindex_edge;
+GRANT SELECT ON TABLE public.release_keys TO itemindex_worker;
+
+GRANT INSERT(key_id) ON TABLE public.release_keys TO itemindex_worker;
+
+GRANT INSERT(public_key) ON TABLE public.release_keys TO itemindex_worker;
+
 GRANT SELECT ON TABLE public.releases TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.releases TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.removed_items TO itemindex_edge;
 GRANT SELECT ON TABLE public.removed_items TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.schema_changes TO itemindex_edge;
+GRANT SELECT,INSERT ON TABLE public.schema_changes TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.uploads TO itemindex_edge;
 

@@ -16,6 +16,7 @@ from shared.redis.urls import is_cluster, is_server
 
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""
+_FILES = ("METRICS_DIR", "HEARTBEAT_FILE", "RELEASE_SIGNING_KEY_FILE")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -30,7 +31,7 @@ def convert(name: str, text: str, default: Any) -> Any:
             return type(default)(text)
     except ValueError:
         raise ConfigurationError(f"{name} must be a number") from None
-    return Path(text) if isinstance(default, Path) or name in ("METRICS_DIR", "HEARTBEAT_FILE") else text
+    return Path(text) if isinstance(default, Path) or name in _FILES else text
 
 
 # Settings that would make the service unsafe or stop it: each fault is one line that says what to do. Pure.

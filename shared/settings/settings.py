@@ -226,6 +226,10 @@ class Settings:
     )
     release_daily_retention_days: int = _setting("How long a release is kept.", 8)
     release_weekly_retention_days: int = _setting("How long the first release of a calendar week is kept.", 92)
+    release_signing_key_file: Path | None = _setting(
+        "PEM file of the Ed25519 key that workers sign manifests of releases with; empty: releases are not signed.",
+        None,
+    )
     download_bytes_per_day: int = _setting(
         "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
     )

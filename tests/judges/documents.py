@@ -1,17 +1,33 @@
-"""The judges of the OpenAPI document: linters, and generators of clients whose results must type-check strictly."""
+"""The judges of the OpenAPI document and of what describes releases: linters, validators and generators of clients.
+
+What a generator makes must type-check strictly.
+"""
 
 import json
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 from deploy.clients.generate import COMPILED_FROM, PACKAGE
+from edge.bulk import descriptions
+from edge.bulk.descriptions import Described
+from shared.bulk.schema import DATASETS, ReleaseFile, schema_of
 from tests.judges import reports
 from tests.judges.findings import Finding, JudgeFailed
 from tests.judges.programs import DOCUMENT, ENVIRONMENT, document, read, run, script, tool
 
 _HERE = Path(__file__).parent
 _CALLERS = _HERE / "callers"
+_STATISTICS = {"numRecords": 1, "minValues": {}, "maxValues": {}, "nullCount": {}}
+_PROFILE = {
+    "sources": [
+        {"name": "a", "title": "A", "license": "https://a.example/terms", "url": None, "attribution": None},
+        {"name": "b", "title": "B", "license": "CC-BY-4.0", "url": "https://b.example/", "attribution": "B, 2026"},
+    ],
+    "days": ["2026-07-01", "2026-07-31"],
+    "missing_days": [["2026-07-04", "2026-07-05"]],
+}
 _STRICT = {
     "strict": True,
     "noEmit": True,
@@ -39,6 +55,23 @@ def redocly(scratch: Path) -> list[Finding]:
     rules.write_text("extends: [recommended-strict]\n")
     command = [*script("redocly"), "lint", str(document(scratch)), "--config", str(rules), "--format", "json"]
     return reports.redocly(json.loads(run([*command, "--max-problems", "100000"], 1)), DOCUMENT)
+
+
+def mlcroissant(scratch: Path) -> list[Finding]:
+    """Let the reference implementation validate the Croissant description of a release of each dataset."""
+    found: list[Finding] = []
+    for name, dataset in DATASETS.items():
+        path = scratch / f"{name}.croissant.json"
+        files = [ReleaseFile(f"{number:04d}.parquet", "0" * 64, 1, 1, "a", "b", _STATISTICS) for number in range(2)]
+        at = datetime(2026, 7, 1, tzinfo=UTC)
+        address = f"https://api.example/v1/index/datasets/{name}/releases/7"
+        release = Described(
+            name, schema_of(dataset), 7, at, 2, 2, files, _PROFILE, address, "https://api.example/v1/docs"
+        )
+        path.write_text(json.dumps(descriptions.croissant(release)))
+        said = run([tool("mlcroissant"), "validate", "--jsonld", str(path)], 1, errors=True)
+        found += reports.croissant(said, name)
+    return found
 
 
 def python_generator(scratch: Path) -> list[Finding]:

@@ -13,6 +13,8 @@ JUDGES = (
     "openapi-python-client",
     "hey-api",
     "typescript",
+    "mlcroissant",
+    "daft",
     "mcp-conformance",
     "standardwebhooks",
     "gixy",

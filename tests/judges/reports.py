@@ -34,6 +34,14 @@ def redocly(report: dict[str, Any], document: str) -> list[Finding]:
     ]
 
 
+def croissant(words: str, dataset: str) -> list[Finding]:
+    """Read what mlcroissant logs of a description. Raises JudgeFailed where it did not come to an end."""
+    listed = re.findall(r"^  -  (?:\[(.*?)\] )?(.*)$", words, re.MULTILINE)
+    if not listed and "Done." not in words:
+        raise JudgeFailed(f"mlcroissant did not end: {words[-500:]}")
+    return [Finding("mlcroissant", "croissant-1.1", f"{dataset}#{where}", text) for where, text in listed]
+
+
 def conformance(checks: list[dict[str, Any]], scenario: str) -> list[Finding]:
     """Read what the conformance suite of MCP checked in one scenario. Raises JudgeFailed where it checked nothing."""
     if not any(check["status"] == "SUCCESS" for check in checks):

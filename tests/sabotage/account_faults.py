@@ -12,6 +12,20 @@ _API_KEYS = "tests/service/org/test_api_keys.py"
 
 ACCOUNT_FAULTS = (
     fault(
+        "a mirror passes although its manifest was changed",
+        "deploy/clients/python/itemindex_client/downloads.py",
+        "    except (InvalidSignature, ValueError):\n        return False\n",
+        "    except (InvalidSignature, ValueError):\n        return True\n",
+        "tests/unit/clients/test_python_downloads.py::test_what_is_not_as_published_is_said_and_ends_with_one",
+    ),
+    fault(
+        "a release forgets the key that signed it",
+        "workers/bulk/releases.sql",
+        "INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;",
+        "SELECT $1::text, $2::text;",
+        "tests/service/releases/test_files.py::test_a_manifest_is_signed_and_former_keys_stay",
+    ),
+    fault(
         "a revoked key stays in the memory of an edge",
         "edge/auth/credentials.py",
         "        self._cache.clear()\n        self._loads.clear()\n        self._invalidations += 1\n",

@@ -1,15 +1,19 @@
 """Releases: the newest data_version written into files and published at once; how long they are kept."""
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date, timedelta
 from functools import partial
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
 from psycopg.types.json import Jsonb
 
 from shared.bulk.schema import DATASETS, PREFIX, ReleaseFile, key_of, schema_of, sha256_of
+from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
 from shared.db.queries import beside
 from shared.errors import ItemIndexError
@@ -31,6 +35,7 @@ SQL = beside(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000
+_EPOCH = date(2000, 1, 1)
 
 
 @contextmanager
@@ -107,14 +112,21 @@ def build_release(context: JobContext) -> dict[str, Any]:
 
 def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
     writer = ReleaseWriter(context.services.objects, context.services.split_rows)
+    key_file = context.services.settings.release_signing_key_file
+    key = SigningKey.read(key_file) if key_file is not None else None
     with Snapshot(context.services.settings.worker_database_url, application="release") as snapshot:
         newest = snapshot.rows(SQL.newest)
         version = newest[0][0] if newest else 0
         before = connection.execute(SQL.built_before, (version,)).fetchone()
         if not version or (before and before[0]):
             return {"data_version": version, "cut": False}
-        files = write_files(snapshot, writer, context.progress)
-    _publish(context, connection, version, files)
+        days: set[int] = set()
+        files = write_files(snapshot, writer, context.progress, days)
+        names = ("name", "title", "license", "url", "attribution")
+        sources = [dict(zip(names, row, strict=True)) for row in snapshot.rows(SQL.sources)]
+    profiles = {name: {"sources": sources} for name in files}
+    profiles["observations"] = {"sources": sources, **collection_period(days)}
+    _publish(context, connection, version, files, profiles, key)
     result = {
         "data_version": version,
         "cut": True,
@@ -131,20 +143,24 @@ def _ignored(stage: str, rows_done: int = 0, rows_total: int | None = None) -> N
     return
 
 
-def write_files(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored) -> Files:
-    """Write the files of all datasets from one snapshot."""
+def write_files(
+    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
+) -> Files:
+    """Write the files of all datasets from one snapshot; add to `days` those that have an observation."""
     files: Files = {}
     for name, dataset in DATASETS.items():
         progress(name)
         if name == "observations":
-            files[name] = write_observations(snapshot, writer, progress)
+            files[name] = write_observations(snapshot, writer, progress, days)
         else:
             files[name] = write_table(table_batches(snapshot, dataset), dataset, writer, partial(progress, name))
     return files
 
 
-def write_observations(snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored) -> list[ReleaseFile]:
-    """Write all months, each slice while the next one is read; return their files in order."""
+def write_observations(
+    snapshot: Snapshot, writer: ReleaseWriter, progress: Progress = _ignored, days: set[int] | None = None
+) -> list[ReleaseFile]:
+    """Write all months, each slice while the next one is read; return their files in order. `days` since 2000-01-01."""
     names, months = read_names(snapshot), read_months(snapshot)
     total, done = sum(count for _, count in months), 0
     files: list[ReleaseFile] = []
@@ -158,23 +174,51 @@ def write_observations(snapshot: Snapshot, writer: ReleaseWriter, progress: Prog
                 number = 0 if number < 0 else number + len(before)
                 writing = pool.submit(write_slice, names, columns, month, number, writer)
                 done += len(columns["item"])
+                if days is not None:
+                    days.update(np.unique(columns["day"]).tolist())
                 progress("observations", done, total)
         if writing is not None:
             files += writing.result()
     return files
 
 
-def _publish(context: JobContext, connection: Connection, version: int, files: Files) -> None:
+def collection_period(days: set[int]) -> dict[str, Any]:
+    """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
+    ordered = sorted(days)
+    ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(ordered) if other > one + 1]
+    return {
+        "days": _dates(ordered[0], ordered[-1]) if ordered else None,
+        "missing_days": [_dates(first, last) for first, last in ranges],
+    }
+
+
+def _dates(first: int, last: int) -> list[str]:
+    return [(_EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
+
+
+def _publish(
+    context: JobContext,
+    connection: Connection,
+    version: int,
+    files: Files,
+    profiles: dict[str, dict[str, Any]],
+    key: SigningKey | None,
+) -> None:
     settings, job = context.services.settings, context.job
     row = connection.execute(SQL.kept_as).fetchone()
     assert row is not None
-    kept_as = row[0]
+    kept_as, now = row
     days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
     with connection.transaction():
+        if key is not None:
+            connection.execute(SQL.publish_key, (key.id, key.public))
         for name, listed in files.items():
             rows, size = sum(file.rows for file in listed), sum(file.bytes for file in listed)
-            columns = Jsonb(schema_of(DATASETS[name]))
-            release = (name, version, kept_as, columns, rows, size, days, job.id, job.attempt)
+            columns = schema_of(DATASETS[name])
+            signature = key.sign(statement(name, columns, version, now, listed)) if key is not None else None
+            kept = (name, version, kept_as, Jsonb(columns), rows, size, now, days)
+            release = (*kept, Jsonb(signature) if signature else None, Jsonb(profiles[name]), job.id, job.attempt)
+            connection.execute(SQL.publish_schema_changes, (name, version, Jsonb(columns)))
             if connection.execute(SQL.publish, release).fetchone() is None:
                 raise LeaseLost(job.id)
             for position, file in enumerate(listed):

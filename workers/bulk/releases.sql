@@ -15,17 +15,35 @@ SELECT pg_advisory_unlock(7166002);
 SELECT count(*) FROM releases WHERE data_version = $1;
 
 -- name: kept_as
--- The first of a calendar week is the week's; those after it are of a day.
+-- The first of a calendar week is the week's; those after it are of a day. The moment is part of what is signed.
 SELECT CASE WHEN EXISTS (
     SELECT FROM releases WHERE kept_as = 'weekly' AND created_at >= date_trunc('week', statement_timestamp(), 'UTC'))
-    THEN 'daily' ELSE 'weekly' END;
+    THEN 'daily' ELSE 'weekly' END, statement_timestamp();
 
 -- name: publish
 -- Fenced by the job's attempt: a worker that lost its lease publishes nothing.
-INSERT INTO releases (dataset, data_version, kept_as, columns, rows, bytes, expires_at)
-SELECT $1, $2, $3, $4, $5, $6, statement_timestamp() + make_interval(days => $7)
-FROM jobs WHERE id = $8 AND attempt = $9 AND state = 'running'
+INSERT INTO releases (dataset, data_version, kept_as, columns, rows, bytes, created_at, expires_at, signature, profile)
+SELECT $1, $2, $3, $4, $5, $6, $7::timestamptz, $7::timestamptz + make_interval(days => $8), $9, $10
+FROM jobs WHERE id = $11 AND attempt = $12 AND state = 'running'
 RETURNING dataset;
+
+-- name: sources
+-- Their terms as they are now: descriptions of this release keep them.
+SELECT name, title, license, url, attribution FROM sources ORDER BY name COLLATE "C";
+
+-- name: publish_schema_changes
+-- What its columns differ in from those of the release before, which is always kept. Before the release itself is there.
+INSERT INTO schema_changes (dataset, data_version, change, name, type, nullable)
+SELECT $1::text, $2::bigint, CASE WHEN o.name IS NULL THEN 'added' WHEN n.name IS NULL THEN 'removed' ELSE 'changed' END,
+       name, coalesce(n.type, o.type), coalesce(n.nullable, o.nullable)
+FROM jsonb_to_recordset($3::jsonb) AS n (name text, type text, nullable boolean)
+FULL JOIN jsonb_to_recordset((SELECT columns FROM releases WHERE dataset = $1 ORDER BY data_version DESC LIMIT 1))
+    AS o (name text, type text, nullable boolean) USING (name)
+WHERE o.name IS NULL OR n.name IS NULL OR (n.type, n.nullable) IS DISTINCT FROM (o.type, o.nullable);
+
+-- name: publish_key
+-- Before the first release that it signs is shown, and for ever: mirrors of old releases are checked with it.
+INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
 -- name: publish_file
 -- In the transaction of its release: nothing is listed before it is complete.

@@ -555,6 +555,14 @@ async def datasets(asker: Asker) -> None:
     await ask("the next page", f"{releases}?limit=1&cursor={page.json['next_cursor']}", key)
     await ask("several faults", f"{releases}?limit=0&x=1", key)
     await ask("not known", "/v1/index/datasets/none/releases", key)
+    await ask("changes", "/v1/index/datasets/merged/schema-changes", key)
+    await ask("not known", "/v1/index/datasets/none/schema-changes", key)
+    for form in ("croissant", "schema-org", "dcat"):
+        # The moment of the release is in the text, and so in its ETag.
+        await ask(f"as {form}", f"/v1/index/datasets/merged/releases/latest/descriptions/{form}", held_elsewhere=True)
+    await ask("in no such form", "/v1/index/datasets/merged/releases/latest/descriptions/rdf")
+    await ask("of no such release", "/v1/index/datasets/merged/releases/9/descriptions/dcat")
+    await ask("the keys that sign manifests", "/.well-known/release-keys.json")
     manifest = await ask("the newest", f"{releases}/latest", key)
     await ask("an older one", f"{releases}/1", key)
     await ask("not known", f"{releases}/9", key)

@@ -3,14 +3,23 @@
 import base64
 import hashlib
 import io
+import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from itemindex_client import NotVerified
+from itemindex_client.downloads import verify
 
+from edge.bulk.descriptions import FORMS
+from shared import db
 from shared.bulk.schema import DATASETS
+from shared.bulk.signing import SigningKey, new_key
 from shared.db.connect import connect
+from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -18,7 +27,9 @@ from tests.support.releases import cut, released_shop
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 
+MIGRATION = Path(db.__file__).with_name("migrations") / "0131_release_descriptions.sql"
 RELEASES = "/index/datasets/observations/releases"
+ORIGIN = "http://testserver"
 
 
 @pytest.fixture
@@ -38,7 +49,7 @@ async def manifest(edge: Edge, key: str, dataset: str = "observations") -> Any:
 
 
 def path_of(url: str) -> str:
-    return url.removeprefix("http://testserver/v1")
+    return url.removeprefix(f"{ORIGIN}/v1")
 
 
 async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> None:
@@ -88,6 +99,128 @@ async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, k
             assert int(answer.head["Content-Length"]) == file["bytes"]
             assert answer.head["Content-Disposition"] == f'attachment; filename="observations-{file["name"]}"'
         assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
+
+
+async def test_a_manifest_is_signed_and_former_keys_stay(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    assert (await manifest(edge, key))["signature"] is None  # cut without a key
+    for month in (8, 9):
+        file = tmp_path / f"{month}.pem"
+        file.write_bytes(new_key())
+        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
+        load_rows(settings, tmp_path, row, name=f"{month}.csv")
+        cut(replace(settings, release_signing_key_file=file))
+    url = f"{ORIGIN}/.well-known/release-keys.json"
+    async with edge.session.get(url, headers={"X-Real-IP": "192.0.2.1"}) as answer:
+        assert answer.content_type == "application/jwk-set+json"
+        keys = (await answer.json(content_type=None))["keys"]
+    assert [(one["kty"], one["crv"], one["alg"]) for one in keys] == [("OKP", "Ed25519", "EdDSA")] * 2
+    for version, kid in ((2, keys[1]["kid"]), (3, keys[0]["kid"])):
+        signed = (await edge.get(f"{RELEASES}/{version}", key=key)).json
+        assert signed["signature"]["key_id"] == kid
+        assert signed["links"]["keys"] == url
+        mirror = tmp_path / str(version)
+        mirror.mkdir()
+        for one in signed["files"]:
+            (mirror / one["name"]).write_bytes((await edge.get(path_of(one["url"]), key=key)).body)
+        (mirror / "manifest.json").write_text(json.dumps(signed))
+        assert verify(mirror, {"keys": keys})["data_version"] == version
+        with pytest.raises(NotVerified, match="not one of the given keys"):
+            verify(mirror, {"keys": [one for one in keys if one["kid"] != kid]})
+
+
+async def describe(edge: Edge, form: str, release: str = "latest", dataset: str = "observations") -> Any:
+    answer = await edge.get(f"/index/datasets/{dataset}/releases/{release}/descriptions/{form}", anonymous=False)
+    assert answer.status == 200 and answer.head["Content-Type"] == "application/ld+json", answer.body
+    return answer.json
+
+
+async def test_a_release_is_described_to_machines_that_have_no_credential(edge: Edge, key: str) -> None:
+    reported = await manifest(edge, key)
+    croissant, schema_org, dcat = [await describe(edge, form) for form in FORMS]
+    digests = [(file["url"], file["sha256"]) for file in reported["files"]]
+    listed = [one for one in croissant["distribution"] if one["@type"] == "cr:FileObject"]
+    assert [(one["contentUrl"], one["sha256"]) for one in listed] == digests
+    assert [(one["contentUrl"], one["sha256"]) for one in schema_org["distribution"]] == digests
+    checksums = [one["spdx:checksum"]["spdx:checksumValue"]["@value"] for one in dcat["dcat:distribution"]]
+    assert checksums == [sha256 for _, sha256 in digests]
+    fields = {one["name"].partition("/")[2]: one for one in croissant["recordSet"][0]["field"]}
+    assert {name: one["description"] for name, one in fields.items()} == {
+        column["name"]: column["description"] for column in reported["schema"]
+    }
+    assert croissant["temporalCoverage"] == schema_org["temporalCoverage"] == "2026-07-01/2026-07-02"
+    assert "rai:dataCollectionMissingData" not in croissant
+    [source] = croissant["isBasedOn"]
+    assert (source["identifier"], croissant["license"]) == ("shop", [source["license"]])
+    [derived] = dcat["prov:wasDerivedFrom"]
+    assert derived["dct:rights"]["dct:description"] == source["license"]
+    variables = {one["name"]: one for one in schema_org["variableMeasured"]}
+    assert (variables["price_minor"]["minValue"], variables["price_minor"]["maxValue"]) == (850, 2500)
+    assert (await edge.get(f"{RELEASES}/latest/descriptions/rdf", anonymous=False)).status == 400
+    assert (await edge.get(f"{RELEASES}/9/descriptions/dcat", anonymous=False)).status == 404
+
+
+async def test_a_description_says_which_days_are_missing_and_keeps_the_terms_of_its_release(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    before = await describe(edge, "croissant", "1")
+    load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-07-05,NORTH,1,\n", name="gap.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE sources SET license = 'changed', attribution = 'by the shop'")
+    cut(settings)
+    after = await describe(edge, "croissant")
+    assert after["rai:dataCollectionMissingData"] == "Days without an observation: 2026-07-03/2026-07-04"
+    assert after["rai:dataCollectionTimeframe"] == ["2026-07-01", "2026-07-05"]
+    assert (after["license"], after["isBasedOn"][0]["creditText"]) == (["changed"], "by the shop")
+    assert await describe(edge, "croissant", "1") == before
+
+
+async def test_changes_of_the_schema_are_derived_from_the_releases_and_outlive_them(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:  # as if older code had cut the release
+        connection.execute(
+            "UPDATE releases SET columns = (SELECT jsonb_agg(CASE c ->> 'name' WHEN 'units' "
+            """THEN c || '{"type": "long"}' WHEN 'day' THEN c || '{"name": "date"}' ELSE c END) """
+            "FROM jsonb_array_elements(columns) c WHERE c ->> 'name' <> 'outlier') WHERE dataset = 'observations'"
+        )
+    load_rows(settings, tmp_path, "1,Soy,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,1,\n", name="8.csv")
+    cut(settings)
+    backfill = re.search(r"^WITH columns.*?;$", MIGRATION.read_text(), re.DOTALL | re.MULTILINE)
+    assert backfill is not None
+    of_second = "SELECT * FROM schema_changes WHERE data_version = 2 ORDER BY dataset, name"
+    with connect(settings.database_url, application="tests") as connection:
+        kept = connection.execute(of_second).fetchall()
+        connection.execute("CREATE TEMPORARY TABLE before AS SELECT * FROM schema_changes")
+        connection.execute("DELETE FROM schema_changes")
+        connection.execute(backfill[0].encode())
+        assert connection.execute(of_second).fetchall() == kept != []  # the migration finds what the worker found
+        connection.execute("DELETE FROM schema_changes")
+        connection.execute("INSERT INTO schema_changes SELECT * FROM before")
+        connection.execute("DELETE FROM releases WHERE data_version = 1")
+    changes = (await edge.get("/index/datasets/observations/schema-changes", key=key)).json["data"]
+    assert [(one["change"], one["name"], one["type"]) for one in changes if one["data_version"] == 2] == [
+        ("removed", "date", "date"),
+        ("added", "day", "date"),
+        ("added", "outlier", "string"),
+        ("changed", "units", "integer"),
+    ]
+    first = [one for one in changes if one["data_version"] == 1]
+    assert {one["change"] for one in first} == {"added"} and len(first) == len(DATASETS["observations"].columns)
+    assert {
+        one["data_version"] for one in (await edge.get("/index/datasets/items/schema-changes", key=key)).json["data"]
+    } == {1}
+    assert (await edge.get("/index/datasets/none/schema-changes", key=key)).status == 404
+
+
+@pytest.mark.parametrize("content", [None, b"", b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"])
+def test_a_file_that_holds_no_signing_key_is_refused_with_a_sentence(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "key.pem"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match="RELEASE_SIGNING_KEY_FILE"):
+        SigningKey.read(file)
 
 
 @pytest.mark.parametrize("by", ["url", "signed_url"])

@@ -1,5 +1,6 @@
 """Every example of the guide is run as it stands there, through nginx, by the tools that it names."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from itemindex_client import Client
 
 from tests.system.conftest import PROJECT
 from tests.system.releases.conftest import Buyer
@@ -14,11 +16,15 @@ from tests.system.releases.conftest import Buyer
 pytestmark = pytest.mark.xdist_group("stack")
 GUIDE = (PROJECT / "deploy" / "guides" / "bulk-data.md").read_text()
 BEGINNING, *EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+# Daft stands in the judges' environment: `make judge` runs its example.
+EXAMPLES = [text for text in EXAMPLES if "import daft" not in text]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[text.split()[1].strip(",") for text in EXAMPLES])
 def test_the_example_works(buyer: Buyer, tmp_path: Path, example: str) -> None:
     environment = {**os.environ, "ITEMINDEX_URL": buyer.api, "ITEMINDEX_KEY": buyer.key}
+    if "release-keys.json" in example:
+        tmp_path = mirror(buyer, tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", BEGINNING + example],
         capture_output=True,
@@ -31,5 +37,13 @@ def test_the_example_works(buyer: Buyer, tmp_path: Path, example: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def mirror(buyer: Buyer, folder: Path) -> Path:
+    """Return the folder of a downloaded release, with the keys beside its files."""
+    with Client(buyer.api, key=buyer.key) as client:
+        target = client.release("brands").download(folder)
+        (target / "release-keys.json").write_text(json.dumps(client.release_keys()))
+    return target
+
+
 def test_the_first_example_alone_works_too() -> None:
-    assert "signed_url" in BEGINNING and len(EXAMPLES) == 6
+    assert "signed_url" in BEGINNING and len(EXAMPLES) == 8

@@ -2,6 +2,9 @@
 
 import hashlib
 import inspect
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,12 @@ from itemindex_client import (
     KeyNeeded,
 )
 from itemindex_client.aio import AsyncRelease
+from itemindex_client.cli import main
 from itemindex_client.client import Release
 from itemindex_client.orders import AsyncReportCall, ReportCall
 
+from shared.bulk.schema import ReleaseFile
+from shared.bulk.signing import SigningKey, new_key, public_jwk, statement
 from tests.unit.clients.answering import URL, answers, client, manifest
 
 
@@ -57,6 +63,70 @@ def test_a_download_continues_and_is_checked(tmp_path: Path, slept: list[float])
     assert (folder / "a-1.parquet").read_bytes() == body
     assert ranges == ["bytes=1000-", "bytes=1000-"]
     assert "secret" not in (folder / "manifest.json").read_text()
+
+
+def signed_mirror(folder: Path) -> tuple[Path, Path]:
+    """Return the folder of a signed release with two files, and the file of the keys."""
+    (folder / "key.pem").write_bytes(new_key())
+    key = SigningKey.read(folder / "key.pem")
+    bodies = {"a-0.parquet": b"first", "b-0.parquet": b"second"}
+    files = [
+        ReleaseFile(name, hashlib.sha256(body).hexdigest(), 1, len(body), "é", "\u2028", {})
+        for name, body in bodies.items()
+    ]
+    schema = [{"name": "iid", "type": "string", "nullable": False, "description": "Größe"}]
+    text = statement("items", schema, 3, datetime(2026, 7, 1, tzinfo=UTC), files)
+    mirror = folder / "items" / "3"
+    mirror.mkdir(parents=True)
+    for name, body in bodies.items():
+        (mirror / name).write_bytes(body)
+    document = {**json.loads(text), "signature": key.sign(text), "expires_at": "2027", "links": {}}
+    (mirror / "manifest.json").write_text(json.dumps(document))
+    keys = folder / "keys.json"
+    keys.write_text(json.dumps({"keys": [public_jwk("other", "A" * 43), public_jwk(key.id, key.public)]}))
+    return mirror, keys
+
+
+def test_a_mirror_is_verified_without_the_service(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mirror, keys = signed_mirror(tmp_path)
+    main(["--url", "http://unreachable.invalid/v1", "verify", str(mirror), "--keys", str(keys)])
+    assert capsys.readouterr().out == "items 3: signature and 2 files are as published\n"
+
+
+def edited(path: Path, change: Callable[[Any], object]) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda m, k: (m / "a-0.parquet").write_bytes(b"firsT"), "a-0.parquet was changed: its SHA-256 is not"),
+        (lambda m, k: (m / "a-0.parquet").write_bytes(b"firs"), "a-0.parquet was changed: it has 4 bytes"),
+        (lambda m, k: (m / "b-0.parquet").unlink(), "b-0.parquet is missing"),
+        (lambda m, k: (m / "c-0.parquet").write_bytes(b"x"), "c-0.parquet is not named by the manifest"),
+        (lambda m, k: edited(m / "manifest.json", lambda d: d.update(rows=9)), "the manifest was changed"),
+        (lambda m, k: edited(m / "manifest.json", lambda d: d["files"][0].update(rows=9)), "the manifest was changed"),
+        (lambda m, k: edited(m / "manifest.json", lambda d: d.update(signature=None)), "has no signature"),
+        (lambda m, k: edited(m / "manifest.json", lambda d: d.pop("rows")), "has no member 'rows'"),
+        (lambda m, k: (m / "manifest.json").write_text("[]"), "is not a manifest"),
+        (lambda m, k: (m / "manifest.json").write_text("{"), "is not JSON"),
+        (lambda m, k: (m / "manifest.json").unlink(), "name the folder of one release"),
+        (lambda m, k: edited(k, lambda d: d["keys"].pop()), "which is not one of the given keys"),
+        (lambda m, k: edited(k, lambda d: d["keys"][1].update(x="B" * 43)), "does not belong to it"),
+        (lambda m, k: k.write_text("{}"), "has no member 'keys'"),
+        (lambda m, k: k.unlink(), "save the service's /.well-known/release-keys.json there"),
+    ],
+)
+def test_what_is_not_as_published_is_said_and_ends_with_one(
+    tmp_path: Path, damage: Callable[[Path, Path], object], sentence: str
+) -> None:
+    mirror, keys = signed_mirror(tmp_path)
+    damage(mirror, keys)
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(mirror), "--keys", str(keys)])
+    assert isinstance(ended.value.code, str) and sentence in ended.value.code  # a text ends the process with 1
 
 
 async def test_the_asynchronous_client_does_the_same() -> None:

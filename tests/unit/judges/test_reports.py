@@ -101,3 +101,19 @@ def test_the_conformance_suites_failures_are_read_and_a_scenario_without_a_check
     for nothing in ([], [{**passed, "status": "SKIPPED"}]):
         with pytest.raises(JudgeFailed):
             reports.conformance(nothing, "2026-07-28/ping")
+
+
+def test_what_mlcroissant_lists_is_found_and_a_run_without_an_end_has_failed() -> None:
+    assert reports.croissant("I1125 17:03:28.1 1 validate.py:53] Done.\n", "items") == []
+    words = (
+        "E1125 17:03:28.1 1 validate.py:55] Found the following 1 error(s) during the validation:\n"
+        "  -  [Metadata(A) > FileObject(a)] no digest.\n"
+        "Found the following 1 warning(s) during the validation:\n"
+        '  -  [Metadata(A)] Property "license" is recommended.\n'
+    )
+    assert [(one.path, one.text) for one in reports.croissant(words, "items")] == [
+        ("items#Metadata(A) > FileObject(a)", "no digest."),
+        ("items#Metadata(A)", 'Property "license" is recommended.'),
+    ]
+    with pytest.raises(JudgeFailed, match="no module"):
+        reports.croissant("no module", "items")

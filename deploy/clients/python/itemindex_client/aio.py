@@ -1,7 +1,7 @@
 """The asynchronous client: the same calls, awaited."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -159,6 +159,10 @@ class AsyncClient:
     async def release(self, dataset: str, version: str | int = "latest") -> "AsyncRelease":
         """Return a release of a dataset. Needs a key."""
         return AsyncRelease(self, await self._run(self._calls.release(dataset, version)))
+
+    async def release_keys(self) -> Mapping[str, Any]:
+        """Return the public keys that signatures of manifests are checked with."""
+        return await self._run(self._calls.release_keys())
 
     async def _run(self, flow: Flow[T]) -> T:
         answer: Any = None

@@ -1,7 +1,7 @@
 """Every call as a flow: what is sent, what is waited for, what comes back. No I/O."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -66,6 +66,13 @@ class Calls:
         """Return what a report would cost."""
         price: Quote = yield from self.get(path, {**query, "dry_run": "true"}, key_needed=True)
         return price
+
+    def release_keys(self) -> Flow[Mapping[str, Any]]:
+        """Return the public keys that signatures of manifests are checked with; they stand at the root of the host."""
+        url = httpx.URL(self.credentials.url).join("/.well-known/release-keys.json")
+        response = yield from exchange(httpx.Request("GET", url), self.max_wait)
+        keys: Mapping[str, Any] = response.json()
+        return keys
 
     def release(self, dataset: str, version: str | int) -> Flow[ReleaseManifest]:
         """Return the manifest of a release."""

@@ -9,9 +9,11 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
 from itemindex_client.client import Client
+from itemindex_client.downloads import read_keys, verify
 from itemindex_client.errors import ItemIndexError
 from itemindex_client.reports import Reports
 
@@ -22,6 +24,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; an error is one line on standard error and exit code 1."""
     options = _parser().parse_args(arguments)
     try:
+        if options.run is _verify:  # a mirror is checked where no service can be reached
+            _verify(options)
+            return
         with Client(options.url, key=options.key) as client:
             options.run(client, options)
     except (ItemIndexError, TimeoutError) as error:
@@ -57,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     fetch.add_argument("dataset")
     fetch.add_argument("--release", default="latest")
     fetch.add_argument("--to", default=".")
+    verify = _command(commands, "verify", _verify, "check a downloaded release: signature of the manifest, digests")
+    verify.add_argument("folder", type=Path, help="folder of one release, as `fetch` makes it")
+    verify.add_argument("--keys", type=Path, help="saved /.well-known/release-keys.json; default: that of the service")
     return parser
 
 
@@ -147,6 +155,20 @@ def _fetch(client: Client, options: argparse.Namespace) -> None:
         print(json.dumps({"folder": str(target), "rows": release.manifest["rows"], "bytes": total}))
     else:
         print(f"{release.manifest['rows']:,} rows in {target}")
+
+
+def _verify(options: argparse.Namespace) -> None:
+    if options.keys is None:
+        with Client(options.url, key=options.key) as client:
+            keys = client.release_keys()
+    else:
+        keys = read_keys(options.keys)
+    manifest = verify(options.folder, keys)
+    if options.json:
+        print(json.dumps({name: manifest[name] for name in ("dataset", "data_version", "rows", "bytes")}))
+    else:
+        count = len(manifest["files"])
+        print(f"{_safe(manifest['dataset'])} {manifest['data_version']}: signature and {count} files are as published")
 
 
 def _one(record: Mapping[str, Any], *, as_json: bool) -> None:

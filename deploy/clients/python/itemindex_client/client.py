@@ -1,7 +1,7 @@
 """The synchronous client."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -162,6 +162,10 @@ class Client:
     def release(self, dataset: str, version: str | int = "latest") -> "Release":
         """Return a release of a dataset. Needs a key."""
         return Release(self, self._run(self._calls.release(dataset, version)))
+
+    def release_keys(self) -> Mapping[str, Any]:
+        """Return the public keys that signatures of manifests are checked with."""
+        return self._run(self._calls.release_keys())
 
     def _run(self, flow: Flow[T]) -> T:
         answer: Any = None

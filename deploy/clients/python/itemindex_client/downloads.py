@@ -1,18 +1,20 @@
-"""Files of a release onto the disk: several at a time, resumed where they stopped, checked by their digests."""
+"""Files of a release onto the disk: several at a time, resumed where they stopped, checked by digest and signature."""
 
+import base64
 import hashlib
 import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-from itemindex_client.errors import DownloadFailed, problem_of, retry_after
+from itemindex_client.errors import DownloadFailed, NotVerified, problem_of, retry_after
 from itemindex_client.schemas import ReleaseFile, ReleaseManifest
 from itemindex_client.settings import Credentials
 
@@ -22,6 +24,8 @@ _BLOCK_BYTES = 1 << 18
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 _DATASET = re.compile(r"[a-z-]{1,40}", re.ASCII)
+_SIGNED = ("dataset", "schema", "data_version", "created_at", "rows", "bytes", "files")
+_SIGNED_OF_FILE = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
 Counted = Callable[[int], object]
 """Called with numbers of bytes that came; a number below zero takes back bytes that turned out to be others."""
 
@@ -80,6 +84,87 @@ def download(
     kept = {**manifest, "files": [{k: v for k, v in file.items() if k != "signed_url"} for file in manifest["files"]]}
     (target / "manifest.json").write_text(json.dumps(kept, indent=1))
     return target
+
+
+def verify(folder: Path, keys: Mapping[str, Any]) -> ReleaseManifest:
+    """Check a downloaded release without the service: its manifest by the signature, its files by the manifest.
+
+    `keys` is the document at /.well-known/release-keys.json. Returns the manifest, or raises NotVerified.
+    """
+    manifest = _json(folder / "manifest.json", "name the folder of one release, as `ixc fetch` makes it")
+    try:
+        signed = {name: manifest[name] for name in _SIGNED}
+        signed["files"] = [{name: file[name] for name in _SIGNED_OF_FILE} for file in manifest["files"]]
+        signature = manifest["signature"]
+        key_id, value = (signature["key_id"], signature["value"]) if signature else ("", "")
+        known = {str(key["kid"]): str(key["x"]) for key in keys["keys"]}
+    except KeyError as error:
+        raise NotVerified(f"the manifest or the document of keys has no member {error}") from None
+    except (TypeError, AttributeError):
+        raise NotVerified(f"{folder / 'manifest.json'} is not a manifest, or the keys are not a set of keys") from None
+    if not signature:
+        raise NotVerified("the manifest has no signature: the service published this release unsigned")
+    if key_id not in known:
+        raise NotVerified(f"the manifest is signed with the key {key_id}, which is not one of the given keys")
+    text = json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    if not _signature_holds(known[key_id], str(value), text):
+        raise NotVerified(f"the manifest was changed: the signature of key {key_id} does not belong to it")
+    faults = [fault for file in signed["files"] if (fault := _fault(folder, file))]
+    named = {file["name"] for file in signed["files"]}
+    faults += [
+        f"{path.name} is not named by the manifest"
+        for path in sorted(folder.glob("*.parquet"))
+        if path.name not in named
+    ]
+    if faults:
+        raise NotVerified("; ".join(faults))
+    verified: ReleaseManifest = manifest
+    return verified
+
+
+def _json(path: Path, remedy: str) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise NotVerified(f"{path} cannot be read ({error.strerror}): {remedy}") from None
+    except ValueError:
+        raise NotVerified(f"{path} is not JSON: {remedy}") from None
+
+
+def read_keys(path: Path) -> Mapping[str, Any]:
+    """Read a saved copy of /.well-known/release-keys.json. Raises NotVerified if it is none."""
+    keys: Mapping[str, Any] = _json(path, "save the service's /.well-known/release-keys.json there")
+    return keys
+
+
+def _signature_holds(key: str, value: str, text: bytes) -> bool:
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        raise NotVerified("the package `cryptography` is needed: install itemindex-client[verify]") from None
+    try:
+        Ed25519PublicKey.from_public_bytes(_bytes(key)).verify(_bytes(value), text)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _bytes(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _fault(folder: Path, file: Mapping[str, Any]) -> str | None:
+    name, path = str(file["name"]), folder / str(file["name"])
+    if not _NAME.fullmatch(name):
+        return f"{name!r} is not the name of a release's file"
+    if not path.is_file():
+        return f"{name} is missing"
+    if path.stat().st_size != file["bytes"]:
+        return f"{name} was changed: it has {path.stat().st_size:,} bytes, the manifest says {file['bytes']:,}"
+    if _sha256(path) != file["sha256"]:
+        return f"{name} was changed: its SHA-256 is not the one in the manifest"
+    return None
 
 
 def _fetch(http: httpx.Client, file: _File, credentials: Credentials, target: Path, progress: Counted) -> None:

@@ -42,6 +42,10 @@ class DownloadFailed(ItemIndexError):
     """A file of a release could not be downloaded whole; the text says why."""
 
 
+class NotVerified(ItemIndexError):
+    """A downloaded release is not what the service published; the text says what differs."""
+
+
 class ApiProblem(ItemIndexError):
     """A problem document. `slug` is the last part of its `type`; the operator finds the call by `request_id`.
 

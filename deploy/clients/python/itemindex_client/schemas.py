@@ -689,6 +689,20 @@ class LookupList(TypedDict):
     data_version: NotRequired[int]
 
 
+class ManifestLinks(TypedDict):
+    self: str
+    keys: str
+    croissant: str
+    schema_org: str
+    dcat: str
+
+
+class ManifestSignature(TypedDict):
+    algorithm: str
+    key_id: str
+    value: str
+
+
 class MatchEvidence(TypedDict):
     field: str
     left: str
@@ -1101,7 +1115,8 @@ class ReleaseManifest(TypedDict):
     rows: int
     bytes: int
     files: list["ReleaseFile"]
-    links: "SelfLink"
+    signature: "ManifestSignature | None"
+    links: "ManifestLinks"
 
 
 class Replay(TypedDict):
@@ -1266,6 +1281,23 @@ class RootAnswer(TypedDict):
 
 class Rotation(TypedDict):
     grace: NotRequired[Literal["none", "1h", "24h"]]
+
+
+class SchemaChange(TypedDict):
+    data_version: int
+    change: Literal["added", "changed", "removed"]
+    name: str
+    type: str
+    nullable: bool
+
+
+class SchemaChangeList(TypedDict):
+    count: int
+    total: "PageTotal"
+    next_cursor: str | None
+    query: dict[str, Any]
+    data_version: int
+    data: list["SchemaChange"]
 
 
 class SearchHit(TypedDict):

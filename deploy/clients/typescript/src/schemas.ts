@@ -1544,6 +1544,30 @@ export interface LookupList {
   data_version?: number | undefined;
 }
 
+/** Addresses of related calls. */
+export interface ManifestLinks {
+  /** Address */
+  self: string;
+  /** Public keys that check the signature */
+  keys: string;
+  /** Address */
+  croissant: string;
+  /** Address */
+  schema_org: string;
+  /** Address */
+  dcat: string;
+}
+
+/** Signature of a manifest: Ed25519 over its members that never change, as canonical JSON (RFC 8785). */
+export interface ManifestSignature {
+  /** Signature scheme (RFC 8032) */
+  algorithm: string;
+  /** `kid` of the key at `links.keys` */
+  key_id: string;
+  /** base64url */
+  value: string;
+}
+
 /** A field of two items, compared. */
 export interface MatchEvidence {
   /** Field that is compared */
@@ -2165,7 +2189,9 @@ export interface ReleaseManifest {
   /** How many there are */
   bytes: number;
   files: ReleaseFile[];
-  links: SelfLink;
+  /** null: the release was published unsigned */
+  signature: ManifestSignature | null;
+  links: ManifestLinks;
 }
 
 /** Query of `removeMember`. */
@@ -2491,6 +2517,34 @@ export interface RotateKeyQuery {
 export interface Rotation {
   /** Time for which the old key remains valid */
   grace?: "none" | "1h" | "24h" | undefined;
+}
+
+/** A column that came, changed or went with a release. */
+export interface SchemaChange {
+  /** The first release that has the change */
+  data_version: number;
+  /** What happened to the column */
+  change: "added" | "changed" | "removed";
+  /** Its name */
+  name: string;
+  /** Its type */
+  type: string;
+  /** Whether the column may be null */
+  nullable: boolean;
+}
+
+/** Changes of a dataset's schema. */
+export interface SchemaChangeList {
+  /** Number of entries in `data` */
+  count: number;
+  total: PageTotal;
+  /** `cursor` of the next page; null on the last */
+  next_cursor: string | null;
+  /** Query in its normal form */
+  query: Record<string, unknown>;
+  /** Version of the index's data */
+  data_version: number;
+  data: SchemaChange[];
 }
 
 /** One hit of a search. */

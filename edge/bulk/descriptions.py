@@ -1,0 +1,285 @@
+"""Descriptions of a release for machines: Croissant 1.1, schema.org Dataset and DCAT 3, each as JSON-LD. Pure."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from shared.bulk.schema import DATASETS, LIST, MEDIA_TYPE, ReleaseFile
+from shared.clock import rfc3339
+
+TITLE, PUBLISHER = "Item Index", "Item Index"
+_DAYS_OF_RANGES_MAX = 1_000
+_TERMS = (
+    "arrayShape citeAs column containedIn equivalentProperty extract field fileProperty fileObject fileSet format "
+    "includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace "
+    "samplingRate separator source subField transform"
+)
+_CROISSANT_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "description": {"@container": "@language"},
+    "name": {"@container": "@language"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+}
+_DCAT_CONTEXT = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "prov": "http://www.w3.org/ns/prov#",
+    "spdx": "http://spdx.org/rdf/terms#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+_CROISSANT_TYPES = {
+    "string": "sc:Text",
+    "date": "sc:Date",
+    "timestamp": "sc:DateTime",
+    "integer": "cr:Int32",
+    "long": "cr:Int64",
+    "double": "cr:Float64",
+    LIST: "sc:Text",
+}
+
+
+class Described(NamedTuple):
+    """A release as descriptions need it; `profile` is None for one that was published before profiles were kept."""
+
+    dataset: str
+    columns: list[dict[str, Any]]
+    data_version: int
+    created_at: Any
+    rows: int
+    bytes: int
+    files: list[ReleaseFile]
+    profile: dict[str, Any] | None
+    address: str
+    page: str
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """The sources with their terms, by name."""
+        return list((self.profile or {}).get("sources", []))
+
+    @property
+    def period(self) -> str | None:
+        """The days of the first and last observation, as an ISO 8601 interval."""
+        first, last = (self.profile or {}).get("days") or (None, None)
+        return f"{first}/{last}" if first else None
+
+    @property
+    def missing(self) -> list[str]:
+        """Ranges of days between these that have no observation, as ISO 8601 intervals."""
+        return [f"{first}/{last}" for first, last in (self.profile or {}).get("missing_days", [])]
+
+    @property
+    def licenses(self) -> list[str]:
+        """The licences of the sources, each once."""
+        return sorted({source["license"] for source in self.sources})
+
+    @property
+    def statistics(self) -> dict[str, tuple[Any, Any, int]]:
+        """The least and greatest value of each column that files keep these of, and how many are null."""
+        found: dict[str, tuple[Any, Any, int]] = {}
+        for column in [str(column["name"]) for column in self.columns]:
+            least, most = (
+                [value for file in self.files if (value := file.statistics[ends].get(column)) is not None]
+                for ends in ("minValues", "maxValues")
+            )
+            nulls = sum(file.statistics["nullCount"].get(column, 0) for file in self.files)
+            if least and most:
+                found[column] = (min(least), max(most), nulls)
+        return found
+
+
+def croissant(release: Described) -> dict[str, Any]:
+    """Return the description as Croissant 1.1 with the vocabulary for responsible AI."""
+    files, records = _croissant_files(release), _records(release)
+    return {
+        "@context": _CROISSANT_CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        **_common(release),
+        "citeAs": f"{TITLE}, {release.dataset}, data_version {release.data_version}",
+        **({"rai:dataCollectionTimeframe": release.period.split("/")} if release.period else {}),
+        **({"rai:dataCollectionMissingData": _missing_sentence(release)} if release.missing else {}),
+        "distribution": files,
+        # A release without rows has no file that records could be read from.
+        **({"recordSet": [records]} if release.files else {}),
+    }
+
+
+def schema_org(release: Described) -> dict[str, Any]:
+    """Return the description as a Dataset of schema.org."""
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        **_common(release),
+        "measurementTechnique": "Observed offers and sales of the sources in isBasedOn",
+        "variableMeasured": [_variable(release, column) for column in release.columns],
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": file.name,
+                "contentUrl": _url(release, file),
+                "contentSize": f"{file.bytes} B",
+                "encodingFormat": MEDIA_TYPE,
+                "sha256": file.sha256,
+            }
+            for file in release.files
+        ],
+    }
+
+
+def dcat(release: Described) -> dict[str, Any]:
+    """Return the description as a dcat:Dataset of DCAT 3."""
+    first, last = release.period.split("/") if release.period else (None, None)
+    days = {"dcat:startDate": _typed(first, "date"), "dcat:endDate": _typed(last, "date")}
+    return {
+        "@context": _DCAT_CONTEXT,
+        "@id": release.address,
+        "@type": "dcat:Dataset",
+        "dct:identifier": release.address,
+        "dct:title": f"{TITLE}: {release.dataset}",
+        "dct:description": DATASETS[release.dataset].title,
+        "dct:issued": _typed(rfc3339(release.created_at), "dateTime"),
+        "dct:publisher": {"@type": "foaf:Organization", "foaf:name": PUBLISHER},
+        "dcat:version": str(release.data_version),
+        "dcat:landingPage": {"@id": release.page},
+        **({"dct:temporal": {"@type": "dct:PeriodOfTime", **days}} if first else {}),
+        "prov:wasDerivedFrom": [
+            {
+                "@type": "dcat:Dataset",
+                "dct:title": source["title"],
+                "dct:rights": {"@type": "dct:RightsStatement", "dct:description": source["license"]},
+                **({"dct:bibliographicCitation": source["attribution"]} if source["attribution"] else {}),
+                **({"dcat:landingPage": {"@id": source["url"]}} if source["url"] else {}),
+            }
+            for source in release.sources
+        ],
+        "dcat:distribution": [
+            {
+                "@id": _url(release, file),
+                "@type": "dcat:Distribution",
+                "dct:title": file.name,
+                "dcat:accessURL": {"@id": release.address},
+                "dcat:downloadURL": {"@id": _url(release, file)},
+                "dcat:mediaType": {"@id": f"https://www.iana.org/assignments/media-types/{MEDIA_TYPE}"},
+                "dcat:byteSize": _typed(str(file.bytes), "nonNegativeInteger"),
+                "spdx:checksum": {
+                    "@type": "spdx:Checksum",
+                    "spdx:algorithm": {"@id": "spdx:checksumAlgorithm_sha256"},
+                    "spdx:checksumValue": _typed(file.sha256, "hexBinary"),
+                },
+            }
+            for file in release.files
+        ],
+    }
+
+
+FORMS: dict[str, Callable[[Described], dict[str, Any]]] = {
+    "croissant": croissant,
+    "schema-org": schema_org,
+    "dcat": dcat,
+}
+
+
+def _common(release: Described) -> dict[str, Any]:
+    return {
+        "name": f"{TITLE}: {release.dataset}",
+        "description": DATASETS[release.dataset].title,
+        "url": release.page,
+        "identifier": release.address,
+        "version": f"{release.data_version}.0.0",
+        "datePublished": rfc3339(release.created_at),
+        "license": release.licenses,
+        "publisher": {"@type": "Organization", "name": PUBLISHER, "url": release.page},
+        "creator": {"@type": "Organization", "name": PUBLISHER, "url": release.page},
+        "size": f"{release.rows} rows",
+        "isAccessibleForFree": False,
+        **({"temporalCoverage": release.period} if release.period else {}),
+        "isBasedOn": [
+            {
+                "@type": "Dataset",
+                "name": source["title"],
+                "identifier": source["name"],
+                "description": f"The source `{source['name']}` of this release.",
+                "license": source["license"],
+                **({"creditText": source["attribution"]} if source["attribution"] else {}),
+                **({"url": source["url"]} if source["url"] else {}),
+            }
+            for source in release.sources
+        ],
+    }
+
+
+def _croissant_files(release: Described) -> list[dict[str, Any]]:
+    files = [
+        {
+            "@type": "cr:FileObject",
+            "@id": file.name,
+            "name": file.name,
+            "contentUrl": _url(release, file),
+            "contentSize": f"{file.bytes} B",
+            "encodingFormat": "application/x-parquet",
+            "sha256": file.sha256,
+        }
+        for file in release.files
+    ]
+    # Not contained in anything: readers find the files beside the description, in a mirror of the release.
+    whole = {
+        "@type": "cr:FileSet",
+        "@id": "files",
+        "name": "files",
+        "description": "All files of the release, beside this description.",
+        "encodingFormat": "application/x-parquet",
+        "includes": "*.parquet",
+    }
+    return [*files, whole] if files else []
+
+
+def _records(release: Described) -> dict[str, Any]:
+    name, types = release.dataset, _CROISSANT_TYPES
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": DATASETS[name].title,
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{name}/{column['name']}",
+                "name": f"{name}/{column['name']}",
+                "description": column["description"],
+                # An exact amount has no type of its own there: text keeps its digits.
+                "dataType": types.get(column["type"], "sc:Text"),
+                **({"isArray": True, "arrayShape": "-1"} if column["type"] == LIST else {}),
+                "source": {"fileSet": {"@id": "files"}, "extract": {"column": column["name"]}},
+            }
+            for column in release.columns
+        ],
+    }
+
+
+def _variable(release: Described, column: dict[str, Any]) -> dict[str, Any]:
+    least, most, nulls = release.statistics.get(column["name"], (None, None, None))
+    known = {"minValue": least, "maxValue": most, "value": f"{nulls} null"} if least is not None else {}
+    return {"@type": "PropertyValue", "name": column["name"], "description": column["description"], **known}
+
+
+def _missing_sentence(release: Described) -> str:
+    ranges, more = release.missing[:_DAYS_OF_RANGES_MAX], len(release.missing) - _DAYS_OF_RANGES_MAX
+    return f"Days without an observation: {', '.join(ranges)}{f' and {more} more ranges' if more > 0 else ''}"
+
+
+def _typed(value: str | None, kind: str) -> dict[str, Any]:
+    return {"@value": value, "@type": f"xsd:{kind}"}
+
+
+def _url(release: Described, file: ReleaseFile) -> str:
+    return f"{release.address}/files/{file.name}"
