@@ -157,7 +157,9 @@ def _rendered(
     certificate = tls.given(tls_cert, tls_key)
     plain = ""
     if certificate:
-        tls.require_host(certificate, settings.base_url)
+        from deploy.local.certificate_checks import require_host  # only here: see `given`
+
+        require_host(certificate, settings.base_url)
     if http_listen:
         if not certificate:
             raise ConfigurationError("NGINX_HTTP_LISTEN redirects to TLS; set NGINX_TLS_CERT and NGINX_TLS_KEY too")

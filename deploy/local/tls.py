@@ -4,13 +4,7 @@ import http.client
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
-
-from shared.clock import utc_now
 from shared.errors import ConfigurationError
 
 HSTS = "max-age=31536000"
@@ -42,57 +36,11 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     certificate = Certificate(chain.resolve(), key.resolve())
     for path in (certificate.chain, certificate.key):
         quotable(path)
-    try:
-        leaf = x509.load_pem_x509_certificate(certificate.chain.read_bytes())
-        private = serialization.load_pem_private_key(certificate.key.read_bytes(), None)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{error.filename} cannot be read ({error.strerror}); name a PEM file that this user may read"
-        ) from None
-    except TypeError:
-        raise ConfigurationError(f"the key {key} is encrypted; nginx cannot ask for its passphrase") from None
-    except (ValueError, UnsupportedAlgorithm):
-        raise ConfigurationError(f"{chain} must hold a certificate with its chain, and {key} its key, as PEM") from None
-    if private.public_key() != leaf.public_key():
-        raise ConfigurationError(
-            f"the key {key} does not belong to the first certificate in {chain}; the server's own certificate comes "
-            "first, then its chain"
-        )
-    if leaf.not_valid_after_utc <= utc_now():
-        raise ConfigurationError(
-            f"the certificate {chain} expired on {leaf.not_valid_after_utc:%Y-%m-%d}; renew it, then start again"
-        )
-    try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate.chain, certificate.key)
-    except ssl.SSLError as error:
-        raise ConfigurationError(f"the certificate {chain} cannot be used: {error}") from None
+    # Only here: the commands of every start are spared the library that reads keys.
+    from deploy.local.certificate_checks import require_usable
+
+    require_usable(certificate)
     return certificate
-
-
-def require_host(certificate: Certificate, base_url: str) -> None:
-    """Raise ConfigurationError unless the service is public by TLS, under a name that the certificate is for."""
-    address = urlsplit(base_url)
-    host = address.hostname or ""
-    if address.scheme != "https":
-        raise ConfigurationError(
-            f"BASE_URL is {base_url}, but nginx has a certificate; set BASE_URL to the https:// address"
-        )
-    leaf = x509.load_pem_x509_certificate(certificate.chain.read_bytes())
-    names = _names(leaf)
-    if host not in names and f"*.{host.partition('.')[2]}" not in names:
-        raise ConfigurationError(
-            f"the certificate is for {', '.join(sorted(names)) or 'no host'}, not for {host} of BASE_URL; "
-            "name the certificate of that host"
-        )
-
-
-def _names(leaf: x509.Certificate) -> set[str]:
-    try:
-        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return set()
-    hosts = [name.lower() for name in names.get_values_for_type(x509.DNSName)]
-    return {*hosts, *map(str, names.get_values_for_type(x509.IPAddress))}
 
 
 def quotable(path: Path) -> Path:
