@@ -248,6 +248,16 @@ class Settings:
         False,
     )
 
+    backup_database_url: str = _setting(
+        "PostgreSQL as a login with REPLICATION, by which `itemindex backup` reads it.", "", secret=True
+    )
+    backup_dir: Path = _setting(
+        "Directory of the backups of PostgreSQL, best on another machine's disk.", Path("var/backup")
+    )
+    backup_interval_hours: float = _setting("How long after a base backup the next one is taken.", 24.0)
+    backup_retention_days: float = _setting("How far back PostgreSQL can be restored.", 14.0)
+    backup_check_hours: float = _setting("How often the newest backup is restored as a test.", 168.0)
+
     result_missing_seconds: int = _setting(
         "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900
     )
