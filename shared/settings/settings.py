@@ -76,6 +76,11 @@ class Settings:
         "PostgreSQL as the owner of the schema: migrations and the command line.", "", secret=True
     )
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
+    edge_pooler_url: str = _setting(
+        "PgBouncer in transaction mode, as the edge's role, for all but notices; empty: EDGE_DATABASE_URL.",
+        "",
+        secret=True,
+    )
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
     replica_database_url: str = _setting(
         "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
