@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +21,8 @@ from deploy.local.supervised import read_state
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import beside
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, StoreUnavailable
+from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
 from shared.redis.connect import connect_store
 from shared.search.layout import newest
@@ -141,6 +143,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
         yield from _database(settings)
         yield _store("state store", settings.state_url, must_keep=True)
         yield from _directories(settings)
+        yield from _bucket(settings)
         return
     if state is None:
         yield Finding("service", False, f"nothing runs on {paths.root}", "start it with `itemindex up`")
@@ -163,6 +166,7 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     yield _store("cache store", settings.cache_url, must_keep=False)
     yield _search(settings)
     yield from _directories(settings)
+    yield from _bucket(settings)
     yield from _answers(state, settings.anonymous_token)
 
 
@@ -236,6 +240,24 @@ def _directories(settings: Settings) -> Iterator[Finding]:
         yield Finding("directories", False, fault, remedy)
     if not found:
         yield Finding("directories", True, "where the other hosts have them")
+
+
+def _bucket(settings: Settings) -> Iterator[Finding]:
+    if not settings.s3_bucket:
+        return
+    try:
+        next(iter(open_object_store(settings, _DEADLINE_SECONDS).listed("doctor/")), None)
+    except StoreUnavailable as error:
+        said = str(error.__cause__)
+        code = re.search(r"<Code>(\w+)</Code>", said)
+        why = code[1] if code else type(error.__cause__).__name__
+        if re.search(r"\b40[13]\b|Expired|Denied|InvalidAccessKeyId|SignatureDoesNotMatch", said):
+            remedy = "renew S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY on every host, then restart its parts"
+            yield Finding("bucket", False, f"refuses the credentials ({why}); results wait meanwhile", remedy)
+        else:
+            yield Finding("bucket", False, f"does not answer ({why})", "is it up, and is S3_ENDPOINT right?")
+    else:
+        yield Finding("bucket", True, "answers")
 
 
 def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:

@@ -1,9 +1,11 @@
 """Every part refuses settings that weaken it: one line for each fault, no traceback, however the part is started."""
 
+import http.server
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -123,3 +125,37 @@ def test_a_host_may_move_its_own_directories_and_two_parts_agree_on_one_marker(
     unwritable = replace(settings, results_dir=Path("/proc/nope"))
     assert [place.name for place in places(unwritable)] == ["search"]
     assert faults(settings, "postgresql://nobody@127.0.0.1:1/none") == [], "a part starts without PostgreSQL"
+
+
+class _Expired(http.server.BaseHTTPRequestHandler):
+    """A bucket whose temporary credentials have expired."""
+
+    def do_GET(self) -> None:
+        body = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
+        self.send_response(400 if "list-type" not in self.path else 403)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing."""
+
+
+def test_expired_credentials_of_the_bucket_are_named_and_never_printed(settings: Settings, tmp_path: Path) -> None:
+    COMMANDS["doctor"] = ["-m", "deploy.ctl.main", "doctor"]
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Expired) as bucket:
+        thread = threading.Thread(target=bucket.serve_forever)
+        thread.start()
+        remote = replace(
+            settings,
+            s3_bucket="items",
+            s3_endpoint=f"http://127.0.0.1:{bucket.server_port}",
+            s3_access_key_id="AKIAEXPIRED",
+            s3_secret_access_key="never-in-a-log",
+        )
+        code, printed = start("doctor", remote, tmp_path, DATABASE_URL=settings.database_url)
+        bucket.shutdown()
+        thread.join()
+    assert code == 1 and "Traceback" not in printed
+    assert "refuses the credentials (ExpiredToken)" in printed and "renew S3_ACCESS_KEY_ID" in printed
+    assert "never-in-a-log" not in printed
