@@ -17,6 +17,7 @@ from deploy.local.backups import Source
 from shared.db.connect import connect
 from shared.db.migrate import pending
 from shared.settings.settings import Settings
+from shared.telemetry import metrics
 from tests.support.accounts import api_key
 from tests.support.backups import BackedUp
 from tests.support.client import running_edge
@@ -24,6 +25,7 @@ from tests.support.reports import work
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
 from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from workers.dispatcher import measure_backups
 
 _TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -234,6 +236,16 @@ def test_a_full_disk_is_a_sentence_and_leaves_what_was_complete(backed_up: Backe
 @pytest.mark.timeout(180)
 def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(backed_up: BackedUp) -> None:
     source = Source(backed_up.environment["BACKUP_DATABASE_URL"], backed_up.backups)
+    receiver = source.receiver(backed_up.folder / "receiver.log")
+    gone, connected = (metrics.backup_receivers.labels(state)._value for state in ("gone", "connected"))
+    with connect(backed_up.url, application="tests", autocommit=True) as connection:
+        measure_backups(connection)
+        assert (gone.get(), connected.get()) == (1, 0), "the page BackupOld"
+        receiver.start()
+        while not connected.get():
+            measure_backups(connection)
+        assert gone.get() == 0
+        receiver.stop()
     bases = [source.take() for _ in range(3)]
     assert source.timeline.bases() == bases
     assert list(source.expire(days=1)) == []
