@@ -340,6 +340,7 @@ async def test_plain_http_redirects_to_the_service_and_nowhere_else(install: Ins
     assert served.stub.seen == [], "no plain call reaches an edge"
 
 
+@pytest.mark.timeout(300)
 async def test_a_renewed_certificate_is_shown_and_no_call_is_lost(install: Install, tmp_path: Path) -> None:
     authority = Authority()
     authority.issue(tmp_path / "tls", "api.example.org", "127.0.0.1", "localhost")
@@ -383,6 +384,7 @@ async def test_the_units_capability_is_what_ports_443_and_80_need(tmp_path: Path
 
 
 @pytest.mark.skipif(bool(ACME_MISSING) and not os.environ.get("CI"), reason=ACME_MISSING or "all is installed")
+@pytest.mark.timeout(300)
 async def test_certbot_gets_a_certificate_and_renews_it_through_the_running_nginx(
     install: Install, tmp_path: Path
 ) -> None:
