@@ -169,7 +169,8 @@ def _resolutions(
 
 def _database(settings: Settings) -> Database:
     return Database(
-        settings.edge_database_url,
+        settings.edge_pooler_url or settings.edge_database_url,
+        pooled=bool(settings.edge_pooler_url),
         connections_max=settings.database_pool_max,
         deadline_seconds=settings.database_timeout_seconds,
     )

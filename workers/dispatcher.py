@@ -154,6 +154,13 @@ def measure_feeds(connection: Connection) -> None:
     metrics.feeds_overdue_seconds.set(max(0.0, overdue))
 
 
+def measure_backups(connection: Connection) -> None:
+    """Set the gauges of the log's receiver. The dispatcher does it, because that process may be gone."""
+    for (active,) in connection.execute(SQL.measure_backups).fetchall():
+        metrics.backup_receivers.labels("connected").set(1 if active else 0)
+        metrics.backup_receivers.labels("gone").set(0 if active else 1)
+
+
 def _stored_attempts(store: ResultStore) -> list[tuple[str, int]]:
     return [(job, attempt) for job, attempt in store.attempts() if canonical_uuid(job)]
 
@@ -312,6 +319,7 @@ class Dispatcher:
                 self._next_retention = now + _RETENTION_SECONDS
                 order_due(self._settings, connection)
                 measure_feeds(connection)
+                measure_backups(connection)
                 confirm_missing(connection, objects, self._log, self._settings.result_missing_seconds)
                 delete_old(connection, objects, self._log)
             if now >= self._next_expiry:

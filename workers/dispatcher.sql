@@ -192,6 +192,10 @@ SELECT (SELECT count(*) FROM rejects),
        (SELECT coalesce(sum((summary ->> 'rejects_dropped')::bigint), 0)::bigint FROM loads),
        (SELECT count(*) FROM loads), (SELECT count(*) FROM load_files);
 
+-- name: measure_backups
+-- Whether what receives the log for backups is connected; no row where nothing was ever backed up.
+SELECT active FROM pg_replication_slots WHERE slot_name = 'itemindex_backup';
+
 -- name: measure_feeds
 -- How many feeds fail, and how long the one that has waited longest is overdue.
 SELECT count(*) FILTER (WHERE failures > 0), count(*) FILTER (WHERE failures = 0),

@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +21,9 @@ from deploy.local.supervised import read_state
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import beside
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, StoreUnavailable
+from shared.objects.open import open_object_store
+from shared.objects.shared_directories import faults
 from shared.redis.connect import connect_store
 from shared.search.layout import newest
 from shared.settings.settings import Settings
@@ -134,6 +138,13 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     free = shutil.disk_usage(existing).free
     yield Finding("disk", free > _DISK_BYTES_MIN, f"{free / 1024**3:.1f} GiB free", "free some space: 2 GiB at least")
     state = read_state(paths)
+    if state is None and any(os.environ.get(name) for name in ("DATABASE_URL", "WORKER_DATABASE_URL")):
+        settings = Settings.from_environment()
+        yield from _database(settings)
+        yield _store("state store", settings.state_url, must_keep=True)
+        yield from _directories(settings)
+        yield from _bucket(settings)
+        return
     if state is None:
         yield Finding("service", False, f"nothing runs on {paths.root}", "start it with `itemindex up`")
         return
@@ -154,6 +165,8 @@ def _examine(paths: Paths) -> Iterator[Finding]:
     yield _store("state store", settings.state_url, must_keep=True)
     yield _store("cache store", settings.cache_url, must_keep=False)
     yield _search(settings)
+    yield from _directories(settings)
+    yield from _bucket(settings)
     yield from _answers(state, settings.anonymous_token)
 
 
@@ -187,7 +200,8 @@ def _role(settings: Settings) -> Finding:
 
 def _database(settings: Settings) -> Iterator[Finding]:
     try:
-        with connect(settings.database_url, application="doctor") as connection:
+        url = settings.database_url or settings.worker_database_url
+        with connect(url, application="doctor") as connection:
             missing = pending(connection)
             row = connection.execute(SQL.is_read_only).fetchone()
             read_only = row is not None and row[0]
@@ -218,6 +232,32 @@ def _search(settings: Settings) -> Finding:
     index = newest(settings.search_dir)
     text = f"index of data_version {index[1].data_version}, {index[1].items:,} items" if index else "no index"
     return Finding("search index", index is not None, text, "see `itemindex jobs list` and `itemindex logs worker`")
+
+
+def _directories(settings: Settings) -> Iterator[Finding]:
+    found = faults(settings, settings.database_url or settings.worker_database_url)
+    for fault, remedy in found:
+        yield Finding("directories", False, fault, remedy)
+    if not found:
+        yield Finding("directories", True, "where the other hosts have them")
+
+
+def _bucket(settings: Settings) -> Iterator[Finding]:
+    if not settings.s3_bucket:
+        return
+    try:
+        next(iter(open_object_store(settings, _DEADLINE_SECONDS).listed("doctor/")), None)
+    except StoreUnavailable as error:
+        said = str(error.__cause__)
+        code = re.search(r"<Code>(\w+)</Code>", said)
+        why = code[1] if code else type(error.__cause__).__name__
+        if re.search(r"\b40[13]\b|Expired|Denied|InvalidAccessKeyId|SignatureDoesNotMatch", said):
+            remedy = "renew S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY on every host, then restart its parts"
+            yield Finding("bucket", False, f"refuses the credentials ({why}); results wait meanwhile", remedy)
+        else:
+            yield Finding("bucket", False, f"does not answer ({why})", "is it up, and is S3_ENDPOINT right?")
+    else:
+        yield Finding("bucket", True, "answers")
 
 
 def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:

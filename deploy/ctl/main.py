@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
     "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
     "doctor": ("deploy.ctl.doctor:doctor", "Check every part; name each fault and its remedy."),
+    "backup": ("deploy.ctl.backup:backup", "Backups of PostgreSQL: run them, take one, list them, try the newest."),
+    "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second of the backups."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Update the schema."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
@@ -70,7 +72,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "People and organizations": ("orgs", "members", "keys", "tokens", "plans", "people", "sessions"),
     "Events": ("events", "webhooks"),
     "Parts": ("edge", "nginx", "worker", "dispatcher"),
-    "Operations": ("migrate", "jobs", "config", "secrets", "openapi", "completion"),
+    "Operations": ("migrate", "backup", "restore", "jobs", "config", "secrets", "openapi", "completion"),
     "Tools": (),
 }
 

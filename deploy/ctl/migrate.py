@@ -8,6 +8,7 @@ from deploy.ctl.console import console, data_dir_option, json_option, settings, 
 from shared.db.connect import connect
 from shared.db.migrate import available, migrate, pending
 from shared.index.identifiers import LAYOUT
+from shared.objects.shared_directories import adopt
 from shared.search.directory import is_of_former_format
 from workers.analytics.rollups import layout
 from workers.provenance import identifiers
@@ -63,3 +64,15 @@ def status(data_dir: Path, as_json: bool) -> None:
         {"number": s.number, "name": s.name, "phase": s.phase, "applied": s.number not in missing} for s in available()
     )
     show(rows, as_json=as_json, title="migrations")
+
+
+@migrate_group.command("directories", epilog="Example: S3_BUCKET=item-index itemindex migrate directories")
+@click.pass_obj
+def directories(data_dir: Path) -> None:
+    """Record where this host stores results and the search index, after they were moved on every host.
+
+    A part refuses to start on a host that stores them elsewhere than recorded.
+    """
+    chosen = settings(data_dir)
+    for place in adopt(chosen, chosen.database_url):
+        console.say("  {place.name}: {place.location}", place=place)

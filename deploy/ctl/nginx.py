@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
 from deploy.local import nginx as embedded
 from deploy.local import tls
+from shared.errors import ConfigurationError
 from shared.printable import printable
 from shared.settings.settings import Settings
 
@@ -81,6 +83,20 @@ _OPTIONS = (
         help="Host names of the service, as in its public address.",
     ),
     *_TLS_OPTIONS,
+    click.option(
+        "--http-listen",
+        default=None,
+        envvar="NGINX_HTTP_LISTEN",
+        type=Listen(),
+        help="Address of plain HTTP beside TLS, such as 0.0.0.0:80: it redirects to https://.",
+    ),
+    click.option(
+        "--acme-dir",
+        default=None,
+        envvar="NGINX_ACME_DIR",
+        type=click.Path(path_type=Path),
+        help="Directory (webroot) whose ACME challenges --http-listen shows.",
+    ),
 )
 
 
@@ -134,8 +150,22 @@ def _rendered(
     server_names: str,
     tls_cert: Path | None,
     tls_key: Path | None,
+    http_listen: str | None,
+    acme_dir: Path | None,
 ) -> str:
     settings = Settings.from_environment()
+    certificate = tls.given(tls_cert, tls_key)
+    plain = ""
+    if certificate:
+        from deploy.local.certificate_checks import require_host  # only here: see `given`
+
+        require_host(certificate, settings.base_url)
+    if http_listen:
+        if not certificate:
+            raise ConfigurationError("NGINX_HTTP_LISTEN redirects to TLS; set NGINX_TLS_CERT and NGINX_TLS_KEY too")
+        plain = tls.redirecting(http_listen, server_names, urlsplit(settings.base_url).port, acme_dir)
+    elif acme_dir:
+        raise ConfigurationError("NGINX_ACME_DIR is shown on plain HTTP; set NGINX_HTTP_LISTEN too, such as 0.0.0.0:80")
     values = {
         "RUN_DIR": str(run_dir),
         "LOG_DIR": str(log_dir or run_dir),
@@ -149,6 +179,7 @@ def _rendered(
         "SERVER_NAMES": server_names,
         "TRUSTED_PROXIES": embedded.proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",
-        **tls.values_of(tls.given(tls_cert, tls_key)),
+        "PLAIN_HTTP": plain,
+        **tls.values_of(certificate),
     }
     return embedded.render(values)

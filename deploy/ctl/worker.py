@@ -11,6 +11,7 @@ from deploy.local.nginx import PROJECT
 from deploy.local.supervised import worker_command
 from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
+from shared.objects.shared_directories import require_shared
 
 
 def _queues(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -62,6 +63,7 @@ def dispatcher(data_dir: Path) -> None:
 def _become(command: list[str], data_dir: Path, needed: tuple[str, ...], more: dict[str, str] | None = None) -> None:
     chosen = settings(data_dir)
     chosen.require(*needed)
+    require_shared(chosen, getattr(chosen, needed[0]))
     environment = {**os.environ, **chosen.environment(), **(more or {})}
     if chosen.metrics_dir is not None:
         # The library that counts reads this one by itself, when it is first imported.

@@ -28,6 +28,7 @@ _DEFAULTS = {
     "TRUSTED_PROXIES": "",
     "USER": "",
     **tls.values_of(None),
+    "PLAIN_HTTP": "",
     "PROBLEMS_JS": str(_BESIDE / "problems.js"),
     "PROBLEM_PAGES": str(_BESIDE / "problem-pages.conf"),
     "GUARDS": str(_BESIDE / "guards.conf"),

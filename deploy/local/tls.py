@@ -27,7 +27,7 @@ class Certificate:
 def given(chain: Path | None, key: Path | None) -> Certificate | None:
     """Return the certificate of two options; None where neither is set.
 
-    Raises ConfigurationError where one is missing, cannot be read, or does not fit the other.
+    Raises ConfigurationError where one is missing, cannot be read, does not fit the other, or has expired.
     """
     if chain is None and key is None:
         return None
@@ -35,13 +35,44 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
         raise ConfigurationError("--tls-cert and --tls-key (NGINX_TLS_CERT, NGINX_TLS_KEY) must be set together")
     certificate = Certificate(chain.resolve(), key.resolve())
     for path in (certificate.chain, certificate.key):
-        if _UNQUOTABLE & set(str(path)):
-            raise ConfigurationError(f"{path!r}: nginx.conf cannot quote this path")
-    try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate.chain, certificate.key)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(f"the certificate {chain} and its key {key} cannot be used: {error}") from None
+        quotable(path)
+    # Only here: the commands of every start are spared the library that reads keys.
+    from deploy.local.certificate_checks import require_usable
+
+    require_usable(certificate)
     return certificate
+
+
+def quotable(path: Path) -> Path:
+    """Return the path; raise ConfigurationError where nginx.conf cannot quote it."""
+    if _UNQUOTABLE & set(str(path)):
+        raise ConfigurationError(f"{str(path)!r}: nginx.conf cannot quote this path; choose one without quotes or $")
+    return path
+
+
+def redirecting(listen: str, names: str, port: int | None, challenges: Path | None) -> str:
+    """Return the server of nginx.conf that redirects plain HTTP to TLS, except for challenges of an authority."""
+    shown = ""
+    if challenges is not None:
+        shown = f"""
+        location ^~ /.well-known/acme-challenge/ {{
+            root "{quotable(challenges.resolve())}";
+            types {{ }}
+            default_type text/plain;
+        }}"""
+    return f"""server {{
+        listen {listen} default_server backlog=4096;
+        location / {{
+            return 421;
+        }}
+    }}
+    server {{
+        listen {listen};
+        server_name {names};{shown}
+        location / {{
+            return 308 https://$host{f":{port}" if port else ""}$request_uri;
+        }}
+    }}"""
 
 
 def values_of(certificate: Certificate | None) -> dict[str, str]:

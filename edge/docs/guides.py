@@ -103,7 +103,7 @@ _NAME = re.compile(r"[a-z0-9-]{1,60}")
 # Who reads which guide, in the order in which pages list them.
 READERS = {
     "customers": ("tutorial", "tour", "reports", "events", "bulk-data", "mcp"),
-    "operators": ("operate", "bring-your-own-data", "promises"),
+    "operators": ("operate", "night", "bring-your-own-data", "promises"),
 }
 
 

@@ -131,10 +131,15 @@ class Connection(asyncpg.Connection):
 
 
 class Database:
-    """A pool that connects when it is first needed, so that the edge starts and stays up without PostgreSQL."""
+    """A pool that connects when it is first needed, so that the edge starts and stays up without PostgreSQL.
 
-    def __init__(self, url: str, *, connections_max: int, deadline_seconds: float) -> None:
+    `pooled`: the address is of PgBouncer in transaction mode. Each statement is then in a transaction, because its
+    preparation and its execution would otherwise reach different connections of the server.
+    """
+
+    def __init__(self, url: str, *, connections_max: int, deadline_seconds: float, pooled: bool = False) -> None:
         self._url = url
+        self._pooled = pooled
         self._connections_max = connections_max
         self._deadline_seconds = deadline_seconds
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -153,18 +158,17 @@ class Database:
 
     async def open(self) -> None:
         """Make the pool; connects to nothing yet."""
+        # The locks of an edge whose host is cut off must not keep the other edges waiting. PgBouncer refuses both
+        # settings: there the role has them.
+        own = {} if self._pooled else {"idle_in_transaction_session_timeout": "5s", "jit": "off"}
         self._pool = await asyncpg.create_pool(
             self._url,
             min_size=0,
             max_size=self._connections_max,
             command_timeout=self._deadline_seconds,
             timeout=self._deadline_seconds,
-            # The locks of an edge whose host is cut off must not keep the other edges waiting.
-            server_settings={
-                "application_name": "itemindex-edge",
-                "idle_in_transaction_session_timeout": "5s",
-                "jit": "off",
-            },
+            server_settings={"application_name": "itemindex-edge", **own},
+            statement_cache_size=0 if self._pooled else 100,
             connection_class=Connection,
         )
 
@@ -210,7 +214,7 @@ class Database:
     async def _fetch(self, query: str, arguments: tuple[Any, ...], scope: Scope | None) -> list[asyncpg.Record]:
         started = perf_counter()
         async with self._connection() as connection:
-            if scope is None:
+            if scope is None and not self._pooled:
                 rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
             else:
                 rows = await _fetch_scoped(connection, scope, query, arguments)
@@ -242,9 +246,11 @@ class Database:
             raise _unavailable("accepts no changes" if error.sqlstate == READ_ONLY else "does not answer") from error
 
 
-async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
+async def _fetch_scoped(
+    connection: Any, scope: Scope | None, query: str, arguments: tuple[Any, ...]
+) -> list[asyncpg.Record]:
     """Run one statement in a transaction of its own; beginning it and setting the scope is one message."""
-    await connection.execute(f"BEGIN; {scope.statements}")
+    await connection.execute(f"BEGIN; {scope.statements}" if scope else "BEGIN")
     try:
         rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
     except BaseException:

@@ -1529,6 +1529,20 @@ CREATE TABLE public.schema_migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.shared_directories (
+    name text NOT NULL,
+    identity text NOT NULL,
+    location text NOT NULL,
+    host text NOT NULL,
+    recorded_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    CONSTRAINT shared_directories_host_check CHECK (((length(host) >= 1) AND (length(host) <= 300))),
+    CONSTRAINT shared_directories_identity_check CHECK (((length(identity) >= 1) AND (length(identity) <= 300))),
+    CONSTRAINT shared_directories_location_check CHECK (((length(location) >= 1) AND (length(location) <= 4096))),
+    CONSTRAINT shared_directories_name_check CHECK ((name = ANY (ARRAY['results'::text, 'search'::text])))
+);
+
+COMMENT ON COLUMN public.shared_directories.identity IS 'of the directory, from a file in it, or of the bucket: the same on every host that sees the same place';
+
 ALTER TABLE public.sources ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.sources_id_seq
     START WITH 1
@@ -1859,6 +1873,9 @@ ALTER TABLE ONLY public.schema_changes
 
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.shared_directories
+    ADD CONSTRAINT shared_directories_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_name_key UNIQUE (name);
@@ -2709,6 +2726,24 @@ GRANT SELECT ON TABLE public.removed_items TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.schema_changes TO itemindex_edge;
 GRANT SELECT,INSERT ON TABLE public.schema_changes TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.shared_directories TO itemindex_edge;
+GRANT SELECT ON TABLE public.shared_directories TO itemindex_worker;
+
+GRANT INSERT(name) ON TABLE public.shared_directories TO itemindex_edge;
+GRANT INSERT(name) ON TABLE public.shared_directories TO itemindex_worker;
+
+GRANT INSERT(identity),UPDATE(identity) ON TABLE public.shared_directories TO itemindex_edge;
+GRANT INSERT(identity),UPDATE(identity) ON TABLE public.shared_directories TO itemindex_worker;
+
+GRANT INSERT(location),UPDATE(location) ON TABLE public.shared_directories TO itemindex_edge;
+GRANT INSERT(location),UPDATE(location) ON TABLE public.shared_directories TO itemindex_worker;
+
+GRANT INSERT(host) ON TABLE public.shared_directories TO itemindex_edge;
+GRANT INSERT(host) ON TABLE public.shared_directories TO itemindex_worker;
+
+GRANT UPDATE(recorded_at) ON TABLE public.shared_directories TO itemindex_edge;
+GRANT UPDATE(recorded_at) ON TABLE public.shared_directories TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.uploads TO itemindex_edge;
 

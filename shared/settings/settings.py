@@ -76,6 +76,11 @@ class Settings:
         "PostgreSQL as the owner of the schema: migrations and the command line.", "", secret=True
     )
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
+    edge_pooler_url: str = _setting(
+        "PgBouncer in transaction mode, as the edge's role, for all but notices; empty: EDGE_DATABASE_URL.",
+        "",
+        secret=True,
+    )
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
     replica_database_url: str = _setting(
         "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
@@ -251,6 +256,16 @@ class Settings:
         "Whether feeds may be fetched from private and loopback addresses, such as a shop system of your own network.",
         False,
     )
+
+    backup_database_url: str = _setting(
+        "PostgreSQL as a login with REPLICATION, by which `itemindex backup` reads it.", "", secret=True
+    )
+    backup_dir: Path = _setting(
+        "Directory of the backups of PostgreSQL, best on another machine's disk.", Path("var/backup")
+    )
+    backup_interval_hours: float = _setting("How long after a base backup the next one is taken.", 24.0)
+    backup_retention_days: float = _setting("How far back PostgreSQL can be restored.", 14.0)
+    backup_check_hours: float = _setting("How often the newest backup is restored as a test.", 168.0)
 
     result_missing_seconds: int = _setting(
         "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900

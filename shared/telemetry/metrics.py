@@ -76,6 +76,18 @@ load_rejects = _gauge(
 )
 loads_listed = _gauge("loads_listed", "Loads that are listed, and files of loads that are remembered.", "what")
 feeds = _gauge("feeds", "Feeds that are not paused, by whether their last reading failed: active, failing.", "state")
+backup_receivers = _gauge(
+    "backup_receivers",
+    "Receivers of PostgreSQL's log for backups, by whether they are connected: connected, gone.",
+    "state",
+)
+backup_received_seconds = _gauge(
+    "backup_received_seconds", "Moment up to which PostgreSQL can be restored (Unix time).", over="max"
+)
+backup_taken_seconds = _gauge("backup_taken_seconds", "Moment of the newest base backup (Unix time).", over="max")
+backup_restored_seconds = _gauge(
+    "backup_restored_seconds", "When a backup was last restored as a test (Unix time).", over="max"
+)
 feeds_overdue_seconds = _gauge("feeds_overdue_seconds", "How long the feed that waits longest has been due.")
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"

@@ -27,6 +27,7 @@ from tests.drills.outages import OutageDrill
 from tests.drills.overload import Measured, OverloadDrill, percentile
 from tests.drills.partition import PartitionDrill
 from tests.drills.probes import PAUSE_SECONDS, Seen
+from tests.drills.restores import RestoreDrill
 from tests.drills.run import Drill, Outcome
 from tests.drills.table import markdown
 from tests.drills.webhooks import WebhookDrill
@@ -250,6 +251,26 @@ def webhooks(events: int, receivers: int, kills: int, rate: float, seed: int, mi
         title = f"{events} events, {outcome.deliveries} accepted deliveries, seed {seed}, {outcome.seconds:.0f} s"
         show(_verdicts(outcome.checks), as_json=False, title=title)
     sys.exit(0 if outcome.passed else 1)
+
+
+@drill.command("restore", epilog="Example: python -m tests.drills restore --moments 20 --rows 10000000")
+@click.option("--moments", default=20, show_default=True, type=click.IntRange(1, 1_000), help="Moments to restore to.")
+@click.option("--rows", default=0, show_default=True, type=click.IntRange(0), help="Rows of observations beside.")
+@click.option("--seed", default=1, show_default=True, help="The same seed draws the same moments.")
+@json_option
+def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
+    """Write to PostgreSQL while it is backed up, kill it, delete its directory, and restore it to random moments.
+
+    Exit code 1 when a moment had another digest than was recorded, or more was lost or later back than promised.
+    """
+    with _stage(as_json=as_json) as (paths, report_progress):
+        found = RestoreDrill(paths.root, moments, rows, seed, report_progress).run()
+    if as_json:
+        checks = [{"promise": check.promise, "found": check.found, "kept": check.kept} for check in found.checks]
+        click.echo(json.dumps({"checks": checks, "seconds": [round(one, 1) for one in found.seconds]}, indent=1))
+    else:
+        show(_verdicts(found.checks), as_json=False, title=f"{moments} moments, {rows:,} rows, seed {seed}")
+    sys.exit(0 if all(check.kept for check in found.checks) else 1)
 
 
 def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:

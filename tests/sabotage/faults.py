@@ -6,6 +6,7 @@ from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
 from tests.sabotage.form_faults import FORM_FAULTS
 from tests.sabotage.guess_faults import GUESS_FAULTS
 from tests.sabotage.ingest_faults import INGEST_FAULTS
+from tests.sabotage.operator_faults import OPERATOR_FAULTS
 from tests.sabotage.page_faults import PAGE_FAULTS
 from tests.sabotage.planted import drilled, fault
 from tests.sabotage.price_faults import PRICE_FAULTS
@@ -267,6 +268,7 @@ FAULTS = (
     *(*ACCOUNT_FAULTS, *EVENT_FAULTS, *FAST_PATH_FAULTS, *FORM_FAULTS),
     *(*GUESS_FAULTS, *INGEST_FAULTS, *PAGE_FAULTS, *PRICE_FAULTS, *READING_FAULTS),
     *SEARCH_FAULTS,
+    *OPERATOR_FAULTS,
     # Text of others.
     fault(
         "pages show names as markup",

@@ -24,10 +24,15 @@ OF_A_PART = {
     "EDGE_BIND",
     "EDGE_WORKERS",
     "EDGE_GRACEFUL_SECONDS",
+    "PG_BIN_DIR",
     "NGINX_LISTEN",
     "NGINX_METRICS_LISTEN",
     "NGINX_RUN_DIR",
     "NGINX_SERVER_NAMES",
+    "NGINX_TLS_CERT",
+    "NGINX_TLS_KEY",
+    "NGINX_HTTP_LISTEN",
+    "NGINX_ACME_DIR",
 }
 OURS = {name: one for name, one in COMPOSE["services"].items() if one["image"].startswith("item-index:")}
 EXAMPLE = (DOCKER / "env.example").read_text().splitlines()
@@ -186,13 +191,33 @@ def test_the_trial_signs_in_as_the_example_is_given() -> None:
 
 
 def test_the_example_names_every_variable_of_the_compose_file() -> None:
-    text = (DOCKER / "compose.yaml").read_text()
+    text = (DOCKER / "compose.yaml").read_text() + (DOCKER / "tls.yaml").read_text()
     needed = set(re.findall(r"\$\{([A-Z0-9_]+)", text)) | {one["environment"] for one in COMPOSE["secrets"].values()}
     named = {line.partition("=")[0]: line.partition("=")[2] for line in EXAMPLE if "=" in line and line[0] != "#"}
     assert needed | {"COMPOSE_PROFILES"} == named.keys()
     for name, value in named.items():
         if SETTINGS.get(name) and "://" not in value:
             assert value == "", name
+
+
+class _Merging(yaml.SafeLoader):
+    """Reads the tags by which one compose file replaces what another one says."""
+
+
+_Merging.add_constructor("!override", lambda loader, node: loader.construct_sequence(node))
+
+
+def test_tls_gives_nginx_what_it_reads_and_nothing_that_compose_does_not_have() -> None:
+    added = yaml.load((DOCKER / "tls.yaml").read_text(), _Merging)["services"]
+    assert added.keys() == {"nginx"} <= OURS.keys()
+    given, mounts = added["nginx"]["environment"], [volume.split(":")[-2] for volume in added["nginx"]["volumes"]]
+    assert given.keys() <= OF_A_PART
+    for name in ("NGINX_TLS_CERT", "NGINX_TLS_KEY", "NGINX_ACME_DIR"):
+        assert any(given[name].startswith(mount) for mount in mounts), name
+    inside = {given[name].rpartition(":")[2] for name in ("NGINX_LISTEN", "NGINX_HTTP_LISTEN")}
+    assert {port.partition(":")[2] for port in added["nginx"]["ports"]} == inside
+    assert {port.partition(":")[0] for port in added["nginx"]["ports"]} == {"443", "80"}
+    assert all(volume.endswith(":ro") for volume in added["nginx"]["volumes"])
 
 
 def test_prometheus_asks_services_that_exist_at_the_port_that_they_have() -> None:

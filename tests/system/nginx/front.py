@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ class Front:
         self.stub = Stub()
         self._stubs = () if edge else self.edges
         self.values = values
+        self.context: ssl.SSLContext | None = None
         self._nginx: asyncio.subprocess.Process | None = None
 
     def conf(self) -> str:

@@ -1,0 +1,191 @@
+"""`itemindex backup` and `itemindex restore`: PostgreSQL, to any second of what was backed up."""
+
+import datetime
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import click
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from deploy.ctl.console import json_option, report, show
+from deploy.local.backups import SQL, BackupError, Source, explained, program, timelines
+from deploy.local.restore import choose, recovered
+from deploy.local.restore import restore as restored
+from shared.clock import utc_now
+from shared.settings.settings import Settings
+from shared.telemetry import metrics
+from shared.telemetry.http_server import serve_metrics
+from shared.telemetry.log import Log
+
+_BEAT_SECONDS = 1.0
+_LOOK_SECONDS = 60.0
+
+
+class Moment(click.ParamType[datetime.datetime]):
+    """A moment in UTC, to the second or finer."""
+
+    name = "moment"
+
+    def convert(
+        self, value: str | datetime.datetime, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime.datetime:
+        """Return it; a moment without a time zone is refused, because it would be ambiguous."""
+        try:
+            moment = value if isinstance(value, datetime.datetime) else datetime.datetime.fromisoformat(value)
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is None:
+            self.fail(f"{value!r} is not a moment; write it in UTC, such as 2026-11-20T14:03:05Z", param, ctx)
+        return moment.astimezone(datetime.UTC)
+
+
+@click.group("backup")
+def backup() -> None:
+    """Backups of PostgreSQL: run them, take one now, list them, try the newest one."""
+
+
+@backup.command("run", epilog="Example: BACKUP_DIR=/mnt/backup itemindex backup run")
+def run() -> None:
+    """Receive the log and take base backups until stopped; delete old ones, and try the newest one each week."""
+    settings, log = Settings.from_environment(), Log("backup")
+    source = Source(settings.backup_database_url, settings.backup_dir)
+    serve_metrics(settings)
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stopping.set())
+    receiver = source.receiver(settings.backup_dir / "receiver.log")
+    receiver.start()
+    threading.Thread(target=_keep, args=(settings, log, stopping), name="keeper", daemon=True).start()
+    try:
+        while not stopping.wait(_BEAT_SECONDS):
+            receiver.revive()
+            try:
+                moment = source.beat()
+            except psycopg.Error as error:
+                log.warning("backup-delayed", error=type(error).__name__)
+                continue
+            if moment is None:
+                log.warning("backup-delayed", error="the log is not received")
+            else:
+                metrics.backup_received_seconds.set(moment.timestamp())
+    finally:
+        receiver.stop()
+
+
+def _keep(settings: Settings, log: Log, stopping: threading.Event) -> None:
+    """Take, delete and try base backups when each is due; a failure is logged and tried again."""
+    while not stopping.is_set():
+        try:
+            source = Source(settings.backup_database_url, settings.backup_dir)
+            bases = source.timeline.bases()
+            hours = (source.moment() - bases[-1].moment).total_seconds() / 3600 if bases else None
+            if hours is None or hours >= settings.backup_interval_hours:
+                base = source.take()
+                log.info("backup-taken", path=str(base.path))
+                bases.append(base)
+                for path in source.expire(settings.backup_retention_days):
+                    log.info("backup-deleted", path=str(path))
+            metrics.backup_taken_seconds.set(bases[-1].moment.timestamp())
+            tried = _tried(settings.backup_dir)
+            if (utc_now().timestamp() - tried) / 3600 >= settings.backup_check_hours:
+                log.info("backup-restored", **verified(settings))
+            metrics.backup_restored_seconds.set(_tried(settings.backup_dir))
+        except (BackupError, psycopg.Error, OSError) as error:
+            log.error("backup-failed", error=str(error))
+        stopping.wait(_LOOK_SECONDS)
+
+
+def _tried(root: Path) -> float:
+    try:
+        return (root / "restored").stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+@backup.command("take", epilog="Example: itemindex backup take")
+@json_option
+def take(as_json: bool) -> None:
+    """Take a base backup now: a restore replays the log from the newest one before its moment."""
+    settings = Settings.from_environment()
+    base = Source(settings.backup_database_url, settings.backup_dir).take()
+    report("took {path}", as_json=as_json, path=str(base.path), moment=base.moment.isoformat())
+
+
+@backup.command("list", epilog="Example: itemindex backup list --json")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the base backups, and up to which moment each can be restored to."""
+    rows = []
+    for timeline in timelines(Settings.from_environment().backup_dir):
+        received = timeline.received()
+        for base in timeline.bases():
+            until = max(received or base.moment, base.moment)
+            rows.append({"from": base.moment.isoformat(), "to": until.isoformat(), "path": str(base.path)})
+    show(rows, as_json=as_json, title="backups")
+
+
+@backup.command("verify", epilog="Example: itemindex backup verify")
+@json_option
+def verify(as_json: bool) -> None:
+    """Try the newest backup: check its files against their manifest, restore it beside them, and read it."""
+    found = verified(Settings.from_environment())
+    report("restored data_version {data_version} of {moment}", as_json=as_json, **found)
+
+
+def verified(settings: Settings) -> dict[str, object]:
+    """Restore the newest backup into a directory that is deleted afterwards; return what it holds.
+
+    Raises BackupError. A success is written down: the age of the last one is a metric.
+    """
+    root = settings.backup_dir
+    timeline, base = choose(root, None)
+    done = subprocess.run(
+        [program("pg_verifybackup"), "--quiet", str(base.path)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(explained(done.stderr, f"{base.path} is damaged"))
+    named = conninfo_to_dict(settings.backup_database_url)
+    with tempfile.TemporaryDirectory(prefix="check-", dir=root) as name:
+        with recovered(timeline, base, Path(name) / "data", None) as sockets:
+            named.update(host=str(sockets), port="5432", password=None)
+            with psycopg.connect(make_conninfo("", **named)) as connection:
+                [(owner,)] = connection.execute(SQL.owner).fetchall()
+            with psycopg.connect(make_conninfo("", **{**named, "user": owner})) as connection:
+                [(version, count)] = connection.execute(SQL.newest).fetchall()
+    (root / "restored").touch()
+    return {"data_version": version, "data_versions": count, "moment": (timeline.received() or base.moment).isoformat()}
+
+
+@click.command(
+    "restore", epilog="Example: itemindex restore --to 2026-11-20T14:03:05Z --into /var/lib/postgresql/18/main"
+)
+@click.option("--to", type=Moment(), default=None, help="Moment in UTC; without it, the last commit that was received.")
+@click.option(
+    "--into",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="PostgreSQL's data directory; absent or empty, and its server stopped.",
+)
+@json_option
+def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
+    """Restore PostgreSQL to a moment: the newest base backup before it, and the log up to it.
+
+    Run it as the user that PostgreSQL runs as, with the service stopped. Then start PostgreSQL and the service: caches
+    notice by themselves that the data is another.
+    """
+    began = time.monotonic()
+    settings = Settings.from_environment()
+    base = restored(settings.backup_dir, into, to)
+    report(
+        "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then `itemindex backup run` anew",
+        as_json=as_json,
+        into=str(into),
+        to=to.isoformat() if to else "the last commit that was received",
+        path=str(base.path),
+        seconds=round(time.monotonic() - began, 1),
+    )

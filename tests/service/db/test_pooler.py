@@ -1,0 +1,59 @@
+"""The edge behind PgBouncer in transaction mode: each transaction may have another connection to PostgreSQL."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.settings.settings import Settings
+from tests.support.accounts import api_key
+from tests.support.client import running_edge
+from tests.support.pgbouncer import MISSING, pgbouncer
+from tests.support.reports import work
+from tests.support.shop import open_shop
+
+pytestmark = pytest.mark.skipif(bool(MISSING) and not os.environ.get("CI"), reason=MISSING or "it is installed")
+_CONNECTIONS = 3
+
+
+@pytest.fixture
+def pooled(settings: Settings, tmp_path: Path) -> Iterator[Settings]:
+    open_shop(settings, tmp_path)
+    folder = tmp_path / "pgbouncer"
+    folder.mkdir()
+    with pgbouncer(folder, settings.edge_database_url, _CONNECTIONS) as address:
+        yield replace(settings, edge_pooler_url=address, database_timeout_seconds=20.0)
+
+
+async def test_the_first_calls_of_many_callers_are_answered_over_few_connections(
+    pooled: Settings, tmp_path: Path
+) -> None:
+    keys = [api_key(pooled) for _ in range(12)]
+    async with running_edge(pooled, tmp_path) as edge:
+
+        async def called(number: int) -> list[int]:
+            key = keys[number]
+            answers = [
+                await edge.get("/index/brands", key=key),
+                await edge.get("/index/search?q=soy", key=key),
+                await edge.get("/watches", key=key),
+                await edge.get(
+                    f"/index/cohorts?brand=vita&from=2026-0{1 + number % 6}-01&to=2026-07-31",
+                    key=key,
+                    head={"Prefer": "wait=0"},
+                ),
+                await edge.get("/quota", key=key),
+            ]
+            return [answer.status for answer in answers]
+
+        found = await asyncio.gather(*(called(number) for number in range(12)))
+        assert found == [[200, 200, 200, 202, 200]] * len(keys)
+        assert edge.resources.database.answering
+        assert set(await work(pooled)) == {"succeeded"}
+        again = await edge.get("/index/cohorts?brand=vita&from=2026-01-01&to=2026-07-31", key=keys[0])
+        assert again.status == 200
+        # Notices come past the pooler: a session that listens would have no connection of its own there.
+        assert edge.resources.listener.connected
