@@ -11,6 +11,7 @@ from edge.analytics.sustainability import Sustainability
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
+from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.downloads import DownloadAllowance, FileResponder
 from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportService
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
@@ -260,6 +261,7 @@ class Services:
     reports: ReportService
     downloads: FileResponder
     signed_urls: SignedUrls
+    data_credentials: DataCredentialService
     releases: ReleaseRepository
     release_urls: UrlSigner
     exports: ExportService
@@ -309,6 +311,7 @@ def build_services(resources: Resources) -> Services:
         reports=ReportService(database, version, orders, jobs, resources.results, cursors),
         downloads=downloads,
         signed_urls=urls,
+        data_credentials=DataCredentialService(*settings.signing_secrets),
         releases=ReleaseRepository(database),
         release_urls=UrlSigner(urls, settings.base_url, settings.signed_url_seconds),
         exports=ExportService(database, version, settings.jobs_waiting_max),

@@ -1,5 +1,6 @@
 """Downloads of stored files: how they are sent, and how many bytes of them an organization may have in a UTC day."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from aiohttp import hdrs, web
@@ -77,10 +78,16 @@ class FileResponder:
         self._accel_location = x_accel_location
         self._allowance = allowance
 
-    async def respond(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+    async def respond(
+        self,
+        request: web.Request,
+        file: StoredFile,
+        organization: str | None,
+        more: Mapping[str, str] | None = None,
+    ) -> web.StreamResponse:
         """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
 
-        The bytes are counted against the organization's allowance.
+        `more` are further fields of the answer. The bytes are counted against the organization's allowance.
         Raises ResultGone where the store has lost the file or has another one in its place.
         """
         etag = stream.etag_of(file.sha256)
@@ -91,6 +98,7 @@ class FileResponder:
             "Content-Type": stream.content_type(file.media_type),
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
+            **(more or {}),
         }
         # Opened before its bytes are counted: what cannot be sent costs nothing.
         body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)

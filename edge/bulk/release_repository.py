@@ -84,6 +84,14 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def versions(self) -> list[int]:
+        """Return the data_versions that have a release."""
+        return [row["data_version"] for row in await self._database.fetch(SQL.versions)]
+
+    async def listing(self, *narrowed: Any) -> list[Any]:
+        """Return a page of the bucket's entries; the statement says what narrows them."""
+        return list(await self._database.fetch(SQL.bucket_entries, *narrowed))
+
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
         row = await self._database.fetch_row(SQL.reader, organization)

@@ -6,6 +6,7 @@ from edge import rules
 from edge.bulk.delta_sharing import Sharing
 from edge.bulk.exports import Exports
 from edge.bulk.releases import Datasets
+from edge.bulk.s3 import BUCKET, S3, error_document
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Price, Route, Rule
 from edge.jobs.handlers import RESULT_PROBLEMS
@@ -68,7 +69,28 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         Route("GET", release, datasets.manifest, rules.dataset("release", "dataset-not-found")),
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        *_s3_routes(
+            S3(
+                services.releases,
+                services.downloads,
+                services.resources.credentials,
+                services.data_credentials,
+                services.origin,
+            )
+        ),
         *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
+    )
+
+
+def _s3_routes(s3: S3) -> tuple[Route, ...]:
+    rule = Rule(name="s3", page=True, fails_as=error_document)
+    issue = Rule(name="data-credentials", accepts=KEY, rank_min=INSTITUTIONAL, key_as_bearer=True)
+    paths = ((f"/{BUCKET}", s3.bucket), (f"/{BUCKET}/", s3.bucket), (f"/{BUCKET}/{{key:.+}}", s3.object))
+    writes = ("PUT", "POST", "DELETE")
+    return (
+        Route("POST", f"{PREFIX}/org/data-credentials", s3.issue, issue),
+        *(Route("GET", path, handler, rule, documented=False) for path, handler in paths),
+        *(Route(method, path, s3.refuse, rule, documented=False) for path, _ in paths for method in writes),
     )
 
 

@@ -428,6 +428,18 @@ class SharingList(Schema):
     nextPageToken = fields.Str()  # noqa: N815
 
 
+class DataCredentials(Schema):
+    """Credentials of S3, and the bucket that they open."""
+
+    access_key_id = fields.Str(required=True)
+    secret_access_key = fields.Str(required=True)
+    session_token = fields.Str(required=True)
+    expires_at = fields.DateTime(required=True, format="iso")
+    endpoint = fields.Url(required=True, require_tld=False)
+    region = fields.Str(required=True)
+    bucket = fields.Str(required=True)
+
+
 class SharingProfile(Schema):
     """A profile file, as the protocol defines it."""
 
