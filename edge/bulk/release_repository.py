@@ -10,7 +10,7 @@ from edge.bulk.downloads import StoredFile
 from edge.http.problems import Problem
 from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
-from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
+from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, catalogue_key, key_of, schema_of
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
 
@@ -83,6 +83,14 @@ class ReleaseRepository:
             raise not_found("There is no such file in this release.")
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
+
+    async def catalogue(self) -> StoredFile:
+        """Find the DuckLake catalogue of the kept releases."""
+        row = await self._database.fetch_row(SQL.catalogue)
+        if row is None:
+            raise not_found("There is no catalogue before the first release.")
+        key = catalogue_key(row["sha256"])
+        return StoredFile(key, row["bytes"], row["sha256"], "application/vnd.duckdb", "latest.ducklake")
 
     async def versions(self) -> list[int]:
         """Return the data_versions that have a release."""

@@ -49,6 +49,10 @@ WHERE f.dataset = $1 AND f.name = $3
 -- the contract.
 SELECT rank FROM organization_rank($1);
 
+-- name: catalogue
+-- The newest catalogue of the kept releases.
+SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
+
 -- name: versions
 -- Which releases are kept, for a caller who asks for one that is not.
 SELECT DISTINCT data_version FROM releases ORDER BY data_version;

@@ -69,6 +69,12 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         Route("GET", release, datasets.manifest, rules.dataset("release", "dataset-not-found")),
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
+        Route(
+            "GET",
+            f"{PREFIX}/catalog/ducklake/latest.ducklake",
+            datasets.ducklake,
+            rules.dataset("ducklake", *rules.FILE_PROBLEMS),
+        ),
         *_s3_routes(
             S3(
                 services.releases,

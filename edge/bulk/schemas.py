@@ -431,13 +431,13 @@ class SharingList(Schema):
 class DataCredentials(Schema):
     """Credentials of S3, and the bucket that they open."""
 
-    access_key_id = fields.Str(required=True)
-    secret_access_key = fields.Str(required=True)
-    session_token = fields.Str(required=True)
-    expires_at = fields.DateTime(required=True, format="iso")
-    endpoint = fields.Url(required=True, require_tld=False)
-    region = fields.Str(required=True)
-    bucket = fields.Str(required=True)
+    access_key_id = fields.Str(required=True, metadata={"description": "Names the credentials"})
+    secret_access_key = fields.Str(required=True, metadata={"description": "Signs requests"})
+    session_token = fields.Str(required=True, metadata={"description": "Comes along with each request"})
+    expires_at = fields.DateTime(required=True, metadata={"description": "When they end; with the API key, if earlier"})
+    endpoint = fields.Url(required=True, require_tld=False, metadata={"description": "Where clients of S3 ask"})
+    region = fields.Str(required=True, metadata={"description": "Region that signatures name"})
+    bucket = fields.Str(required=True, metadata={"description": "Bucket of the releases"})
 
 
 class SharingProfile(Schema):
