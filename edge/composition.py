@@ -14,6 +14,7 @@ from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.downloads import DownloadAllowance, FileResponder
 from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportService
+from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
 from edge.events.watch_service import WatchService
@@ -262,6 +263,7 @@ class Services:
     downloads: FileResponder
     signed_urls: SignedUrls
     data_credentials: DataCredentialService
+    iceberg: IcebergMetadata
     releases: ReleaseRepository
     release_urls: UrlSigner
     exports: ExportService
@@ -292,6 +294,7 @@ def build_services(resources: Resources) -> Services:
         resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
     )
     search = ItemSearch(resources.search, resources.resolutions, version)
+    releases = ReleaseRepository(database)
     urls = SignedUrls(*settings.signing_secrets)
     return Services(
         resources=resources,
@@ -312,7 +315,8 @@ def build_services(resources: Resources) -> Services:
         downloads=downloads,
         signed_urls=urls,
         data_credentials=DataCredentialService(*settings.signing_secrets),
-        releases=ReleaseRepository(database),
+        releases=releases,
+        iceberg=IcebergMetadata(releases),
         release_urls=UrlSigner(urls, settings.base_url, settings.signed_url_seconds),
         exports=ExportService(database, version, settings.jobs_waiting_max),
         export_repository=ExportRepository(database, orders, downloads),

@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from shared.clock import Clock, utc_now
 from shared.organizations.credentials import BASE62
 
+BUCKET, REGION = "releases", "us-east-1"
 LIFETIME_SECONDS = 3600
 SKEW = timedelta(minutes=15)
 _PRESIGNED_SECONDS_MAX = 604_800

@@ -115,6 +115,16 @@ class FileResponder:
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
         return stream.sending(body, part, fields)
 
+    async def respond_made(
+        self, request: web.Request, content: bytes, fields: Mapping[str, str], organization: str
+    ) -> web.StreamResponse:
+        """Answer with bytes that were made for the request, counted as those of a file; `fields` have their ETag."""
+        whole = web.Response(body=content, headers={"Cache-Control": stream.CACHE_CONTROL, **fields})
+        answer = stream.conditional(request, whole)
+        if request.method == hdrs.METH_GET and isinstance(answer.body, bytes):
+            await self._allowance.consume(organization, len(answer.body), request[CONTEXT].charge_id)
+        return answer
+
 
 def _can_accelerate(request: web.Request, part: Slice | None) -> bool:
     """Return whether nginx would decide as this code does.

@@ -84,6 +84,10 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def kept(self, dataset: str) -> list[Release]:
+        """Return all releases of a dataset, the oldest first."""
+        return [_release(row) for row in await self._database.fetch(SQL.kept, dataset)]
+
     async def catalogue(self) -> StoredFile:
         """Find the DuckLake catalogue of the kept releases."""
         row = await self._database.fetch_row(SQL.catalogue)
@@ -107,7 +111,11 @@ class ReleaseRepository:
 
     async def _one(self, query: str, *arguments: Any) -> Release | None:
         row = await self._database.fetch_row(query, *arguments)
-        return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])}) if row is not None else None
+        return _release(row) if row is not None else None
+
+
+def _release(row: Any) -> Release:
+    return Release(**{**dict(row), "columns": msgspec.json.decode(row["columns"])})
 
 
 def dataset_of(name: str) -> Dataset:

@@ -53,6 +53,11 @@ SELECT rank FROM organization_rank($1);
 -- The newest catalogue of the kept releases.
 SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
 
+-- name: kept
+-- All releases of a dataset, the oldest first.
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at FROM releases
+WHERE dataset = $1 ORDER BY data_version;
+
 -- name: versions
 -- Which releases are kept, for a caller who asks for one that is not.
 SELECT DISTINCT data_version FROM releases ORDER BY data_version;

@@ -3,10 +3,15 @@
 from typing import TYPE_CHECKING
 
 from edge import rules
+from edge.bulk.data_credentials import BUCKET
 from edge.bulk.delta_sharing import Sharing
 from edge.bulk.exports import Exports
+from edge.bulk.iceberg import PREFIX as ICEBERG_PREFIX
+from edge.bulk.iceberg import Iceberg
+from edge.bulk.iceberg import error_document as iceberg_error
 from edge.bulk.releases import Datasets
-from edge.bulk.s3 import BUCKET, S3, error_document
+from edge.bulk.s3 import S3
+from edge.bulk.s3 import error_document as s3_error
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Price, Route, Rule
 from edge.jobs.handlers import RESULT_PROBLEMS
@@ -75,21 +80,16 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
             datasets.ducklake,
             rules.dataset("ducklake", *rules.FILE_PROBLEMS),
         ),
-        *_s3_routes(
-            S3(
-                services.releases,
-                services.downloads,
-                services.resources.credentials,
-                services.data_credentials,
-                services.origin,
-            )
-        ),
+        *_s3_routes(services),
+        *_iceberg_routes(Iceberg(services.releases, services.iceberg, services.data_credentials, services.origin)),
         *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
     )
 
 
-def _s3_routes(s3: S3) -> tuple[Route, ...]:
-    rule = Rule(name="s3", page=True, fails_as=error_document)
+def _s3_routes(services: "Services") -> tuple[Route, ...]:
+    keys, made = services.resources.credentials, services.data_credentials
+    s3 = S3(services.releases, services.downloads, keys, made, services.iceberg, services.origin)
+    rule = Rule(name="s3", page=True, fails_as=s3_error)
     issue = Rule(name="data-credentials", accepts=KEY, rank_min=INSTITUTIONAL, key_as_bearer=True)
     paths = ((f"/{BUCKET}", s3.bucket), (f"/{BUCKET}/", s3.bucket), (f"/{BUCKET}/{{key:.+}}", s3.object))
     writes = ("PUT", "POST", "DELETE")
@@ -97,6 +97,27 @@ def _s3_routes(s3: S3) -> tuple[Route, ...]:
         Route("POST", f"{PREFIX}/org/data-credentials", s3.issue, issue),
         *(Route("GET", path, handler, rule, documented=False) for path, handler in paths),
         *(Route(method, path, s3.refuse, rule, documented=False) for path, _ in paths for method in writes),
+    )
+
+
+def _iceberg_routes(iceberg: Iceberg) -> tuple[Route, ...]:
+    rule = Rule(
+        name="iceberg",
+        accepts=KEY,
+        rank_min=INSTITUTIONAL,
+        problems=("dataset-not-found",),
+        key_as_bearer=True,
+        fails_as=iceberg_error,
+    )
+    namespaces = f"{PREFIX}/{ICEBERG_PREFIX}/namespaces"
+    tables = f"{namespaces}/{{namespace}}/tables"
+    return (
+        Route("GET", f"{PREFIX}/config", iceberg.config, rule),
+        Route("GET", namespaces, iceberg.namespaces, rule),
+        Route("GET", f"{namespaces}/{{namespace}}", iceberg.namespace, rule),
+        Route("GET", tables, iceberg.tables, rule),
+        Route("GET", f"{tables}/{{table}}", iceberg.table, rule),
+        Route("GET", f"{tables}/{{table}}/credentials", iceberg.credentials, rule),
     )
 
 

@@ -17,8 +17,9 @@ from aiohttp_apispec import docs, response_schema
 
 from edge.auth.credentials import CredentialStore
 from edge.bulk import schemas
-from edge.bulk.data_credentials import DataCredentialService, SignatureRefused, SignedRequest
+from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService, SignatureRefused, SignedRequest
 from edge.bulk.downloads import FileResponder
+from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import LATEST, ReleaseRepository
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
@@ -27,8 +28,6 @@ from edge.http.stream import etag_of
 from shared.clock import rfc3339
 from shared.organizations.accounts import INSTITUTIONAL, account_of
 
-BUCKET = "releases"
-REGION = "us-east-1"
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _KEYS_MAX = 1_000
 _LISTING = {
@@ -89,12 +88,14 @@ class S3:
         downloads: FileResponder,
         credentials: CredentialStore,
         service: DataCredentialService,
+        iceberg: IcebergMetadata,
         origin: str,
     ) -> None:
         self._repository = repository
         self._downloads = downloads
         self._credentials = credentials
         self._service = service
+        self._iceberg = iceberg
         self._origin = origin
 
     @docs(
@@ -129,13 +130,17 @@ class S3:
             raise Problem("not-implemented", "An object answers GetObject and HeadObject only.")
         # Undecoded: an encoded slash or dot is a part of no key, and a key with either is not found.
         parts = request.rel_url.raw_path.removeprefix(f"/{BUCKET}/").split("/")
-        if len(parts) != 3:
+        is_metadata = len(parts) == 4 and parts[2] == "metadata"
+        if len(parts) != 3 and not is_metadata:
             raise Problem("dataset-not-found", "Keys are {dataset}/{data_version}/{file}.")
         try:
             release = await self._repository.release(parts[0], parts[1])
         except Problem as missing:
             kept = ", ".join(str(version) for version in await self._repository.versions())
             raise Problem("dataset-not-found", f"{missing.detail} Kept are the versions {kept or '(none)'}.") from None
+        if is_metadata:
+            made = await self._iceberg.file(release, parts[3])
+            return await self._downloads.respond_made(request, made.content, made.fields, organization_of(request))
         file = await self._repository.file(release.dataset, str(release.data_version), parts[2])
         modified = format_datetime(release.created_at.astimezone(UTC), usegmt=True)
         more = {"Last-Modified": modified, "x-amz-request-id": request[CONTEXT].request_id}

@@ -1,17 +1,25 @@
 """Catalogues of the kept releases: each names what the manifests name, at every version that is kept."""
 
+import datetime
+import hashlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import fastavro
+import msgspec
 import pytest
+from botocore.credentials import Credentials
 
+from edge.bulk import iceberg
 from shared.bulk.schema import DATASETS, catalogue_key
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from tests.service.releases.test_bucket import ask
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut, released_shop
@@ -136,3 +144,69 @@ def test_a_column_that_changes_its_type_is_another_column(tmp_path: Path) -> Non
         assert found.execute(mapped).fetchall() == [(1, [1, 2]), (2, [1, 3]), (3, [1, 3, 4, 5])]
         versions = "SELECT schema_version FROM ducklake_snapshot ORDER BY snapshot_id"
         assert found.execute(versions).fetchall() == [(1,), (2,), (3,)]
+
+
+# Iceberg: the catalogue that pyiceberg reads, here by the reader of Avro alone.
+TABLES = "/iceberg/namespaces/releases/tables"
+
+
+async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the_files(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    three_more(settings, tmp_path)
+    assert (await edge.get("/config?warehouse=any", key=key)).json["overrides"] == {"prefix": "iceberg"}
+    listed = (await edge.get(TABLES, key=key)).json["identifiers"]
+    assert [one["name"] for one in listed] == list(DATASETS)
+    for dataset in DATASETS:
+        loaded = (await edge.get(f"{TABLES}/{dataset}", key=key)).json
+        metadata, config = loaded["metadata"], loaded["storage-credentials"][0]["config"]
+        credentials = Credentials(
+            config["s3.access-key-id"], config["s3.secret-access-key"], config["s3.session-token"]
+        )
+
+        async def read(address: str, credentials: Credentials = credentials) -> bytes:
+            answer = await ask(edge, credentials, address.removeprefix("s3:/"))
+            assert answer.status == 200, answer.body
+            return answer.body
+
+        assert msgspec.json.decode(await read(loaded["metadata-location"])) == metadata
+        assert [one["snapshot-id"] for one in metadata["snapshots"]] == [1, 2, 3, 4]
+        for snapshot in metadata["snapshots"]:
+            named = await manifest(edge, key, dataset, snapshot["snapshot-id"])
+            found = []
+            for entry in fastavro.reader(BytesIO(await read(snapshot["manifest-list"]))):
+                content = await read(entry["manifest_path"])
+                assert (entry["manifest_length"], entry["added_rows_count"]) == (len(content), named["rows"])
+                found += [one["data_file"] for one in fastavro.reader(BytesIO(content))]
+            assert [(one["record_count"], one["file_size_in_bytes"]) for one in found] == [
+                (file["rows"], file["bytes"]) for file in named["files"]
+            ]
+            for one, file in zip(found, named["files"], strict=True):
+                assert hashlib.sha256(await read(one["file_path"])).hexdigest() == file["sha256"]
+            schema = metadata["schemas"][snapshot["schema-id"]]["fields"]
+            assert [field["name"] for field in schema] == [column["name"] for column in named["schema"]]
+        if dataset == "observations":
+            ids = {field["name"]: field["id"] for field in schema}
+            lower = {one["key"]: one["value"] for one in found[0]["lower_bounds"]}
+            first = datetime.date.fromisoformat(found[0]["file_path"].rpartition("/")[2][:7] + "-01")
+            day = datetime.date(1970, 1, 1) + datetime.timedelta(int.from_bytes(lower[ids["day"]], "little"))
+            assert (day.year, day.month) == (first.year, first.month)
+
+
+def test_no_two_columns_have_one_id() -> None:
+    for dataset in DATASETS.values():
+        names = [name for column in dataset.columns for name in (column.name, f"{column.name}.element")]
+        assert len({iceberg.field_id(name) for name in names}) == len(names)
+
+
+async def test_iceberg_refuses_in_its_own_words(edge: Edge, key: str) -> None:
+    for path, by, expected in (
+        (f"{TABLES}/none", key, (404, "NoSuchTableException")),
+        ("/iceberg/namespaces/none", key, (404, "NoSuchNamespaceException")),
+        (TABLES, None, (403, "ForbiddenException")),
+        (f"{TABLES}?other=1", key, (400, "BadRequestException")),
+    ):
+        answer = await edge.get(path, key=by, check=False)
+        assert (answer.status, answer.json["error"]["type"]) == expected, answer.body
+        assert answer.json["error"]["code"] == answer.status
+    assert (await edge.ask("HEAD", f"{TABLES}/items", key=key)).status == 200
