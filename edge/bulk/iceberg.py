@@ -25,7 +25,7 @@ from edge.bulk.release_repository import Release, ReleaseRepository, dataset_of
 from edge.http.context import CONTEXT, principal_of
 from edge.http.json import unstored_json
 from edge.http.parameters import PATH
-from edge.http.problems import Problem
+from edge.http.problems import CONTENT_TYPE, Problem
 from edge.http.stream import etag_of
 from shared.bulk.schema import DATASETS, ReleaseFile
 
@@ -352,16 +352,16 @@ _ERRORS = {
 }
 
 
-def error_document(problem: Problem, request: web.Request) -> web.Response:
-    """Write a problem as Iceberg's own error document."""
+def error_document(problem_base_url: str, problem: Problem, request: web.Request) -> web.Response:
+    """Write a problem with the member `error` that Iceberg's clients read."""
     status = problem.type.status
-    named = {"namespace": "NoSuchNamespaceException", "table": "NoSuchTableException"}
     kind = _ERRORS.get(status, "ServiceFailureException" if status >= 500 else "BadRequestException")
     if problem.type.slug == "dataset-not-found":
-        kind = named["table" if "table" in request.match_info else "namespace"]
-    document = {"error": {"message": problem.detail, "type": kind, "code": status}}
-    fields = {"Cache-Control": "no-store", **problem.fields, "X-Request-Id": request[CONTEXT].request_id}
-    return web.json_response(document, status=status, reason=problem.type.title, headers=fields)
+        kind = "NoSuchTableException" if "table" in request.match_info else "NoSuchNamespaceException"
+    problem.extra["error"] = {"message": problem.detail, "type": kind, "code": status}
+    body = problem.document(problem_base_url, request[CONTEXT].request_id)
+    fields = {"Cache-Control": "no-store", **problem.fields}
+    return web.Response(status=status, reason=problem.type.title, body=body, content_type=CONTENT_TYPE, headers=fields)
 
 
 class Iceberg:

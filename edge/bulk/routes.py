@@ -1,5 +1,6 @@
 """The routes of enterprise data access: releases, Delta Sharing, exports."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from edge import rules
@@ -81,7 +82,10 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
             rules.dataset("ducklake", *rules.FILE_PROBLEMS),
         ),
         *_s3_routes(services),
-        *_iceberg_routes(Iceberg(services.releases, services.iceberg, services.data_credentials, services.origin)),
+        *_iceberg_routes(
+            Iceberg(services.releases, services.iceberg, services.data_credentials, services.origin),
+            services.settings.problem_base_url,
+        ),
         *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
     )
 
@@ -100,14 +104,14 @@ def _s3_routes(services: "Services") -> tuple[Route, ...]:
     )
 
 
-def _iceberg_routes(iceberg: Iceberg) -> tuple[Route, ...]:
+def _iceberg_routes(iceberg: Iceberg, problem_base_url: str) -> tuple[Route, ...]:
     rule = Rule(
         name="iceberg",
         accepts=KEY,
         rank_min=INSTITUTIONAL,
         problems=("dataset-not-found",),
         key_as_bearer=True,
-        fails_as=iceberg_error,
+        fails_as=partial(iceberg_error, problem_base_url),
     )
     namespaces = f"{PREFIX}/{ICEBERG_PREFIX}/namespaces"
     tables = f"{namespaces}/{{namespace}}/tables"

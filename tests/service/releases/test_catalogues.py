@@ -206,7 +206,7 @@ async def test_iceberg_refuses_in_its_own_words(edge: Edge, key: str) -> None:
         (TABLES, None, (403, "ForbiddenException")),
         (f"{TABLES}?other=1", key, (400, "BadRequestException")),
     ):
-        answer = await edge.get(path, key=by, check=False)
+        answer = await edge.get(path, key=by)
         assert (answer.status, answer.json["error"]["type"]) == expected, answer.body
         assert answer.json["error"]["code"] == answer.status
     assert (await edge.ask("HEAD", f"{TABLES}/items", key=key)).status == 200

@@ -32,4 +32,4 @@ def test_the_example_works(buyer: Buyer, tmp_path: Path, example: str) -> None:
 
 
 def test_the_first_example_alone_works_too() -> None:
-    assert "signed_url" in BEGINNING and len(EXAMPLES) == 6
+    assert "signed_url" in BEGINNING and len(EXAMPLES) == 7
