@@ -15,6 +15,7 @@ JUDGES = (
     "typescript",
     "mcp-conformance",
     "standardwebhooks",
+    "readers",
     "gixy",
     "bandit",
     "checkov",

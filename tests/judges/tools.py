@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deploy.local import self_signed
 from deploy.local.paths import Paths
-from tests.judges import documents, protocol, reports, webhooks
+from tests.judges import documents, protocol, readers, reports, webhooks
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
 from tests.judges.programs import COMMANDS, read, run, tool
 from tests.judges.reports import PROJECT
@@ -64,6 +64,7 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "typescript": documents.typescript_client,
     "mcp-conformance": protocol.conformance,
     "standardwebhooks": webhooks.standardwebhooks,
+    "readers": readers.readers,
     "gixy": gixy,
     "bandit": bandit,
     "checkov": checkov,
