@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC
 from email.utils import format_datetime
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from aiohttp import hdrs, web
@@ -71,7 +71,7 @@ class S3Problem(Problem):
 def error_document(problem: Problem, request: web.Request) -> web.Response:
     """Write a problem as S3's own error document."""
     code = getattr(problem, "code", None) or _CODES.get(problem.type.slug, "InvalidRequest")
-    members = {"Code": code, "Message": problem.detail, "Resource": unquote(request.rel_url.raw_path)}
+    members = {"Code": code, "Message": problem.detail, "Resource": request.rel_url.raw_path}
     body = _xml("Error", (*members.items(), ("RequestId", request[CONTEXT].request_id)), namespace="")
     fields = {"Cache-Control": "no-store", **problem.fields}
     return web.Response(
@@ -168,6 +168,8 @@ class S3:
 
     async def _listed(self, query: dict[str, str]) -> bytes:
         prefix, delimiter, started = (query.get(name, "") for name in ("prefix", "delimiter", "start-after"))
+        if not f"{prefix}{delimiter}{started}".isprintable():
+            raise S3Problem("InvalidArgument", "Keys have no control characters, so a prefix or delimiter has none.")
         size, after = _size(query.get("max-keys", "")), _token(query.get("continuation-token", ""))
         dataset, _, rest = prefix.partition("/")
         version, number = rest.partition("/")[0], None
@@ -213,9 +215,12 @@ def _encoded(entry: str) -> str:
 
 def _token(text: str) -> str:
     try:
-        return base64.b64decode(text.encode(), altchars=b"-_", validate=True).decode()
+        entry = base64.b64decode(text.encode(), altchars=b"-_", validate=True).decode()
     except (ValueError, binascii.Error):
-        raise S3Problem("InvalidArgument", "The continuation token is not one of ours.") from None
+        entry = "\0"
+    if not entry.isprintable():
+        raise S3Problem("InvalidArgument", "The continuation token is not one of ours.")
+    return entry
 
 
 def _answer(body: bytes) -> web.Response:
