@@ -139,22 +139,23 @@ def write_ducklake(path: Path, releases: list[KeptRelease], files: list[KeptFile
     import duckdb  # loaded only where a catalogue is made
 
     tables = _tables(releases, files)
-    with duckdb.connect() as database:
-        # The oldest format, which every version of DuckDB that knows DuckLake can read.
-        database.execute(f"ATTACH '{path}' AS catalogue (STORAGE_VERSION 'v1.0.0')")
-        database.execute("USE catalogue")
-        for name, columns in re.findall(r"^(\w+): (.*(?:\n    .*)*)", _DUCKLAKE, re.MULTILINE):
-            database.execute(f"CREATE TABLE ducklake_{name} ({columns})")
-        metadata = {"version": "1.0", "created_by": "Item Index", "data_path": data_path, "encrypted": "false"}
-        tables["metadata"] = [(name, value, None, None) for name, value in metadata.items()]
-        for name, rows in tables.items():
-            if rows:
-                columns = [pa.array(column) for column in zip(*rows, strict=True)]
-                database.from_arrow(pa.table(columns, [str(n) for n in range(len(columns))])).insert_into(
-                    f"ducklake_{name}"
-                )
-        database.execute("USE memory")
-        database.execute("DETACH catalogue")
+    metadata = {"version": "1.0", "created_by": "Item Index", "data_path": data_path, "encrypted": "false"}
+    tables["metadata"] = [(name, value, None, None) for name, value in metadata.items()]
+    try:
+        with duckdb.connect(config={"threads": 1}) as database:
+            # The oldest format, which every version of DuckDB that knows DuckLake can read.
+            database.execute(f"ATTACH '{path}' AS catalogue (STORAGE_VERSION 'v1.0.0')")
+            database.execute("USE catalogue")
+            for name, columns in re.findall(r"^(\w+): (.*(?:\n    .*)*)", _DUCKLAKE, re.MULTILINE):
+                database.execute(f"CREATE TABLE ducklake_{name} ({columns})")
+                if tables.get(name):
+                    arrays = [pa.array(column) for column in zip(*tables[name], strict=True)]
+                    rows = pa.table(arrays, [str(number) for number in range(len(arrays))])
+                    database.from_arrow(rows).insert_into(f"ducklake_{name}")
+            database.execute("USE memory")
+            database.execute("DETACH catalogue")
+    except duckdb.IOException as error:
+        raise OSError(f"the catalogue cannot be written: {error}") from error  # a full disk: the next sweep tries again
 
 
 def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, list[tuple[Any, ...]]]:
