@@ -106,6 +106,8 @@ class CredentialStore:
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
         self._cache = CredentialCache()
+        # Apart from the credentials: the id of a key is no secret, and nobody who sends it may be taken for its holder.
+        self._by_key_id = CredentialCache()
         self._loads: dict[bytes, asyncio.Task[Principal | None]] = {}
         self._invalidations = 0
 
@@ -150,20 +152,21 @@ class CredentialStore:
 
         The caller has verified the derived credential. It ends with its key, by the same notice.
         """
-        digest = self._cache.digest(f"key:{key_id}")
-        entry = self._cache.find(digest)
+        digest = self._by_key_id.digest(key_id)
+        entry = self._by_key_id.find(digest)
         if entry is not None:
             return entry[1]
         invalidations = self._invalidations
         row = await self._database.fetch_row(SQL.api_key, key_id)
         principal = None if row is None else await self._principal("api-key", key_id, row)
         if invalidations == self._invalidations:
-            self._cache.remember(digest, principal)
+            self._by_key_id.remember(digest, principal)
         return principal
 
     def invalidate(self) -> None:
         """Invalidate everything, plans included: the accounts' tables have changed."""
         self._log.info("accounts-changed", remembered=len(self._cache))
+        self._by_key_id.clear()
         self._cache.clear()
         self._loads.clear()
         self._invalidations += 1

@@ -279,6 +279,13 @@ FAULTS = (
         "tests/service/releases/test_bucket.py::test_credentials_end_with_their_key",
     ),
     fault(
+        "the id of a key opens what the key opens",
+        "edge/auth/credentials.py",
+        "self._by_key_id = CredentialCache()",
+        "self._by_key_id = self._cache",
+        "tests/service/releases/test_bucket.py::test_the_id_of_a_key_is_no_credential",
+    ),
+    fault(
         "bytes of the bucket are not counted",
         "edge/bulk/s3.py",
         "respond(request, file, organization_of(request), more)",

@@ -218,6 +218,15 @@ async def test_unsigned_changed_and_foreign_requests_are_refused(edge: Edge, key
     assert code(await ask(edge, other, target)) == "SignatureDoesNotMatch"
 
 
+async def test_the_id_of_a_key_is_no_credential(edge: Edge, key: str) -> None:
+    """Whoever has used the bucket left their key's id in memory; the id is in logs and lists."""
+    credentials = await credentials_of(edge, key)
+    assert (await ask(edge, credentials, "/releases?location=")).status == 200
+    for text in (key[10:20], f"key:{key[10:20]}"):
+        for path in ("/index/datasets", "/index/lookup/IID-00000-00000-00000"):
+            assert (await edge.get(path, key=text)).status == 401
+
+
 async def test_credentials_end_with_their_key(edge: Edge, settings: Settings, key: str) -> None:
     """By the notice that ends the key itself: no entry of an earlier request outlives it."""
     credentials, target = await credentials_of(edge, key), "/releases/items/1/0000.parquet"
