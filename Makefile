@@ -61,7 +61,7 @@ hostile: $(VENV)/.test ## Try the service from its own OpenAPI document, 20,000 
 load: $(VENV)/.test ## Let a mix of calls arrive faster and faster; writes build/load.html (ARGS=scenario.toml)
 	@$(BIN)/python -m tests.perf.load $(ARGS)
 
-judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.node ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
+judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.readers $(JUDGES)/.node ## Let other checkers read document, front, code, manifests and files (ARGS=--strict)
 	@$(BIN)/python -m tests.judges.run $(ARGS)
 
 lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
@@ -101,6 +101,12 @@ $(JUDGES)/.tools: requirements-judge.lock $(VENV)/bin/python
 	@echo "Installing the judges from requirements-judge.lock …"
 	@$(BIN)/python -m venv $(JUDGES)
 	@$(JUDGES)/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-judge.lock
+	@touch $@
+
+$(JUDGES)/.readers: requirements-readers.lock $(JUDGES)/.tools
+	@echo "Installing the tools that read releases from requirements-readers.lock …"
+	@$(BIN)/python -m venv $(JUDGES)/readers
+	@$(JUDGES)/readers/bin/python -m pip install --disable-pip-version-check -q --require-hashes -r requirements-readers.lock
 	@touch $@
 
 # Without npm nothing is touched, so that a later run tries again; until then the run says that it is missing.

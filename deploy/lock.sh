@@ -12,4 +12,5 @@ compile requirements-bench.lock --extra local --extra test --extra bench deploy/
 compile deploy/docker/requirements.lock --extra front deploy/build-tools.in -c requirements.lock
 # The tools of `make judge` pin packages that the service needs in other versions: they have an environment of their own.
 lock requirements-judge.lock tests/judges/tools.in
+lock requirements-readers.lock tests/judges/readers.in
 (cd tests/judges/node && { ! command -v npm >/dev/null || npm install -s --package-lock-only --omit-lockfile-registry-resolved; })

@@ -11,8 +11,10 @@ from edge.analytics.sustainability import Sustainability
 from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
+from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.downloads import DownloadAllowance, FileResponder
 from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportService
+from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
 from edge.events.watch_service import WatchService
@@ -261,6 +263,8 @@ class Services:
     reports: ReportService
     downloads: FileResponder
     signed_urls: SignedUrls
+    data_credentials: DataCredentialService
+    iceberg: IcebergMetadata
     releases: ReleaseRepository
     release_urls: UrlSigner
     exports: ExportService
@@ -291,6 +295,7 @@ def build_services(resources: Resources) -> Services:
         resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
     )
     search = ItemSearch(resources.search, resources.resolutions, version)
+    releases = ReleaseRepository(database)
     urls = SignedUrls(*settings.signing_secrets)
     return Services(
         resources=resources,
@@ -310,7 +315,9 @@ def build_services(resources: Resources) -> Services:
         reports=ReportService(database, version, orders, jobs, resources.results, cursors),
         downloads=downloads,
         signed_urls=urls,
-        releases=ReleaseRepository(database),
+        data_credentials=DataCredentialService(*settings.signing_secrets),
+        releases=releases,
+        iceberg=IcebergMetadata(releases),
         release_urls=UrlSigner(urls, settings.base_url, settings.signed_url_seconds),
         exports=ExportService(database, version, settings.jobs_waiting_max),
         export_repository=ExportRepository(database, orders, downloads),

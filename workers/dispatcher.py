@@ -325,7 +325,7 @@ class Dispatcher:
             if now >= self._next_expiry:
                 self._next_expiry = now + _RELEASE_EXPIRY_SECONDS
                 delete_old_loads(connection, self._settings, self._log)
-                expire(connection, objects, self._log)
+                expire(connection, objects, self._log, self._settings.base_url)
         except (StoreUnavailable, OSError):
             metrics.store_errors.labels("results").inc()
 

@@ -62,7 +62,7 @@ def expire_(data_dir: Path, as_json: bool) -> None:
     """Remove expired releases, and delete files that no release names, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
-        deleted = expire(connection, open_object_store(chosen), Log("ctl"))
+        deleted = expire(connection, open_object_store(chosen), Log("ctl"), chosen.base_url)
     report("files deleted: {deleted}", as_json=as_json, deleted=deleted)
 
 

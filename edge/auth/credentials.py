@@ -8,6 +8,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 from edge.storage.database import Database, Scope
 from shared.db.queries import beside
@@ -105,6 +106,8 @@ class CredentialStore:
         self._plans: dict[str, Plan] = {}
         self._anonymous: Principal | None = None
         self._cache = CredentialCache()
+        # Apart from the credentials: the id of a key is no secret, and nobody who sends it may be taken for its holder.
+        self._by_key_id = CredentialCache()
         self._loads: dict[bytes, asyncio.Task[Principal | None]] = {}
         self._invalidations = 0
 
@@ -144,9 +147,26 @@ class CredentialStore:
             metrics.coalesced_reads.labels("credential").inc()
         return await asyncio.shield(load)
 
+    async def of_key(self, key_id: str) -> Principal | None:
+        """Return the principal of an API key by its id, for credentials that were made from it; None once it has ended.
+
+        The caller has verified the derived credential. It ends with its key, by the same notice.
+        """
+        digest = self._by_key_id.digest(key_id)
+        entry = self._by_key_id.find(digest)
+        if entry is not None:
+            return entry[1]
+        invalidations = self._invalidations
+        row = await self._database.fetch_row(SQL.api_key, key_id)
+        principal = None if row is None else await self._principal("api-key", key_id, row)
+        if invalidations == self._invalidations:
+            self._by_key_id.remember(digest, principal)
+        return principal
+
     def invalidate(self) -> None:
         """Invalidate everything, plans included: the accounts' tables have changed."""
         self._log.info("accounts-changed", remembered=len(self._cache))
+        self._by_key_id.clear()
         self._cache.clear()
         self._loads.clear()
         self._invalidations += 1
@@ -212,7 +232,10 @@ class CredentialStore:
             return None
         if not same[0]:
             await self._rehash(form.credential_id, stored, computed[0])
+        return await self._principal(kind, form.credential_id, row)
+
+    async def _principal(self, kind: CredentialKind, credential_id: str, row: Any) -> Principal:
         plan = await self.plan(row["plan"])
         if kind == "public-token":
-            return Principal(kind, form.credential_id, plan)
-        return Principal(kind, form.credential_id, plan, row["organization_id"], row["organization_name"])
+            return Principal(kind, credential_id, plan)
+        return Principal(kind, credential_id, plan, row["organization_id"], row["organization_name"])

@@ -1,5 +1,6 @@
 """Downloads of stored files: how they are sent, and how many bytes of them an organization may have in a UTC day."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from aiohttp import hdrs, web
@@ -77,10 +78,16 @@ class FileResponder:
         self._accel_location = x_accel_location
         self._allowance = allowance
 
-    async def respond(self, request: web.Request, file: StoredFile, organization: str | None) -> web.StreamResponse:
+    async def respond(
+        self,
+        request: web.Request,
+        file: StoredFile,
+        organization: str | None,
+        more: Mapping[str, str] | None = None,
+    ) -> web.StreamResponse:
         """Answer 200, 206 or 304 with ETag, Repr-Digest and Content-Length; raises the problems 412, 416 and 429.
 
-        The bytes are counted against the organization's allowance.
+        `more` are further fields of the answer. The bytes are counted against the organization's allowance.
         Raises ResultGone where the store has lost the file or has another one in its place.
         """
         etag = stream.etag_of(file.sha256)
@@ -91,6 +98,7 @@ class FileResponder:
             "Content-Type": stream.content_type(file.media_type),
             "Repr-Digest": stream.repr_digest(file.sha256),
             "Content-Disposition": f'attachment; filename="{file.filename}"',
+            **(more or {}),
         }
         # Opened before its bytes are counted: what cannot be sent costs nothing.
         body = ResultBody(await opened(self._store, file.key, file.bytes), file.bytes, b"", etag)
@@ -106,6 +114,16 @@ class FileResponder:
             there = {"ETag": etag, "Cache-Control": stream.CACHE_CONTROL}
             return web.Response(headers={**there, **fields, "X-Accel-Redirect": self._accel_location + file.key})
         return stream.sending(body, part, fields)
+
+    async def respond_made(
+        self, request: web.Request, content: bytes, fields: Mapping[str, str], organization: str
+    ) -> web.StreamResponse:
+        """Answer with bytes that were made for the request, counted as those of a file; `fields` have their ETag."""
+        whole = web.Response(body=content, headers={"Cache-Control": stream.CACHE_CONTROL, **fields})
+        answer = stream.conditional(request, whole)
+        if request.method == hdrs.METH_GET and isinstance(answer.body, bytes):
+            await self._allowance.consume(organization, len(answer.body), request[CONTEXT].charge_id)
+        return answer
 
 
 def _can_accelerate(request: web.Request, part: Slice | None) -> bool:

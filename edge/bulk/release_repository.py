@@ -12,7 +12,7 @@ from edge.http.problems import Problem
 from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
-from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, key_of, schema_of
+from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, catalogue_key, key_of, schema_of
 from shared.bulk.signing import FILE_MEMBERS, public_jwk
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import beside
@@ -98,6 +98,26 @@ class ReleaseRepository:
         """Return the public keys that have signed releases, the newest first."""
         return [public_jwk(row["key_id"], row["public_key"]) for row in await self._database.fetch(SQL.keys)]
 
+    async def kept(self, dataset: str) -> list[Release]:
+        """Return all releases of a dataset, the oldest first."""
+        return [_release(row) for row in await self._database.fetch(SQL.kept, dataset)]
+
+    async def catalogue(self) -> StoredFile:
+        """Find the DuckLake catalogue of the kept releases."""
+        row = await self._database.fetch_row(SQL.catalogue)
+        if row is None:
+            raise not_found("There is no catalogue before the first release.")
+        key = catalogue_key(row["sha256"])
+        return StoredFile(key, row["bytes"], row["sha256"], "application/vnd.duckdb", "latest.ducklake")
+
+    async def versions(self) -> list[int]:
+        """Return the data_versions that have a release."""
+        return [row["data_version"] for row in await self._database.fetch(SQL.versions)]
+
+    async def listing(self, *narrowed: Any) -> list[Any]:
+        """Return a page of the bucket's entries; the statement says what narrows them."""
+        return list(await self._database.fetch(SQL.bucket_entries, *narrowed))
+
     async def rank_of(self, organization: str) -> int:
         """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
         row = await self._database.fetch_row(SQL.reader, organization)
@@ -105,11 +125,13 @@ class ReleaseRepository:
 
     async def _one(self, query: str, *arguments: Any) -> Release | None:
         row = await self._database.fetch_row(query, *arguments)
-        if row is None:
-            return None
-        texts = {name: row[name] for name in ("columns", "signature", "profile")}
-        decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
-        return Release(**{**dict(row), **decoded})
+        return _release(row) if row is not None else None
+
+
+def _release(row: Any) -> Release:
+    texts = {name: row[name] for name in ("columns", "signature", "profile")}
+    decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
+    return Release(**{**dict(row), **decoded})
 
 
 def dataset_of(name: str) -> Dataset:

@@ -162,6 +162,18 @@ class Datasets:
         return await self._downloads.respond(request, file, organization_of(request))
 
     @docs(
+        operationId="getDuckLake",
+        summary="Catalogue of all kept releases for DuckLake",
+        description="`ATTACH 'ducklake:…'` reads every table, and `AT (VERSION => data_version)` every kept release.",
+        produces=["application/vnd.duckdb"],
+        responses=_PARTS,
+        tags=["datasets"],
+    )
+    async def ducklake(self, request: web.Request) -> web.StreamResponse:
+        """Send the newest catalogue."""
+        return await self._downloads.respond(request, await self._repository.catalogue(), organization_of(request))
+
+    @docs(
         operationId="getSignedFile",
         summary="Fetch a file by its signed address",
         produces=[MEDIA_TYPE],

@@ -57,3 +57,34 @@ SELECT key_id, public_key FROM release_keys ORDER BY first_used_at DESC, key_id;
 -- Whether the organization that a link was made for may still read, asked when the link is used: a link must not outlive
 -- the contract.
 SELECT rank FROM organization_rank($1);
+
+-- name: catalogue
+-- The newest catalogue of the kept releases.
+SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
+
+-- name: kept
+-- All releases of a dataset, the oldest first.
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text, profile::text FROM releases
+WHERE dataset = $1 ORDER BY data_version;
+
+-- name: versions
+-- Which releases are kept, for a caller who asks for one that is not.
+SELECT DISTINCT data_version FROM releases ORDER BY data_version;
+
+-- name: bucket_entries
+-- One page of the bucket's keys that begin with $1, in their order. With a delimiter $2, keys that have it behind the
+-- prefix are one entry. $3: only keys after it; $4: only entries after it. $6 and $7 narrow what is read where the prefix
+-- names a dataset and its newest release, whose keys then have `latest` in place of its number.
+WITH keys AS (
+    SELECT f.dataset || '/' || CASE WHEN $7::bigint IS NULL THEN f.data_version::text ELSE 'latest' END || '/' || f.name
+               COLLATE "C" AS key, f.sha256, f.bytes, r.created_at
+    FROM release_files f JOIN releases r USING (dataset, data_version)
+    WHERE starts_with(f.dataset, $6) AND ($7::bigint IS NULL OR (f.dataset, f.data_version) = ($6, $7))
+), entries AS (
+    SELECT strpos(substr(key, length($1::text) + 1), $2::text) AS at, key, sha256, bytes, created_at FROM keys
+    WHERE starts_with(key, $1) AND key > $3::text COLLATE "C"
+)
+SELECT entry, folder, min(sha256) AS sha256, min(bytes) AS bytes, min(created_at) AS created_at FROM (
+    SELECT CASE WHEN $2 <> '' AND at > 0 THEN left(key, length($1) + at + length($2) - 1) ELSE key END COLLATE "C" AS entry,
+           $2 <> '' AND at > 0 AS folder, sha256, bytes, created_at FROM entries) e
+WHERE entry > $4::text COLLATE "C" GROUP BY entry, folder ORDER BY entry LIMIT $5;

@@ -1,12 +1,19 @@
 """The routes of enterprise data access: releases, Delta Sharing, exports."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from edge import rules
+from edge.bulk.data_credentials import BUCKET
 from edge.bulk.delta_sharing import Sharing
 from edge.bulk.exports import Exports
+from edge.bulk.iceberg import PREFIX as ICEBERG_PREFIX
+from edge.bulk.iceberg import Iceberg
+from edge.bulk.iceberg import error_document as iceberg_error
 from edge.bulk.release_repository import KEYS_PATH
 from edge.bulk.releases import Datasets
+from edge.bulk.s3 import S3
+from edge.bulk.s3 import error_document as s3_error
 from edge.http.routing import API_PATH as PREFIX
 from edge.http.routing import KEY, Price, Route, Rule
 from edge.jobs.handlers import RESULT_PROBLEMS
@@ -77,7 +84,53 @@ def dataset_routes(services: "Services") -> tuple[Route, ...]:
         Route("GET", f"{release}/files/{{file}}", datasets.file, rules.dataset("release-file", *rules.FILE_PROBLEMS)),
         Route("GET", f"{release}/signed/{{file}}", datasets.signed, signed),
         Route("GET", KEYS_PATH, datasets.keys, Rule(name="docs"), documented=False),
+        Route(
+            "GET",
+            f"{PREFIX}/catalog/ducklake/latest.ducklake",
+            datasets.ducklake,
+            rules.dataset("ducklake", *rules.FILE_PROBLEMS),
+        ),
+        *_s3_routes(services),
+        *_iceberg_routes(
+            Iceberg(services.releases, services.iceberg, services.data_credentials, services.origin),
+            services.settings.problem_base_url,
+        ),
         *_sharing_routes(Sharing(services.releases, services.release_urls, services.settings.base_url)),
+    )
+
+
+def _s3_routes(services: "Services") -> tuple[Route, ...]:
+    keys, made = services.resources.credentials, services.data_credentials
+    s3 = S3(services.releases, services.downloads, keys, made, services.iceberg, services.origin)
+    rule = Rule(name="s3", page=True, fails_as=s3_error)
+    issue = Rule(name="data-credentials", accepts=KEY, rank_min=INSTITUTIONAL, key_as_bearer=True)
+    paths = ((f"/{BUCKET}", s3.bucket), (f"/{BUCKET}/", s3.bucket), (f"/{BUCKET}/{{key:.+}}", s3.object))
+    writes = ("PUT", "POST", "DELETE")
+    return (
+        Route("POST", f"{PREFIX}/org/data-credentials", s3.issue, issue),
+        *(Route("GET", path, handler, rule, documented=False) for path, handler in paths),
+        *(Route(method, path, s3.refuse, rule, documented=False) for path, _ in paths for method in writes),
+    )
+
+
+def _iceberg_routes(iceberg: Iceberg, problem_base_url: str) -> tuple[Route, ...]:
+    rule = Rule(
+        name="iceberg",
+        accepts=KEY,
+        rank_min=INSTITUTIONAL,
+        problems=("dataset-not-found",),
+        key_as_bearer=True,
+        fails_as=partial(iceberg_error, problem_base_url),
+    )
+    namespaces = f"{PREFIX}/{ICEBERG_PREFIX}/namespaces"
+    tables = f"{namespaces}/{{namespace}}/tables"
+    return (
+        Route("GET", f"{PREFIX}/config", iceberg.config, rule),
+        Route("GET", namespaces, iceberg.namespaces, rule),
+        Route("GET", f"{namespaces}/{{namespace}}", iceberg.namespace, rule),
+        Route("GET", tables, iceberg.tables, rule),
+        Route("GET", f"{tables}/{{table}}", iceberg.table, rule),
+        Route("GET", f"{tables}/{{table}}/credentials", iceberg.credentials, rule),
     )
 
 

@@ -480,6 +480,50 @@ class SharingList(Schema):
     nextPageToken = fields.Str()  # noqa: N815
 
 
+class DataCredentials(Schema):
+    """Credentials of S3, and the bucket that they open."""
+
+    access_key_id = fields.Str(required=True, metadata={"description": "Names the credentials"})
+    secret_access_key = fields.Str(required=True, metadata={"description": "Signs requests"})
+    session_token = fields.Str(required=True, metadata={"description": "Comes along with each request"})
+    expires_at = fields.DateTime(required=True, metadata={"description": "When they end; with the API key, if earlier"})
+    endpoint = fields.Url(required=True, require_tld=False, metadata={"description": "Where clients of S3 ask"})
+    region = fields.Str(required=True, metadata={"description": "Region that signatures name"})
+    bucket = fields.Str(required=True, metadata={"description": "Bucket of the releases"})
+
+
+class IcebergConfigQuery(Schema):
+    """Query of the configuration."""
+
+    warehouse = fields.Str(metadata={"description": "Any name: there is one warehouse"})
+
+
+class IcebergPage(Schema):
+    """Query of lists, which are short: one page has them all."""
+
+    parent = fields.Str(metadata={"description": "A namespace; none has others below it"})
+    pageToken = fields.Str(metadata={"description": "Not used"})  # noqa: N815
+    pageSize = fields.Int(metadata={"description": "Not used"})  # noqa: N815
+
+
+class IcebergNamespacePath(Schema):
+    """A namespace of the catalogue."""
+
+    namespace = fields.Str(required=True, metadata={"description": "`releases`"})
+
+
+class IcebergTablePath(IcebergNamespacePath):
+    """A table of the catalogue."""
+
+    table = fields.Str(required=True, metadata={"description": "A dataset"})
+
+
+class IcebergTableQuery(Schema):
+    """Query of a table."""
+
+    snapshots = fields.Str(metadata={"description": "`all` or `refs`; all of them come"})
+
+
 class SharingProfile(Schema):
     """A profile file, as the protocol defines it."""
 

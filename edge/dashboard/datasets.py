@@ -1,6 +1,8 @@
-"""Pages of the releases: datasets with size and schema, their files, and the profile file of Delta Sharing."""
+"""Pages of the releases: datasets with size and schema, their files, and how each tool reads them."""
 
 import hmac
+import tomllib
+from pathlib import Path
 
 from aiohttp import web
 
@@ -10,11 +12,19 @@ from edge.bulk.downloads import FileResponder
 from edge.bulk.release_repository import LATEST, ReleaseRepository, dataset_of
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
+from edge.http.routing import API_PATH
 from shared.bulk.schema import DATASETS
 from shared.organizations.accounts import INSTITUTIONAL
 
 _LISTED = 50
 _KEY_CHARACTERS_MAX = 200
+_CONNECTIONS = Path(__file__).with_name("connections.toml").read_text(encoding="utf-8")
+
+
+def connections(base_url: str) -> list[dict[str, str]]:
+    """Return each tool's title, sentence and lines, with the addresses of this service in them."""
+    text = _CONNECTIONS.replace("@BASE@", base_url).replace("@ORIGIN@", base_url.removesuffix(API_PATH))
+    return [{**tool, "code": tool["code"].strip()} for tool in tomllib.loads(text).values()]
 
 
 class DatasetPages:
@@ -43,6 +53,19 @@ class DatasetPages:
             visitor,
             datasets=DATASETS,
             newest=await self._repository.newest(),
+            allowed=plan.rank >= INSTITUTIONAL,
+        )
+
+    async def connect(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The lines with which each tool reads the releases."""
+        plan = await self._billing.plan(visitor)
+        return render(
+            request,
+            "connect.html",
+            visitor,
+            tools=connections(self._base_url),
+            base_url=self._base_url,
+            origin=self._base_url.removesuffix(API_PATH),
             allowed=plan.rank >= INSTITUTIONAL,
         )
 

@@ -138,6 +138,7 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
     return (
         _get("/datasets", guard.page(datasets.list)),
         _post("/datasets/profile", guard.form(datasets.profile)),
+        _get("/connect", guard.page(datasets.connect)),
         _get("/datasets/{name}", guard.page(datasets.one)),
         _get("/datasets/{name}/{release}/{file}", guard.page(datasets.file)),
         _get("/exports", guard.page(exports.list)),

@@ -74,6 +74,7 @@ _TAGS = {
     "events": "Events, in the order in which they happened.",
     "webhooks": "Events sent to addresses of your own.",
     "watches": "Conditions on prices that each load of data evaluates.",
+    "iceberg": "The same datasets as tables of an Iceberg catalogue.",
     "delta-sharing": "The same datasets by the Delta Sharing protocol.",
     "jobs": "Ordered work: state, events, result.",
     "account": "The caller's account: plan, limits, remaining calls.",

@@ -207,6 +207,8 @@ class ProblemDetails:
             except (ItemIndexError, Problem, web.HTTPException) as error:
                 known = problem_of(error)
                 problem = known or self._unexpected(error, context)
+                if rule_of(request).fails_as is not None:
+                    return self._translated(request, problem, context)
                 for_person = isinstance(error, web.HTTPNotFound) or rule_of(request).page
                 return (
                     self._page(problem, context)
@@ -214,9 +216,18 @@ class ProblemDetails:
                     else self.answer(problem, context)
                 )
             except Exception as error:  # noqa: BLE001 - the last line of defence: the caller always gets a document
-                return self.answer(self._unexpected(error, context), context)
+                problem = self._unexpected(error, context)
+                if rule_of(request).fails_as is not None:
+                    return self._translated(request, problem, context)
+                return self.answer(problem, context)
 
         return problems
+
+    def _translated(self, request: web.Request, problem: Problem, context: Context) -> web.Response:
+        context.problem_slug = problem.type.slug
+        translate = rule_of(request).fails_as
+        assert translate is not None
+        return translate(problem, request)
 
     def _page(self, problem: Problem, context: Context) -> web.Response:
         """Make the answer to a person whose browser followed a wrong link, or sent a form that no page has read."""

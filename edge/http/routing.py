@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from aiohttp import hdrs, web
 
@@ -55,6 +56,7 @@ class Rule:
     `problems` are the slugs that this route may answer beyond those that every route of its kind may; a `page` reads
     its own query and form and fails as a page; `per_person` calls count against the limits of the person who signs in;
     with `key_as_bearer` an API key may come as a bearer token, for clients of a protocol that knows nothing else;
+    `fails_as` writes a problem in the form of another protocol, whose clients read no problem document;
     `offers` are the media types of which `Accept` must take one, empty where the handler decides or always answers.
     """
 
@@ -69,6 +71,7 @@ class Rule:
     key_as_bearer: bool = False
     per_person: bool = False
     price: Price | None = None
+    fails_as: Callable[[Any, web.Request], web.Response] | None = None
 
     @property
     def is_charged(self) -> bool:

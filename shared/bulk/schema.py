@@ -157,6 +157,11 @@ def key_of(sha256: str) -> str:
     return f"{PREFIX}{sha256}.parquet"
 
 
+def catalogue_key(sha256: str) -> str:
+    """Return the key of a catalogue of releases in the object store."""
+    return f"catalogues/{sha256}.ducklake"
+
+
 def sha256_of(key: str) -> str:
     """Return the digest that a key is made of."""
     return key.removeprefix(PREFIX).removesuffix(".parquet")

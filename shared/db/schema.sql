@@ -1450,6 +1450,25 @@ CREATE TABLE public.rejects (
 
 COMMENT ON COLUMN public.rejects.value IS 'the text as the file has it, cut to a bounded length';
 
+CREATE TABLE public.release_catalogues (
+    id bigint NOT NULL,
+    sha256 text NOT NULL,
+    bytes bigint NOT NULL,
+    releases text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT release_catalogues_bytes_check CHECK ((bytes > 0)),
+    CONSTRAINT release_catalogues_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE public.release_catalogues ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.release_catalogues_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.release_files (
     dataset text NOT NULL,
     data_version bigint NOT NULL,
@@ -1849,6 +1868,9 @@ ALTER TABLE ONLY public.plans
 
 ALTER TABLE ONLY public.public_tokens
     ADD CONSTRAINT public_tokens_pkey PRIMARY KEY (token_id);
+
+ALTER TABLE ONLY public.release_catalogues
+    ADD CONSTRAINT release_catalogues_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.release_files
     ADD CONSTRAINT release_files_dataset_data_version_name_key UNIQUE (dataset, data_version, name);
@@ -2707,6 +2729,9 @@ GRANT SELECT ON TABLE public.rates_in_force TO itemindex_worker;
 GRANT SELECT ON TABLE public.rates_in_force TO itemindex_analytics;
 
 GRANT SELECT,DELETE ON TABLE public.rejects TO itemindex_worker;
+
+GRANT SELECT ON TABLE public.release_catalogues TO itemindex_edge;
+GRANT SELECT,INSERT,DELETE ON TABLE public.release_catalogues TO itemindex_worker;
 
 GRANT SELECT ON TABLE public.release_files TO itemindex_edge;
 GRANT SELECT,INSERT,DELETE ON TABLE public.release_files TO itemindex_worker;

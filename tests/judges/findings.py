@@ -17,6 +17,7 @@ JUDGES = (
     "daft",
     "mcp-conformance",
     "standardwebhooks",
+    "readers",
     "gixy",
     "bandit",
     "checkov",

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from deploy.local import self_signed
 from deploy.local.paths import Paths
 from shared.bulk.schema import DATASETS, arrow_schema
-from tests.judges import documents, protocol, reports, webhooks
+from tests.judges import documents, protocol, readers, reports, webhooks
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
 from tests.judges.programs import COMMANDS, read, run, tool
 from tests.judges.reports import PROJECT
@@ -95,6 +95,7 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "daft": daft,
     "mcp-conformance": protocol.conformance,
     "standardwebhooks": webhooks.standardwebhooks,
+    "readers": readers.readers,
     "gixy": gixy,
     "bandit": bandit,
     "checkov": checkov,

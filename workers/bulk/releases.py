@@ -22,6 +22,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from workers.bulk import catalogue
 from workers.bulk.sources.release import month_slices, read_months, read_names, table_batches
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
@@ -66,8 +67,13 @@ def order_due(settings: Settings, connection: Connection) -> str | None:
     return order(connection, row[0]) if row is not None else None
 
 
-def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds: float = _ORPHAN_SECONDS) -> int:
-    """Delete releases whose time is over, and files that no release names; return how many files."""
+def expire(
+    connection: Connection, store: ResultStore, log: Log, base_url: str = "", orphan_seconds: float = _ORPHAN_SECONDS
+) -> int:
+    """Delete releases whose time is over, and files that no release names; return how many files.
+
+    With the API's address, the catalogue of what is kept follows.
+    """
     with exclusive(connection) as held:
         if not held:
             return 0  # a release is being built: its manifest does not name its files yet
@@ -82,6 +88,8 @@ def expire(connection: Connection, store: ResultStore, log: Log, orphan_seconds:
                 deleted += 1
         if expired or deleted:
             log.info("releases-swept", expired=len(expired), deleted=deleted)
+        if base_url:
+            catalogue.refresh(connection, store, base_url)
         return deleted
 
 
@@ -225,3 +233,4 @@ def _publish(
                 named = (file.name, file.sha256, file.rows, file.bytes, file.min_key, file.max_key)
                 statistics = Jsonb(msgspec.to_builtins(file.statistics))
                 connection.execute(SQL.publish_file, (name, version, position, *named, statistics))
+    catalogue.refresh(connection, context.services.objects, settings.base_url)

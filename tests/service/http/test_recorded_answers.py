@@ -585,6 +585,41 @@ async def datasets(asker: Asker) -> None:
         await ask(f"of {dataset}", f"/v1/index/datasets/{dataset}/releases/latest", key)
 
 
+def undated(text: str) -> str:
+    """Hide what is another in each run: the parts of credentials, and milliseconds."""
+    secret = r"IIXT\w{16}|\d{10}\.\w{10}\.\w{6}\.[\w-]{43}|(?<=key\": \")[\w-]{43}"
+    return re.sub(r"\b1\d{12}\b", "{milliseconds}", re.sub(secret, "{secret}", text))
+
+
+async def catalogues(asker: Asker) -> None:
+    """The releases as a bucket and in the catalogues of DuckLake and Iceberg."""
+    ask, key = asker.ask, asker.key("institutional")
+    await ask("for a bucket", "/v1/org/data-credentials", key, method="POST", shown=undated)
+    await ask("by a plan that has none", "/v1/org/data-credentials", asker.key("brand"), method="POST")
+    await ask("without a credential", "/v1/org/data-credentials", method="POST")
+    await ask("without a signature", "/releases?list-type=2")
+    await ask("an expired address", "/releases/items/1/0000.parquet?X-Amz-Signature=x&X-Amz-Date=x")
+    await ask("written to", "/releases/items/1/0000.parquet", method="PUT", body=b"x")
+    catalogue = "/v1/catalog/ducklake/latest.ducklake"
+    found = await ask("not recorded", catalogue, key, recorded=False)
+    asker.recording.note(found.head["ETag"].strip('"'), "digest")
+    await ask("unchanged", catalogue, key, head={"If-None-Match": found.head["ETag"]})
+    await ask("without a credential", catalogue)
+    tables = "/v1/iceberg/namespaces/releases/tables"
+    await ask("one", "/v1/config?warehouse=x", key)
+    await ask("without a credential", "/v1/config")
+    await ask("all", "/v1/iceberg/namespaces", key)
+    await ask("below another", "/v1/iceberg/namespaces?parent=releases", key)
+    await ask("one", "/v1/iceberg/namespaces/releases", key)
+    await ask("not known", "/v1/iceberg/namespaces/none", key)
+    await ask("all", tables, key)
+    await ask("one", f"{tables}/merged", key, shown=undated)
+    await ask("not known", f"{tables}/none", key)
+    await ask("several faults", f"{tables}/items?x=1&y=2", key)
+    await ask("by a plan that has none", f"{tables}/items", asker.key("brand"))
+    await ask("of a table", f"{tables}/items/credentials", key, shown=undated)
+
+
 async def sharing(asker: Asker) -> None:
     """Delta Sharing."""
     ask, key = asker.ask, asker.key("institutional")
@@ -931,6 +966,7 @@ async def dashboard(asker: Asker) -> None:
     await page("its result", f"{job}/result")
     await page("the jobs", "/dashboard/jobs")
     await page("the datasets", "/dashboard/datasets")
+    await page("how to connect", "/dashboard/connect")
     await page("a dataset", "/dashboard/datasets/observations")
     await page("the form of an export", "/dashboard/exports/new?dataset=observations")
     await page(
@@ -988,7 +1024,7 @@ async def metrics(asker: Asker) -> None:
 
 
 # Each has organizations and an address of its own. The last one's load makes the data another version.
-SUBJECTS = (service, pages, index, digital_link, analytics, reports, jobs, datasets, sharing, exports)
+SUBJECTS = (service, pages, index, digital_link, analytics, reports, jobs, datasets, catalogues, sharing, exports)
 SUBJECTS += (organizations, mcp, dashboard, metrics, events)
 
 

@@ -5,12 +5,16 @@ import json
 import random
 import socket
 import urllib.error
+import urllib.request
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
 from click.testing import CliRunner, Result
 from itemindex_client import Client
 from itemindex_client.client import Release
@@ -181,3 +185,37 @@ def test_the_command_line_cuts_lists_and_expires(buyer: Buyer) -> None:
         "merged",
     }
     assert "deleted: 0" in buyer.stack.ctl("releases", "expire")
+
+
+def test_a_client_of_s3_reads_the_releases_through_nginx(buyer: Buyer) -> None:
+    """boto3 as its users have it: it signs what it likes, and nginx sends the bytes."""
+    asked = urllib.request.Request(
+        f"{buyer.api}/org/data-credentials", method="POST", headers={"Authorization": f"ApiKey {buyer.key}"}
+    )
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        made = json.load(answer)
+    s3 = boto3.client(
+        "s3",
+        endpoint_url=made["endpoint"],
+        region_name=made["region"],
+        aws_access_key_id=made["access_key_id"],
+        aws_secret_access_key=made["secret_access_key"],
+        aws_session_token=made["session_token"],
+        config=Config(signature_version="s3v4", retries={"total_max_attempts": 1}),
+    )
+    manifest = buyer.manifest()
+    found = s3.list_objects_v2(Bucket="releases", Prefix=f"observations/{manifest['data_version']}/")["Contents"]
+    assert [(one["Key"].rpartition("/")[2], one["Size"]) for one in found] == [
+        (file["name"], file["bytes"]) for file in manifest["files"]
+    ]
+    named, sha256 = {"Bucket": "releases", "Key": found[0]["Key"]}, manifest["files"][0]["sha256"]
+    whole = s3.get_object(**named)
+    body = whole["Body"].read()
+    assert hashlib.sha256(body).hexdigest() == sha256
+    assert (whole["ETag"], whole["LastModified"]) == (found[0]["ETag"], s3.head_object(**named)["LastModified"])
+    assert s3.get_object(**named, Range="bytes=100-")["Body"].read() == body[100:]
+    with urllib.request.urlopen(s3.generate_presigned_url("get_object", Params=named, ExpiresIn=60)) as answer:
+        assert answer.read() == body
+    with pytest.raises(ClientError) as refused:
+        s3.put_object(**named, Body=b"x")
+    assert refused.value.response["Error"]["Code"] == "MethodNotAllowed"

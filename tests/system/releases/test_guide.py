@@ -46,4 +46,4 @@ def mirror(buyer: Buyer, folder: Path) -> Path:
 
 
 def test_the_first_example_alone_works_too() -> None:
-    assert "signed_url" in BEGINNING and len(EXAMPLES) == 8
+    assert "signed_url" in BEGINNING and len(EXAMPLES) == 9

@@ -320,6 +320,16 @@ class CreatedOrganization(TypedDict):
     requested_plan: str | None
 
 
+class DataCredentials(TypedDict):
+    access_key_id: str
+    secret_access_key: str
+    session_token: str
+    expires_at: TimeText
+    endpoint: str
+    region: str
+    bucket: str
+
+
 class DatasetColumn(TypedDict):
     name: str
     type: str
@@ -1782,6 +1792,26 @@ class GetUsageQuery(TypedDict, total=False):
     organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
     from_: Annotated[str | date, "30 days before `to` if absent; YYYY-MM-DD"]
     to: Annotated[str | date, "Today if absent; YYYY-MM-DD"]
+
+
+class IcebergConfigQuery(TypedDict, total=False):
+    warehouse: Annotated[str, "Any name: there is one warehouse"]
+
+
+class IcebergNamespacesQuery(TypedDict, total=False):
+    parent: Annotated[str, "A namespace; none has others below it"]
+    pageToken: Annotated[str, "Not used"]
+    pageSize: Annotated[int, "Not used"]
+
+
+class IcebergTableQuery(TypedDict, total=False):
+    snapshots: Annotated[str, "`all` or `refs`; all of them come"]
+
+
+class IcebergTablesQuery(TypedDict, total=False):
+    parent: Annotated[str, "A namespace; none has others below it"]
+    pageToken: Annotated[str, "Not used"]
+    pageSize: Annotated[int, "Not used"]
 
 
 class ListAttemptsQuery(TypedDict, total=False):

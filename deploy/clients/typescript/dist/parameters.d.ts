@@ -15,6 +15,10 @@ export declare const PARAMETERS: {
     readonly getSustainability: readonly ["from", "to", "channel", "displacement", "displacement_rate"];
     readonly getSustainabilityRollup: readonly ["from", "to", "granularity", "channel", "currency", "displacement", "displacement_rate", "group_by", "brand", "category", "basis"];
     readonly getUsage: readonly ["organization", "from", "to"];
+    readonly icebergConfig: readonly ["warehouse"];
+    readonly icebergNamespaces: readonly ["parent", "pageToken", "pageSize"];
+    readonly icebergTable: readonly ["snapshots"];
+    readonly icebergTables: readonly ["parent", "pageToken", "pageSize"];
     readonly listAttempts: readonly ["limit"];
     readonly listBrandInsights: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "sort", "limit", "cursor"];
     readonly listBrands: readonly ["q", "sort", "limit", "cursor"];

@@ -479,6 +479,23 @@ export interface CreatedOrganization {
     /** Plan that waits for approval */
     requested_plan: string | null;
 }
+/** Credentials of S3, and the bucket that they open. */
+export interface DataCredentials {
+    /** Names the credentials */
+    access_key_id: string;
+    /** Signs requests */
+    secret_access_key: string;
+    /** Comes along with each request */
+    session_token: string;
+    /** When they end; with the API key, if earlier */
+    expires_at: string;
+    /** Where clients of S3 ask */
+    endpoint: string;
+    /** Region that signatures name */
+    region: string;
+    /** Bucket of the releases */
+    bucket: string;
+}
 /** One column. */
 export interface DatasetColumn {
     /** Its name */
@@ -964,6 +981,34 @@ export interface HealthAnswer {
     revision: string;
     /** RFC 3339, UTC */
     ts: string;
+}
+/** Query of `icebergConfig`. */
+export interface IcebergConfigQuery {
+    /** Any name: there is one warehouse */
+    warehouse?: string | undefined;
+}
+/** Query of `icebergNamespaces`. */
+export interface IcebergNamespacesQuery {
+    /** A namespace; none has others below it */
+    parent?: string | undefined;
+    /** Not used */
+    pageToken?: string | undefined;
+    /** Not used */
+    pageSize?: number | undefined;
+}
+/** Query of `icebergTable`. */
+export interface IcebergTableQuery {
+    /** `all` or `refs`; all of them come */
+    snapshots?: string | undefined;
+}
+/** Query of `icebergTables`. */
+export interface IcebergTablesQuery {
+    /** A namespace; none has others below it */
+    parent?: string | undefined;
+    /** Not used */
+    pageToken?: string | undefined;
+    /** Not used */
+    pageSize?: number | undefined;
 }
 /** An identifier that others gave the item. */
 export interface Identifier {

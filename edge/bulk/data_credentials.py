@@ -1,0 +1,193 @@
+"""Temporary credentials of S3 made from an API key, and requests that were signed with them (AWS Signature Version 4).
+
+Nothing is stored: the session token names the key and the moment at which it ends, and the secret is derived from the
+token. A credential ends with its key, because each request asks for the key again.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from shared.clock import Clock, utc_now
+from shared.organizations.credentials import BASE62
+
+BUCKET, REGION = "releases", "us-east-1"
+LIFETIME_SECONDS = 3600
+SKEW = timedelta(minutes=15)
+_PRESIGNED_SECONDS_MAX = 604_800
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_TOKEN_DOMAIN, _SECRET_DOMAIN = b"item-index/data-token/1\0", b"item-index/data-secret/1\0"
+_NONCE_CHARACTERS = 6
+_TOKEN = re.compile(r"(\d{10})\.([0-9A-Za-z]{10})\.([0-9A-Za-z]{6})\.([A-Za-z0-9_-]{43})", re.ASCII)
+_FIELD = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)", re.ASCII)
+_SCOPE = re.compile(r"([^/]+)/(\d{8})/([^/]+)/s3/aws4_request", re.ASCII)
+_SIGNATURE = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+
+
+class DataCredentials(NamedTuple):
+    """What a client of S3 is configured with."""
+
+    access_key_id: str
+    secret_access_key: str
+    session_token: str
+    expires_at: datetime
+
+
+class SignedRequest(NamedTuple):
+    """A request as it was sent: its path and query undecoded, the names of its headers in small letters."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, Sequence[str]]
+
+
+class SignatureRefused(Exception):
+    """A request that is not signed as it must be, with the code that S3 has for that."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail = detail
+
+
+class DataCredentialService:
+    """Makes credentials with one secret; while it is rotated, accepts those of the previous one."""
+
+    def __init__(self, secret: str, previous: str = "", clock: Clock = utc_now) -> None:
+        self._secrets = tuple(one.encode() for one in (secret, previous) if one)
+        self._clock = clock
+
+    def issue(self, key_id: str) -> DataCredentials:
+        """Make credentials for the API key of this id."""
+        expires_at = (self._clock() + timedelta(seconds=LIFETIME_SECONDS)).replace(microsecond=0)
+        nonce = "".join(secrets.choice(BASE62) for _ in range(_NONCE_CHARACTERS))
+        body = f"{int(expires_at.timestamp()):010d}.{key_id}.{nonce}"
+        token = f"{body}.{_mac(self._secrets[0], _TOKEN_DOMAIN, body)}"
+        return DataCredentials(_access_key(key_id, nonce), self._secret_of(0, token), token, expires_at)
+
+    def verify(self, request: SignedRequest) -> str:
+        """Return the id of the key whose credentials signed the request. Raises SignatureRefused."""
+        query = pairs_of(request.query)
+        given = dict(query)
+        if "X-Amz-Signature" in given:
+            signing = given | {"algorithm": given.get("X-Amz-Algorithm", "")}
+            names = ("X-Amz-Credential", "X-Amz-SignedHeaders", "X-Amz-Signature")
+            credential, signed, signature = (given.get(name, "") for name in names)
+            token, sent_at = given.get("X-Amz-Security-Token", ""), given.get("X-Amz-Date", "")
+            query, payload = [pair for pair in query if pair[0] != "X-Amz-Signature"], "UNSIGNED-PAYLOAD"
+            life: str | None = given.get("X-Amz-Expires", "")
+        else:
+            scheme, _, rest = _one(request, "authorization").partition(" ")
+            if not scheme:
+                raise SignatureRefused("AccessDenied", f"Sign the request with {_ALGORITHM}; it has no signature.")
+            signing, fields = {"algorithm": scheme}, dict(_FIELD.findall(rest))
+            credential, signed, signature = (fields.get(n, "") for n in ("Credential", "SignedHeaders", "Signature"))
+            token, sent_at = _one(request, "x-amz-security-token"), _one(request, "x-amz-date")
+            payload, life = _one(request, "x-amz-content-sha256") or _EMPTY_SHA256, None
+        if signing["algorithm"] != _ALGORITHM:
+            raise SignatureRefused("InvalidRequest", f"The signature must be of {_ALGORITHM}.")
+        scope, names_signed = _SCOPE.fullmatch(credential), signed.split(";")
+        if scope is None or "host" not in names_signed or not _SIGNATURE.fullmatch(signature):
+            text = "The signature needs a credential of the service `s3`, `host` among its headers, and 64 digits."
+            raise SignatureRefused("AuthorizationHeaderMalformed", text)
+        key_id, secret = self._opened(token, scope[1])
+        self._check_time(sent_at, scope[2], life)
+        text = canonical(request, query, names_signed, payload)
+        expected = sign(secret, scope[2], scope[3], sent_at, canonical(request, query, names_signed, payload))
+        if not hmac.compare_digest(expected, signature):
+            detail = "The signature does not match. Check the secret, and that nothing changed the request on its way."
+            raise SignatureRefused("SignatureDoesNotMatch", detail)
+        return key_id
+
+    def _opened(self, token: str, access_key: str) -> tuple[str, str]:
+        """Return the key's id and the secret of a session token that this service made and that has not expired."""
+        form = _TOKEN.fullmatch(token)
+        body = token.rpartition(".")[0]
+        made_by = [
+            number
+            for number, secret in enumerate(self._secrets)
+            if form and hmac.compare_digest(_mac(secret, _TOKEN_DOMAIN, body), form[4])
+        ]
+        if form is None or not made_by or access_key != _access_key(form[2], form[3]):
+            detail = (
+                "The session token is not of this access key. Make new credentials with POST /v1/org/data-credentials."
+            )
+            raise SignatureRefused("InvalidToken" if token else "InvalidAccessKeyId", detail)
+        if int(form[1]) <= self._clock().timestamp():
+            detail = "These credentials have expired after an hour. Make new ones with POST /v1/org/data-credentials."
+            raise SignatureRefused("ExpiredToken", detail)
+        return form[2], self._secret_of(made_by[0], token)
+
+    def _secret_of(self, number: int, token: str) -> str:
+        return _mac(self._secrets[number], _SECRET_DOMAIN, token)
+
+    def _check_time(self, sent_at: str, day: str, life: str | None) -> None:
+        try:
+            moment = datetime.strptime(sent_at, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError:
+            raise SignatureRefused(
+                "AccessDenied", "The request needs a date: X-Amz-Date, as 20261231T235959Z."
+            ) from None
+        now = self._clock()
+        if not sent_at.startswith(day):
+            raise SignatureRefused(
+                "SignatureDoesNotMatch", "The day of the credential's scope is not that of the date."
+            )
+        if moment > now + SKEW or (life is None and moment < now - SKEW):
+            raise SignatureRefused("RequestTimeTooSkewed", "The clock that signed is more than 15 minutes off ours.")
+        if life is None:
+            return
+        if not re.fullmatch(r"\d{1,6}", life, re.ASCII) or not 0 < int(life) <= _PRESIGNED_SECONDS_MAX:
+            raise SignatureRefused("AuthorizationQueryParametersError", "X-Amz-Expires must be 1 to 604800 seconds.")
+        if now > moment + timedelta(seconds=int(life)):
+            raise SignatureRefused("AccessDenied", "This presigned address has expired. Sign a new one.")
+
+
+def sign(secret: str, day: str, region: str, sent_at: str, request: str) -> str:
+    """Return the signature of a canonical request, by AWS Signature Version 4 for S3."""
+    scope = f"{day}/{region}/s3/aws4_request"
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, "s3", "aws4_request"):
+        key = hmac.digest(key, part.encode(), hashlib.sha256)
+    text = "\n".join((_ALGORITHM, sent_at, scope, hashlib.sha256(request.encode(errors="surrogateescape")).hexdigest()))
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def canonical(request: SignedRequest, query: Iterable[tuple[str, str]], names: Sequence[str], payload: str) -> str:
+    """Return what a signature covers: method, path, query, the signed headers and the digest of the body."""
+    # S3 encodes a path once, where other services of AWS encode it twice. By segments: an encoded slash is not a slash.
+    path = "/".join(_encoded(unquote(part, errors="surrogateescape")) for part in request.path.split("/"))
+    encoded = sorted((_encoded(name), _encoded(value)) for name, value in query)
+    fields = "".join(f"{name}:{_one(request, name)}\n" for name in names)
+    listed = "&".join("=".join(pair) for pair in encoded)
+    return "\n".join((request.method, path, listed, fields, ";".join(names), payload))
+
+
+def pairs_of(query: str) -> list[tuple[str, str]]:
+    """Return the names and values of a query, decoded; a plus is itself, as it is to S3."""
+    split = (pair.partition("=") for pair in query.split("&") if pair)
+    return [(unquote(n, errors="surrogateescape"), unquote(v, errors="surrogateescape")) for n, _, v in split]
+
+
+def _encoded(text: str) -> str:
+    return quote(text, safe="-_.~", errors="surrogateescape")
+
+
+def _one(request: SignedRequest, name: str) -> str:
+    return ",".join(" ".join(value.split()) for value in request.headers.get(name, ()))
+
+
+def _access_key(key_id: str, nonce: str) -> str:
+    return f"IIXT{key_id}{nonce}"
+
+
+def _mac(secret: bytes, domain: bytes, text: str) -> str:
+    return base64.urlsafe_b64encode(hmac.digest(secret, domain + text.encode(), hashlib.sha256)).rstrip(b"=").decode()

@@ -1,0 +1,178 @@
+"""Seven clients read the releases of a running service, by the lines of the page "Connect" and as people use them.
+
+Run by the Python of the readers' own environment, not by that of the tests: it imports nothing of this project. The
+address of the API and a file of lines come as arguments, the key in ITEMINDEX_KEY; the answer is JSON, a line for each
+client with the rows and the sum of prices that it found in the observations, or with its error.
+"""
+
+import hashlib
+import importlib
+import io
+import json
+import os
+import random
+import sys
+import tomllib
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+BASE, LINES = sys.argv[1], tomllib.loads(Path(sys.argv[2]).read_text())
+HEADERS = {"Authorization": f"ApiKey {os.environ['ITEMINDEX_KEY']}"}
+CUTS = 500
+PREFIX = "observations/latest/"
+
+
+def ran(*tools: str) -> dict[str, Any]:
+    """Run the lines of tools as the page shows them; return the names that they define."""
+    names: dict[str, Any] = {}
+    for tool in tools:
+        code = LINES[tool]["code"].replace("@BASE@", BASE).replace("@ORIGIN@", BASE.removesuffix("/v1"))
+        exec(code, names)
+    return names
+
+
+def summed(tables: Iterable[pa.Table]) -> tuple[int, str]:
+    """Return the rows of tables, and the sum of their prices."""
+    table = pa.concat_tables(table.select(["price"]) for table in tables)
+    return table.num_rows, str(pc.sum(table["price"]).as_py())
+
+
+def manifest() -> tuple[int, str]:
+    """The files as the manifest names them, by plain HTTP: what all others are held against."""
+    with urlopen(Request(f"{BASE}/index/datasets/observations/releases/latest", headers=HEADERS)) as answer:
+        document = json.load(answer)
+    rows, total = summed(pq.read_table(io.BytesIO(urlopen(file["signed_url"]).read())) for file in document["files"])
+    assert rows == document["rows"]
+    return rows, total
+
+
+def boto3() -> tuple[int, str]:
+    names = ran("s3", "boto3")
+    objects = [names["s3"].get_object(Bucket="releases", Key=file["Key"])["Body"].read() for file in names["files"]]
+    return summed(pq.read_table(io.BytesIO(body)) for body in objects)
+
+
+def s3fs() -> tuple[int, str]:
+    fs = ran("s3", "s3fs")["fs"]
+    return summed(pq.read_table(io.BytesIO(fs.cat_file(path))) for path in fs.glob(f"releases/{PREFIX}*.parquet"))
+
+
+def pyarrow() -> tuple[int, str]:
+    return summed([ran("s3", "pyarrow")["observations"].to_table()])
+
+
+def obstore() -> tuple[int, str]:
+    library, c = importlib.import_module("obstore"), ran("s3")["c"]
+    named = {name: c[name] for name in ("access_key_id", "secret_access_key", "session_token", "region", "endpoint")}
+    store = library.store.S3Store("releases", config=named, client_options={"allow_http": True})
+    files = [entry["path"] for page in library.list(store, PREFIX) for entry in page]
+    return summed(pq.read_table(io.BytesIO(bytes(library.get(store, path).bytes()))) for path in files)
+
+
+def polars() -> tuple[int, str]:
+    return summed([ran("s3", "polars")["observations"].select("price").collect().to_arrow()])
+
+
+def pyiceberg() -> tuple[int, str]:
+    table = ran("pyiceberg")["catalog"].load_table("releases.observations")
+    newest = table.current_snapshot().snapshot_id
+    assert [one.snapshot_id for one in table.snapshots()][-1] == newest
+    return summed([table.scan(snapshot_id=newest).to_arrow()])
+
+
+def polars_iceberg() -> tuple[int, str]:
+    table = ran("pyiceberg")["catalog"].load_table("releases.observations")
+    found = importlib.import_module("polars").scan_iceberg(table, storage_options=table.config)
+    return summed([found.select("price").collect().to_arrow()])
+
+
+def extended(database: Any, *names: str) -> Any:
+    """Load DuckDB's extensions from their wheels into a database, and return it."""
+    for name in names:
+        folder = Path(importlib.import_module(f"duckdb_extension_{name}").__file__ or "").parent
+        [file] = folder.rglob(f"{name}.duckdb_extension")
+        database.sql(f"LOAD '{file}'")
+    return database
+
+
+def ducklake() -> tuple[int, str]:
+    duckdb = extended(importlib.import_module("duckdb"), "httpfs", "ducklake")
+    ran("duckdb")
+    [(newest,)] = duckdb.sql("SELECT max(snapshot_id) FROM item_index.snapshots()").fetchall()
+    table = f"item_index.observations AT (VERSION => {newest})"
+    [(rows, total)] = duckdb.sql(f"SELECT count(*), sum(price) FROM {table}").fetchall()
+    return rows, str(total)
+
+
+def duckdb_iceberg() -> tuple[int, str]:
+    # A database of its own: the other one's secret would send a second credential.
+    duckdb = extended(importlib.import_module("duckdb").connect(), "avro", "httpfs", "iceberg")
+    duckdb.sql(f"CREATE SECRET catalogue (TYPE iceberg, TOKEN '{os.environ['ITEMINDEX_KEY']}')")
+    duckdb.sql(f"ATTACH 'any' AS it (TYPE iceberg, ENDPOINT '{BASE.removesuffix('/v1')}', SECRET catalogue)")
+    [(rows, total)] = duckdb.sql("SELECT count(*), sum(price) FROM it.releases.observations").fetchall()
+    return rows, str(total)
+
+
+def resumed() -> tuple[int, str]:
+    """Each of many transfers is cut at some byte and continued from there; the digest is that of the ETag."""
+    names, dice = ran("s3", "boto3"), random.Random(34)
+    for _ in range(CUTS):
+        chosen = dice.choice(names["files"])
+        at = dice.randrange(1, chosen["Size"])
+        named = {"Bucket": "releases", "Key": chosen["Key"]}
+        first = names["s3"].get_object(**named)
+        got = first["Body"].read(at)
+        first["Body"].close()
+        got += names["s3"].get_object(**named, Range=f"bytes={at}-")["Body"].read()
+        assert first["ETag"] == f'"sha256-{hashlib.sha256(got).hexdigest()}"', chosen["Key"]
+    return manifest()
+
+
+def ended() -> tuple[int, str]:
+    """The key is revoked while this waits for a line of input; a second later nothing can be read by any way."""
+    names = ran("s3", "boto3", "pyiceberg")
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    ways: dict[str, Callable[[], Any]] = {
+        "bucket": lambda: names["s3"].list_objects_v2(Bucket="releases"),
+        "object": lambda: names["s3"].get_object(Bucket="releases", Key=names["files"][0]["Key"]),
+        "iceberg": lambda: names["catalog"].load_table("releases.items"),
+        "ducklake": lambda: urlopen(Request(f"{BASE}/catalog/ducklake/latest.ducklake", headers=HEADERS)),
+    }
+    for way, ask in ways.items():
+        try:
+            ask()
+        except Exception as refused:
+            if not any(word in f"{refused!r}" for word in ("403", "401", "InvalidAccessKeyId", "Unauthorized")):
+                raise
+        else:
+            raise AssertionError(f"{way} still answers")
+    return 0, ""
+
+
+CLIENTS = (
+    manifest, boto3, s3fs, pyarrow, obstore, polars, pyiceberg, polars_iceberg, ducklake, duckdb_iceberg, resumed, ended,
+)  # fmt: skip
+
+
+def main() -> None:
+    for client in CLIENTS:
+        try:
+            rows, total = client()
+            line = {"client": client.__name__, "rows": rows, "sum": total}
+        except Exception as error:  # noqa: BLE001 - each client has errors of its own
+            line = {"client": client.__name__, "error": f"{type(error).__name__}: {error}"[:500]}
+            traceback.print_exc()
+        sys.stdout.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()
