@@ -133,8 +133,8 @@ class Connection(asyncpg.Connection):
 class Database:
     """A pool that connects when it is first needed, so that the edge starts and stays up without PostgreSQL.
 
-    `pooled`: the address is of PgBouncer in transaction mode. Each statement is then in a transaction, because its
-    preparation and its execution would otherwise reach different connections of the server.
+    `pooled`: the address is of PgBouncer in transaction mode. No statement is then remembered by name, because the next
+    call may reach another connection of the server, which does not know it.
     """
 
     def __init__(self, url: str, *, connections_max: int, deadline_seconds: float, pooled: bool = False) -> None:
@@ -214,7 +214,7 @@ class Database:
     async def _fetch(self, query: str, arguments: tuple[Any, ...], scope: Scope | None) -> list[asyncpg.Record]:
         started = perf_counter()
         async with self._connection() as connection:
-            if scope is None and not self._pooled:
+            if scope is None:
                 rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
             else:
                 rows = await _fetch_scoped(connection, scope, query, arguments)
@@ -246,11 +246,9 @@ class Database:
             raise _unavailable("accepts no changes" if error.sqlstate == READ_ONLY else "does not answer") from error
 
 
-async def _fetch_scoped(
-    connection: Any, scope: Scope | None, query: str, arguments: tuple[Any, ...]
-) -> list[asyncpg.Record]:
+async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:
     """Run one statement in a transaction of its own; beginning it and setting the scope is one message."""
-    await connection.execute(f"BEGIN; {scope.statements}" if scope else "BEGIN")
+    await connection.execute(f"BEGIN; {scope.statements}")
     try:
         rows: list[asyncpg.Record] = await connection.fetch(query, *arguments)
     except BaseException:

@@ -42,10 +42,10 @@ OPERATOR_FAULTS = (
         f"{_BACKUP}::test_what_cannot_be_backed_up_or_restored_is_a_sentence_and_nothing_is_lost",
     ),
     fault(
-        "behind a pooler a statement is prepared on one connection and run on another",
+        "behind a pooler statements are remembered by name",
         "edge/storage/database.py",
-        "if scope is None and not self._pooled:",
-        "if scope is None:",
-        "tests/service/db/test_pooler.py::test_the_first_calls_of_many_callers_are_answered_over_few_connections",
+        "statement_cache_size=0 if self._pooled else 100,",
+        "statement_cache_size=100,",
+        "tests/service/db/test_pooler.py::test_a_statement_is_prepared_and_run_on_one_connection_of_the_server",
     ),
 )

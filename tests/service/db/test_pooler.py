@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from edge.storage.database import Database
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
@@ -57,3 +58,16 @@ async def test_the_first_calls_of_many_callers_are_answered_over_few_connections
         assert again.status == 200
         # Notices come past the pooler: a session that listens would have no connection of its own there.
         assert edge.resources.listener.connected
+
+
+async def test_a_statement_is_prepared_and_run_on_one_connection_of_the_server(pooled: Settings) -> None:
+    database = Database(pooled.edge_pooler_url, connections_max=8, deadline_seconds=20.0, pooled=True)
+    await database.open()
+    try:
+        queries = [f"SELECT $1::int + {number} AS sum" for number in range(5)]
+        asked = [(number, queries[number % 5]) for number in range(200)]
+        rows = await asyncio.gather(*(database.fetch_row(query, number) for number, query in asked))
+    finally:
+        await database.close()
+    found = [row["sum"] for row in rows if row is not None]
+    assert found == [number + number % 5 for number, _ in asked]
