@@ -223,6 +223,7 @@ async def test_the_id_of_a_key_is_no_credential(edge: Edge, key: str) -> None:
     credentials = await credentials_of(edge, key)
     assert (await ask(edge, credentials, "/releases?location=")).status == 200
     for text in (key[10:20], f"key:{key[10:20]}"):
+        assert edge.resources.credentials.cached(text) is None
         for path in ("/index/datasets", "/index/lookup/IID-00000-00000-00000"):
             assert (await edge.get(path, key=text)).status == 401
 
