@@ -1,7 +1,7 @@
 """Text for a terminal: templates of ours, filled in with text that is never read as markup.
 
 Names, rows and messages may hold escape sequences or what rich would take for markup. All that the command line prints
-comes through here; tests/laws/test_printed_text.py checks that nothing bypasses it.
+comes through here; tests/laws/test_code.py checks that nothing bypasses it.
 """
 
 from string import Formatter

@@ -1,16 +1,22 @@
-"""Ordering reports and following their jobs, in a real browser."""
+"""Searching, reports and their plots, in a real browser."""
 
 import json
 import os
 import re
 import signal
+from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Visitor
+from edge import dashboard
+from tests.browser.conftest import Visitor, until, used_today
 
 pytestmark = pytest.mark.xdist_group("browser")
+
+
+# Ordering reports and following their jobs, in a real browser.
 
 
 def test_a_report_from_its_price_to_its_pictures(member: Visitor) -> None:
@@ -157,3 +163,269 @@ def test_an_index_of_one_month_leads_to_the_form_with_shorter_periods(member: Vi
     member.page.get_by_role("link", name="Change the report").click()
     expect(member.page.locator("#granularity")).to_have_value("week")
     expect(member.page.locator("#brand")).to_have_value("vitasoy")
+
+
+# Plots as a browser draws them, read back from their pixels.
+
+
+STATIC = Path(dashboard.__file__).parents[1] / "docs" / "static"
+
+DAYS = ["2026-07-01", "2026-07-02", "2026-07-03", "2026-07-04"]
+
+# The colours at the centre and on the rim (8 pixels right of it, as points have a radius of 4 and twice the pixels).
+PIXELS = """([value, at]) => {
+  const u = document.querySelector("[data-plot]").uplot;
+  const x = Math.round(u.valToPos(u.data[0][at], "x", true)), y = Math.round(u.valToPos(value, "y", true));
+  const colour = (dx) => Array.from(u.ctx.getImageData(x + dx, y, 1, 1).data).slice(0, 3);
+  return [colour(0), colour(8)];
+}"""
+
+# How many pixels halfway between two days are blue, the colour of the line, and red, that of the outliers.
+BETWEEN = """([one, other]) => {
+  const u = document.querySelector("[data-plot]").uplot;
+  const x = Math.round((u.valToPos(u.data[0][one], "x", true) + u.valToPos(u.data[0][other], "x", true)) / 2);
+  const strip = u.ctx.getImageData(x, 0, 1, u.ctx.canvas.height).data, found = [0, 0];
+  for (let n = 0; n < strip.length; n += 4) {
+    found[0] += strip[n + 2] === 200 && strip[n] === 0;
+    found[1] += strip[n] === 200 && strip[n + 2] === 0;
+  }
+  return found;
+}"""
+
+PAGE = """<style>:root { --card: rgb(250, 250, 250); --series-1: rgb(0, 0, 200); --series-2: rgb(200, 0, 0); --line: #ccc; --dim: #555; }
+.canvas { width: 600px }</style><div class="canvas" data-plot='%s'></div>"""
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_outliers_are_hollow_and_joined_by_no_line(browser: Browser, scale: str) -> None:
+    series = [
+        {"label": "A", "values": [10, 11, 10, 11], "colour": 0},
+        {"label": "A, outliers", "values": [None, 100, 101, None], "colour": 1, "hollow": [1, 2], "line": False},
+    ]
+    plot = {"title": "", "x": DAYS, "series": series, "kind": "lines", "scale": scale}
+    with browser.new_context(device_scale_factor=2) as context:
+        page = context.new_page()
+        page.set_content(PAGE % json.dumps(plot))
+        for script in ("vendor/uplot.min.js", "plots.js"):
+            page.add_script_tag(path=STATIC / script)
+        page.evaluate("drawPlots(document)")
+        centre, rim = page.evaluate(PIXELS, [100, 1])
+        assert (centre, rim) == ([250, 250, 250], [200, 0, 0])
+        blue, red = page.evaluate(BETWEEN, [1, 2])
+        assert blue > 0 and red == 0
+        legend = page.locator(".legend li").all_inner_texts()
+        assert legend == ["A", "A, outliers"]
+        assert page.locator(".legend .ring").count() == 1
+
+
+# The pixels of the colours of three lines.
+COLOURS = """() => {
+  const u = document.querySelector("[data-plot]").uplot, { width, height } = u.ctx.canvas;
+  const data = u.ctx.getImageData(0, 0, width, height).data, found = {};
+  for (let n = 0; n < data.length; n += 4) {
+    const key = `${data[n]},${data[n + 1]},${data[n + 2]}`;
+    found[key] = (found[key] || 0) + 1;
+  }
+  return found;
+}"""
+
+
+def drawn(browser: Browser, plot: dict[str, object]) -> tuple[dict[str, int], str, list[list[float]]]:
+    """Draw a plot; return how many pixels have each colour, what is said below it, and the drawn values."""
+    with browser.new_context(device_scale_factor=2) as context:
+        page = context.new_page()
+        page.set_content(PAGE.replace("--series-2", "--series-3: rgb(0, 200, 0); --series-2") % json.dumps(plot))
+        for script in ("vendor/uplot.min.js", "plots.js"):
+            page.add_script_tag(path=STATIC / script)
+        page.evaluate("drawPlots(document)")
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        note = page.locator(".note")
+        values = page.evaluate('document.querySelector("[data-plot]").uplot.data.slice(1)')
+        return page.evaluate(COLOURS), note.inner_text() if note.count() else "", values
+
+
+def lines(*values: list[float | None], **more: object) -> dict[str, object]:
+    series = [{"label": f"L{n}", "values": one} for n, one in enumerate(values)]
+    return {"title": "", "x": DAYS, "series": series, "kind": "lines", **more}
+
+
+def test_lines_of_equal_values_are_all_seen(browser: Browser) -> None:
+    plot = lines([23, 23, 23, 23], [23, 23, 23, 23], [22.9, 22.9, 22.9, 19])
+    pixels, note, _ = drawn(browser, plot)
+    for colour in ("0,0,200", "200,0,0", "0,200,0"):
+        assert pixels.get(colour, 0) > 2_000, f"{colour} lies below another line"
+    assert "side by side" in note
+
+
+def test_lines_that_never_meet_are_drawn_where_their_values_are(browser: Browser) -> None:
+    _, note, values = drawn(browser, lines([10, 11, 10, 11], [40, 41, 40, 41]))
+    assert values == [[10, 11, 10, 11], [40, 41, 40, 41]]
+    assert note == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "said"), [([19, 23, 23, 23], "The scale begins at 18.7, not at zero."), ([2, 23, 5, 9], "")]
+)
+def test_a_scale_begins_at_zero_or_says_that_it_does_not(browser: Browser, values: list[float], said: str) -> None:
+    _, note, _ = drawn(browser, lines(values))
+    assert note == said
+
+
+def test_an_unfinished_period_is_dashed(browser: Browser) -> None:
+    whole, _, _ = drawn(browser, lines([10, 20, 10, 20]))
+    dashed, note, values = drawn(browser, lines([10, 20, 10, 20], partial=[3], labels=DAYS))
+    assert values == [[10, 20, 10, None], [None, None, 10, 20]]
+    assert "Dashed" in note
+    blue = "0,0,200"
+    assert 0.7 * whole[blue] < dashed[blue] < 0.95 * whole[blue], "a third of the line has gaps"
+
+
+# Plots as they are drawn: labels whole, bars whole, counts whole, and each value readable at the pointer.
+
+
+_DRAW = """(plot) => {
+  const place = document.createElement("div");
+  place.className = "canvas";
+  place.dataset.plot = JSON.stringify(plot);
+  document.getElementById("main").replaceChildren(place);
+  drawPlots(document);
+  return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+}"""
+
+
+def drawn_pictures(member: Visitor, plot: dict[str, Any], script: str) -> Any:
+    """Draw a plot in a page of the dashboard, and return what a script reads from it as `u`."""
+    member.go("/dashboard/sessions")
+    member.page.evaluate(_DRAW, plot)
+    return member.page.evaluate(f"() => {{ const u = document.querySelector('.canvas').uplot; return {script}; }}")
+
+
+def bars(*values: int) -> dict[str, Any]:
+    days = [f"2026-11-{n:02}" for n in range(10, 10 + len(values))]
+    return {"kind": "bars", "x": days, "series": [{"label": "served", "values": list(values)}]}
+
+
+def lines_pictures(days: list[str], *values: float) -> dict[str, Any]:
+    return {"kind": "lines", "x": days, "series": [{"label": "water_l", "values": list(values)}]}
+
+
+def test_the_longest_label_of_an_axis_has_room(member: Visitor) -> None:
+    plot = lines_pictures(["2026-01-01", "2026-02-01", "2026-03-01"], 1_494_348.6, 1_200_000.5, 1_494_351.2)
+    widest, room = drawn_pictures(
+        member,
+        plot,
+        "[Math.max(...u.axes[1]._values.map((text) => { u.ctx.font = '12px system-ui, sans-serif';"
+        " return u.ctx.measureText(text).width; })), u.axes[1]._size - u.axes[1].ticks.size - u.axes[1].gap]",
+    )
+    assert 40 < widest <= room
+    member.shoot("plot-long-labels")
+
+
+def test_the_first_and_the_last_bar_are_whole(member: Visitor) -> None:
+    low, high, first, last = drawn_pictures(
+        member, bars(3, 0, 2, 5, 1, 4, 9), "[u.scales.x.min, u.scales.x.max, u.data[0][0], u.data[0].at(-1)]"
+    )
+    assert first - low >= 43_200 and high - last >= 43_200
+    labels = drawn_pictures(member, bars(3, 0, 2, 5, 1, 4, 9), "u.axes[0]._values")
+    assert len(labels) == len(set(labels)), "no day twice"
+
+
+@pytest.mark.parametrize("values", [(0, 0, 0), (1, 0, 0), (2, 1, 0)])
+def test_a_count_has_whole_steps(member: Visitor, values: tuple[int, ...]) -> None:
+    steps = drawn_pictures(member, bars(*values), "u.axes[1]._values")
+    assert all(step.isdigit() for step in steps), steps
+
+
+def test_a_span_of_years_names_the_years(member: Visitor) -> None:
+    days = [f"{year}-{month:02}-01" for year in (2024, 2025, 2026) for month in range(1, 13)]
+    labels = drawn_pictures(member, lines_pictures(days, *range(36)), "u.axes[0]._values")
+    assert all(label.startswith("20") for label in labels)
+
+
+def test_a_value_is_read_at_the_pointer(member: Visitor) -> None:
+    drawn_pictures(member, bars(3, 0, 2, 5, 1, 4, 9), "null")
+    box = member.page.locator(".canvas .u-over").bounding_box()
+    assert box is not None
+    member.page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 40)
+    tooltip = member.page.locator(".tooltip")
+    expect(tooltip).to_contain_text("2026-11-16")
+    expect(tooltip).to_contain_text("9")
+    shown = tooltip.bounding_box()
+    assert shown is not None
+    assert shown["x"] + shown["width"] <= box["x"] + box["width"] + 1, "inside the plot"
+
+
+# Searching items and opening their records, in a real browser.
+
+
+def test_typing_suggests_for_nothing_and_enter_searches_in_the_address(member: Visitor) -> None:
+    before = used_today(member)
+    member.go("/dashboard/explorer")
+    member.page.keyboard.press("/")
+    member.page.keyboard.type("soy mil", delay=30)
+    expect(member.page.locator(".suggestions a").first).to_be_visible()
+    member.shoot("explorer-suggestions")
+    member.check_accessibility()
+    assert used_today(member) == before
+    member.go("/dashboard/explorer")
+    member.page.get_by_label("Search items").fill("milk")
+    member.page.keyboard.press("Enter")
+    member.page.wait_for_url("**/dashboard/explorer?q=milk")
+    first = member.page.locator(".hits a").first.inner_text()
+    member.shoot("explorer-hits")
+    member.page.get_by_role("link", name="Next page").click()
+    expect(member.page.locator(".hits a").first).not_to_have_text(first)
+    member.page.go_back()
+    expect(member.page.locator(".hits a").first).to_have_text(first)
+    expect(member.page.get_by_label("Search items")).to_have_value("milk")
+    assert used_today(member) == before + 3
+
+
+def test_a_search_that_fails_says_so_instead_of_older_results(member: Visitor) -> None:
+    member.go("/dashboard/explorer")
+    field = member.page.get_by_label("Search items")
+    field.press_sequentially("tea", delay=30)
+    expect(member.page.locator(".suggestions a").first).to_be_visible()
+    member.page.route("**/dashboard/explorer/suggestions*", lambda route: route.abort())
+    field.press_sequentially(" soy", delay=30)
+    expect(member.page.locator("#suggestions")).to_contain_text("cannot be reached")
+    assert member.page.locator(".suggestions").count() == 0
+    member.page.unroute("**/dashboard/explorer/suggestions*")
+    member.faults.clear()
+
+
+def test_an_ended_session_leads_from_a_part_of_a_page_to_signing_in_and_back(visitor: Visitor) -> None:
+    visitor.sign_in()
+    visitor.go("/dashboard/explorer?q=tea")
+    cookies = [cookie for cookie in visitor.context.cookies() if cookie["name"] != "itemindex"]
+    visitor.context.clear_cookies()
+    visitor.context.add_cookies(cookies)  # the provider's own session stays
+    visitor.page.get_by_label("Search items").press_sequentially("s", delay=30)
+    visitor.page.wait_for_url("**/dashboard/explorer?q=tea")
+    expect(visitor.page.locator(".hits a").first).to_be_visible()
+
+
+def show_history(member: Visitor) -> None:
+    """Ask for a record's history as often as a busy database refuses it."""
+
+    def shown() -> bool:
+        member.page.reload()
+        member.page.get_by_role("link", name="Show price history and footprint").click()
+        member.page.locator("#history h2, #history [role=alert]").first.wait_for()
+        return member.page.get_by_role("heading", name="Footprint", exact=True).count() == 1
+
+    until(shown, 60)
+    member.faults[:] = [fault for fault in member.faults if "503" not in fault]
+
+
+def test_open_a_record_and_its_history_on_demand(member: Visitor) -> None:
+    member.go("/dashboard/explorer?q=soy+milk")
+    member.page.locator(".hits a").first.click()
+    expect(member.page.get_by_role("heading", level=1)).to_be_visible()
+    assert "/index/lookup/IID-" in member.page.locator("#curl").inner_text()
+    assert member.page.locator("#history canvas").count() == 0
+    show_history(member)
+    expect(member.page.locator("#history canvas").first).to_be_visible()
+    assert member.page.locator("h1").count() == 1, "a part of the page, and no page within the page"
+    member.shoot("record")
+    member.check_accessibility()

@@ -1,7 +1,7 @@
 """The clocks of PostgreSQL and of the state store step, without touching the host's and without changing the product.
 
 PostgreSQL: a schema before pg_catalog has functions of the clock's names that add an offset. Only the keywords
-CURRENT_TIMESTAMP and the like pass it by; the product's SQL uses none of them (`tests/laws/test_clock.py`).
+CURRENT_TIMESTAMP and the like pass it by; the product's SQL uses none of them (`tests/laws/test_code.py`).
 State store: the drill's edges load the charge script with an offset added to `TIME`. Nothing else reads that clock,
 except the store itself for expiry, which `clock_skew.lua` moves by the same step.
 """

@@ -2,13 +2,13 @@
 
 from tests.sabotage.planted import fault
 
-_TOKENS = "tests/unit/auth/test_id_token.py"
-_SESSIONS = "tests/service/dashboard/test_sessions.py"
+_TOKENS = "tests/unit/test_auth.py"
+_SESSIONS = "tests/service/dashboard/test_sign_in.py"
 _SIGN_IN = "tests/service/dashboard/test_sign_in.py"
-_SIGN_OUT = "tests/service/dashboard/test_sign_out.py"
-_IDEMPOTENT = "tests/service/org/test_idempotency.py"
-_ORG = "tests/service/org/test_organization.py"
-_API_KEYS = "tests/service/org/test_api_keys.py"
+_SIGN_OUT = "tests/service/dashboard/test_sign_in.py"
+_IDEMPOTENT = "tests/service/org/test_credentials.py"
+_ORG = "tests/service/org/test_organizations.py"
+_API_KEYS = "tests/service/org/test_organizations.py"
 
 ACCOUNT_FAULTS = (
     fault(
@@ -16,14 +16,14 @@ ACCOUNT_FAULTS = (
         "deploy/clients/python/itemindex_client/downloads.py",
         "    except (InvalidSignature, ValueError):\n        return False\n",
         "    except (InvalidSignature, ValueError):\n        return True\n",
-        "tests/unit/clients/test_python_downloads.py::test_what_is_not_as_published_is_said_and_ends_with_one",
+        "tests/unit/clients/test_python_client.py::test_what_is_not_as_published_is_said_and_ends_with_one",
     ),
     fault(
         "a release forgets the key that signed it",
         "workers/bulk/releases.sql",
         "INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;",
         "SELECT $1::text, $2::text;",
-        "tests/service/releases/test_files.py::test_a_manifest_is_signed_and_former_keys_stay",
+        "tests/service/releases/test_downloads.py::test_a_manifest_is_signed_and_former_keys_stay",
     ),
     fault(
         "a revoked key stays in the memory of an edge",
@@ -32,7 +32,7 @@ ACCOUNT_FAULTS = (
         "        self._loads.clear()\n",
         f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
         f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
-        "tests/unit/auth/test_credential_store.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
+        "tests/unit/test_auth.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
     ),
     fault(
         "a plan opens what a higher one pays for",
@@ -53,21 +53,21 @@ ACCOUNT_FAULTS = (
         "shared/db/migrations/0024_orders_by_organization.sql",
         "    USING (organization_id = (SELECT context_organization()) OR (SELECT context_task()) = 'jobs');",
         "    USING (true);",
-        "tests/service/db/test_row_level_security.py::test_another_organizations_rows_are_not_seen",
+        "tests/service/db/test_tenants.py::test_another_organizations_rows_are_not_seen",
     ),
     fault(
         "each member may do everything",
         "shared/organizations/accounts.py",
         "return role in _RIGHTS[right]",
         "return right in _RIGHTS",
-        "tests/unit/shared/test_roles.py::test_each_role_has_its_rights_and_no_other",
+        "tests/unit/test_values.py::test_each_role_has_its_rights_and_no_other",
     ),
     fault(
         "an admin makes owners",
         "shared/organizations/accounts.py",
         'return "manage-owners" if role == "owner" else "manage-members"',
         'return "manage-members"',
-        "tests/unit/shared/test_roles.py::test_only_owners_touch_owners",
+        "tests/unit/test_values.py::test_only_owners_touch_owners",
     ),
     fault(
         "forms are taken without their CSRF token",
@@ -109,21 +109,21 @@ ACCOUNT_FAULTS = (
         "edge/http/lists.py",
         "if not any(hmac.compare_digest(tag, one) for one in tags):",
         "if False:",
-        "tests/unit/http/test_pure.py::test_a_cursor_opens_only_with_its_query",
+        "tests/unit/test_http.py::test_a_cursor_opens_only_with_its_query",
     ),
     fault(
         "signed addresses open any file",
         "edge/http/signed_urls.py",
         "return any(hmac.compare_digest(signature, link.signature) for signature in signatures)",
         "return True",
-        "tests/service/releases/test_files.py::test_a_signed_address_that_was_changed_opens_nothing",
+        "tests/service/releases/test_downloads.py::test_a_signed_address_that_was_changed_opens_nothing",
     ),
     fault(
         "an account may hold all connections to PostgreSQL",
         "edge/storage/database.py",
         "FairShare(max(1, connections_max // 2))",
         "FairShare(connections_max)",
-        "tests/service/db/test_fair_share.py::test_statements_of_one_account_that_hang_leave_a_connection_for_others",
+        "tests/service/db/test_statements.py::test_statements_of_one_account_that_hang_leave_a_connection_for_others",
     ),
     fault(
         "two requests under one Idempotency-Key run at once",
@@ -158,21 +158,21 @@ ACCOUNT_FAULTS = (
         "shared/db/migrations/0022_acting_person.sql",
         "ARRAY['owner']);\n    RETURN QUERY SELECT a.granted_plan",
         "ARRAY['owner', 'admin', 'member', 'viewer']);\n    RETURN QUERY SELECT a.granted_plan",
-        "tests/service/db/test_definer_functions.py::test_each_function_holds_the_acting_persons_role_itself",
+        "tests/service/db/test_tenants.py::test_each_function_holds_the_acting_persons_role_itself",
     ),
     fault(
         "an end that is cut off the audit chain with its head is not seen",
         "shared/organizations/organizations.sql",
         "h FULL JOIN ends e",
         "h LEFT JOIN ends e",
-        "tests/service/db/test_audit_chain.py::test_a_forged_removed_moved_or_reordered_entry_is_detected",
+        "tests/service/db/test_tenants.py::test_a_forged_removed_moved_or_reordered_entry_is_detected",
     ),
     fault(
         "calls of /org with wrong parameters are not counted",
         "edge/app.py",
         "            person_limit(services.person_limits),\n            validation,\n",
         "            validation,\n            person_limit(services.person_limits),\n",
-        "tests/service/org/test_plans.py::test_calls_about_organizations_with_wrong_parameters_count_as_well",
+        "tests/service/org/test_organizations.py::test_calls_about_organizations_with_wrong_parameters_count_as_well",
     ),
     fault(
         "sign-ins have no limit",
@@ -214,7 +214,7 @@ ACCOUNT_FAULTS = (
         "edge/auth/oidc_provider.py",
         'named = isinstance(document, dict) and document.get("issuer") == self.issuer',
         "named = isinstance(document, dict)",
-        "tests/service/org/test_bearer.py::test_a_provider_that_names_another_issuer_is_not_believed",
+        "tests/service/org/test_credentials.py::test_a_provider_that_names_another_issuer_is_not_believed",
     ),
     # What a refusal says.
     fault(
@@ -222,21 +222,21 @@ ACCOUNT_FAULTS = (
         "edge/http/faults.py",
         'text = ". ".join(sentences[:kept])',
         'text = "See `errors`"',
-        "tests/unit/http/test_faults.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
+        "tests/unit/test_http.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
     ),
     fault(
         "a refusal repeats a key that stood in the wrong place",
         "edge/http/faults.py",
         "or _CREDENTIAL.search(text):",
         "or False:",
-        "tests/unit/http/test_faults.py::test_a_credential_in_the_wrong_place_is_not_repeated",
+        "tests/unit/test_http.py::test_a_credential_in_the_wrong_place_is_not_repeated",
     ),
     fault(
         "a number whose zero was eaten is refused without the number that was meant",
         "edge/http/problems.py",
         'if error.suggestion else ""',
         'if error.suggestion == "" else ""',
-        "tests/unit/http/test_faults.py::test_a_number_whose_zero_was_eaten_comes_back_with_it",
+        "tests/unit/test_http.py::test_a_number_whose_zero_was_eaten_comes_back_with_it",
     ),
     fault(
         "the Python client drops the faults of a refusal",
@@ -250,7 +250,7 @@ ACCOUNT_FAULTS = (
         "deploy/clients/python/itemindex_client/results.py",
         "    if kind in _READ:",
         "    if kind in ():",
-        "tests/unit/clients/test_python_tables.py::test_arrow_and_polars_have_decimals_and_days",
+        "tests/unit/clients/test_python_client.py::test_arrow_and_polars_have_decimals_and_days",
     ),
     fault(
         "the Python client sends an argument that the API lacks",
@@ -271,7 +271,7 @@ ACCOUNT_FAULTS = (
         "edge/mcp/calls.py",
         '"structuredContent": page, "isError": False}',
         '"isError": False}',
-        "tests/service/mcp/test_clients.py::test_what_each_tool_answers_fits_its_output_schema",
+        "tests/service/mcp/test_tools.py::test_what_each_tool_answers_fits_its_output_schema",
     ),
     fault(
         "a form that is too large is answered to a person with JSON",

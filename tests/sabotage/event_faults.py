@@ -3,7 +3,7 @@
 from tests.sabotage.planted import drilled, fault
 
 _WEBHOOKS = "tests/service/webhooks/test_webhooks.py"
-_POSTS = "tests/unit/test_webhook_posts.py"
+_POSTS = "tests/unit/test_webhooks.py"
 
 EVENT_FAULTS = (
     fault(

@@ -18,8 +18,8 @@ _QUOTA = ("outages", "--seconds", "3", "--only", "the state store hangs")
 _FENCE = (
     "SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,\n    "
 )
-_SESSIONS = "tests/service/dashboard/test_sessions.py"
-_BILLING = "tests/service/quota/test_billing.py"
+_SESSIONS = "tests/service/dashboard/test_sign_in.py"
+_BILLING = "tests/service/quota/test_usage.py"
 
 FAULTS = (
     # Jobs.
@@ -49,14 +49,14 @@ FAULTS = (
         "edge/quota/take.lua",
         "redis.call('EXPIRE', key, 93600)",
         "redis.call('EXPIRE', key, 39600)",
-        "tests/service/quota/test_stepped_clock.py::test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance",
+        "tests/service/quota/test_meter.py::test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance",
     ),
     fault(
         "a message that was sent by a clock that was ahead is not sent again",
         "workers/dispatcher.sql",
         "relayed_at = CASE WHEN relayed_at IS NOT NULL THEN least(relayed_at, statement_timestamp()) END,",
         "relayed_at = relayed_at,",
-        "tests/service/jobs/test_stepped_clock.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
+        "tests/service/jobs/test_jobs.py::test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again",
     ),
     fault(
         "an error that is no outage ends the renewing of a lease",
@@ -84,7 +84,7 @@ FAULTS = (
         "shared/telemetry/log.py",
         "except Exception as error:",
         "except ArithmeticError as error:",
-        "tests/unit/test_progress.py::test_a_heartbeat_that_could_not_be_written_once_is_written_again",
+        "tests/unit/test_processes.py::test_a_heartbeat_that_could_not_be_written_once_is_written_again",
     ),
     fault(
         "leases never lapse",
@@ -112,14 +112,14 @@ FAULTS = (
         "workers/worker.py",
         "            _log_failure(log, error)\n",
         "",
-        "tests/service/observe/test_failed_jobs.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",
+        "tests/service/test_telemetry.py::test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace",
     ),
     fault(
         "LOG_LEVEL is ignored by workers",
         "workers/jobs/context.py",
         "Log(part, level=settings.log_level)",
         "Log(part)",
-        "tests/service/observe/test_failed_jobs.py::test_log_level_decides_which_lines_a_worker_writes",
+        "tests/service/test_telemetry.py::test_log_level_decides_which_lines_a_worker_writes",
     ),
     # Money.
     fault(
@@ -171,7 +171,7 @@ FAULTS = (
         "edge/http/context.py",
         "if address is None or _is_trusted(address, trusted) else None",
         "if True else None",
-        "tests/service/hostile/test_quota.py::test_a_charge_id_is_believed_only_from_nginx",
+        "tests/service/hostile/test_accounts.py::test_a_charge_id_is_believed_only_from_nginx",
     ),
     fault(
         "a call is counted twice in the statistics",
@@ -185,21 +185,21 @@ FAULTS = (
         "edge/quota/refund.lua",
         "if kept[2] == second and burst >= units then",
         "if burst >= units then",
-        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+        "tests/service/quota/test_meter.py::test_the_meter_keeps_to_its_model",
     ),
     fault(
         "an order's refund leaves its charge to be refunded with the call",
         "shared/jobs/refund.lua",
         "    redis.call('SET', KEYS[3], '0 ' .. second, 'KEEPTTL')\n",
         "",
-        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+        "tests/service/quota/test_meter.py::test_the_meter_keeps_to_its_model",
     ),
     fault(
         "a charge that was repeated after midnight is refunded to the new day",
         "edge/quota/take.lua",
         "math.floor(tonumber(string.match(marker, ' (%d+)') or second) / 86400)",
         "day",
-        "tests/service/quota/test_model.py::test_the_meter_keeps_to_its_model",
+        "tests/service/quota/test_meter.py::test_the_meter_keeps_to_its_model",
     ),
     fault(
         "an edge that stops while an order is placed refunds it twice",
@@ -228,28 +228,28 @@ FAULTS = (
         "edge/quota/usage.py",
         "            self._halve()\n",
         "            break\n",
-        "tests/service/quota/test_request_log.py::test_one_organizations_many_calls_cost_another_none_of_its_own",
+        "tests/service/quota/test_usage.py::test_one_organizations_many_calls_cost_another_none_of_its_own",
     ),
     fault(
         "access lines are written by the event loop",
         "edge/http/request_context.py",
         "            self._writer.write(bytes(self._buffer))\n",
         "            self._writer.write(bytes(self._buffer))\n            self._writer.drain()\n",
-        "tests/unit/http/test_access_log.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
+        "tests/unit/test_edge.py::test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted",
     ),
     fault(
         "the broker shares a database with the quotas",
         "shared/redis/urls.py",
         'database = 0 if (parts.path.strip("/") or named) == "1" else 1',
         "database = 1",
-        "tests/unit/shared/test_values.py::test_the_broker_gets_another_database_of_the_same_server",
+        "tests/unit/test_values.py::test_the_broker_gets_another_database_of_the_same_server",
     ),
     fault(
         "a setting refuses the value that its sentence states",
         "shared/settings/checks.py",
         '    "REQUEST_LOG_CALLS",\n',
         "",
-        "tests/unit/shared/test_values.py::test_each_special_value_that_a_sentence_states_is_accepted",
+        "tests/unit/test_values.py::test_each_special_value_that_a_sentence_states_is_accepted",
     ),
     fault(
         "a HEAD costs the bytes of the file",
@@ -298,7 +298,7 @@ FAULTS = (
         "nginx.conf",
         "proxy_pass_request_headers on;",
         "proxy_pass_request_headers off;",
-        "tests/system/releases/test_download.py::test_a_client_of_s3_reads_the_releases_through_nginx",
+        "tests/system/releases/test_releases.py::test_a_client_of_s3_reads_the_releases_through_nginx",
     ),
     fault(
         "a file that was replaced stays in the DuckLake catalogue",
@@ -338,14 +338,14 @@ FAULTS = (
         "deploy/terminal.py",
         "Text(printable(cell)) if isinstance(cell, str) else cell",
         "cell",
-        "tests/unit/ctl/test_terminal.py::test_no_text_breaks_a_table_or_a_template",
+        "tests/unit/test_cli.py::test_no_text_breaks_a_table_or_a_template",
     ),
     fault(
         "escape sequences reach the log",
         "shared/printable.py",
         'if not encoded.isascii() or b"\\x7f" in encoded:',
         "if False:",
-        "tests/unit/ctl/test_terminal.py::test_a_log_escapes_what_a_terminal_acts_on",
+        "tests/unit/test_cli.py::test_a_log_escapes_what_a_terminal_acts_on",
     ),
     # Outages.
     fault(
@@ -353,7 +353,7 @@ FAULTS = (
         "edge/storage/redis_client.py",
         "        if left <= 0:\n            self.abort()\n",
         "        if left <= 0:\n            return\n",
-        "tests/unit/store/test_client.py::test_a_store_that_never_answers_is_given_up",
+        "tests/unit/test_store.py::test_a_store_that_never_answers_is_given_up",
     ),
     fault(
         "a read-only PostgreSQL is an error of ours",
@@ -381,7 +381,7 @@ FAULTS = (
         "edge/http/stream.py",
         "if reader.size != length:",
         "if False:",
-        "tests/service/reports/test_stream.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
+        "tests/service/reports/test_answer.py::test_a_result_that_is_cut_off_is_not_taken_for_whole",
     ),
     # Answers.
     fault(
@@ -389,14 +389,14 @@ FAULTS = (
         "edge/http/stream.py",
         "or (if_range is not None and if_range.strip() != etag)",
         "",
-        "tests/service/reports/test_stream.py::test_if_range_continues_only_with_the_very_same_result",
+        "tests/service/reports/test_answer.py::test_if_range_continues_only_with_the_very_same_result",
     ),
     fault(
         "a day is compared as text",
         "edge/bulk/delta_sharing_predicates.py",
         'if type == "date" and literal == "text" and _DAY.fullmatch(text):',
         'if type == "date" and literal == "text":\n        return text\n    if False:',
-        "tests/unit/delta_sharing/test_predicates.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
+        "tests/unit/test_bulk.py::test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row",
     ),
     # What the drills notice.
     drilled(

@@ -2,7 +2,7 @@
 
 from tests.sabotage.planted import fault
 
-_FORMS = "tests/unit/ingest/test_forms.py"
+_FORMS = "tests/unit/ingest/test_reading.py"
 
 FORM_FAULTS = (
     fault(
@@ -17,7 +17,7 @@ FORM_FAULTS = (
         "workers/ingest/calendar_days.py",
         '_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pl", "pt")',
         '_LANGUAGES = ("en",)',
-        "tests/unit/ingest/test_guess_cases.py::test_months_have_their_names_in_each_language",
+        "tests/unit/ingest/test_guess.py::test_months_have_their_names_in_each_language",
     ),
     fault(
         "XML expands entities",

@@ -3,8 +3,8 @@
 from tests.sabotage.planted import fault
 
 _GUESS = "tests/unit/ingest/test_guess.py"
-_CASES = "tests/unit/ingest/test_guess_cases.py"
-_FILES = "tests/unit/ingest/test_guess_files.py"
+_CASES = "tests/unit/ingest/test_guess.py"
+_FILES = "tests/unit/ingest/test_guess.py"
 _ROLES = "workers/ingest/column_roles.py"
 _WRITER = "workers/ingest/guess.py"
 
@@ -14,7 +14,7 @@ GUESS_FAULTS = (
         "workers/ingest/column_roles.py",
         '        roles.setdefault("name", described)\n',
         '        roles["name"] = described\n',
-        "tests/unit/ingest/test_guess_cases.py::test_a_description_is_the_name_only_where_no_column_is",
+        "tests/unit/ingest/test_guess.py::test_a_description_is_the_name_only_where_no_column_is",
     ),
     fault(
         "the currency that one price states is that of all",

@@ -11,7 +11,7 @@ INGEST_FAULTS = (
         "workers/ingest/item_tracker.py",
         "grown[: len(old)] = old",
         "grown[: len(old) // 2] = old[: len(old) // 2]",
-        "tests/unit/ingest/test_transform.py::test_items_keep_their_keys_however_many_come_later",
+        "tests/unit/ingest/test_steps.py::test_items_keep_their_keys_however_many_come_later",
     ),
     fault(
         "a load of which no row can be used ends with success",

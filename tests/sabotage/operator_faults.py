@@ -25,7 +25,7 @@ OPERATOR_FAULTS = (
         "shared/objects/shared_directories.py",
         "if row is not None and row[0] != place.identity:",
         "if row is None:",
-        "tests/service/start/test_refused.py::test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set",
+        "tests/service/test_start.py::test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set",
     ),
     fault(
         "a restore goes to the end of the log whatever moment is named",

@@ -2,7 +2,7 @@
 
 from tests.sabotage.planted import fault
 
-_PLOTS = "tests/browser/test_plots.py"
+_PLOTS = "tests/browser/test_reports.py"
 _RESULTS = "tests/service/dashboard/test_results.py"
 
 PAGE_FAULTS = (
@@ -25,7 +25,7 @@ PAGE_FAULTS = (
         "workers/ingest/guess.py",
         """f'"{text}" is {_day_shown(read[form])}'""",
         """f'"{text}" is {_day_shown(read[forms[0]])}'""",
-        "tests/unit/ingest/test_guess_cases.py::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+        "tests/unit/ingest/test_guess.py::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
     ),
     fault(
         "a line lies below another one of equal values",
@@ -46,28 +46,28 @@ PAGE_FAULTS = (
         "edge/dashboard/charts.py",
         "if reading.periods.is_partial(period)]",
         "if not period]",
-        "tests/unit/reports/test_pictures.py::test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked",
+        "tests/unit/test_pictures.py::test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked",
     ),
     fault(
         "a title states a day without data",
         "edge/dashboard/periods.py",
         "        if self.granularity is None:\n            return self.span\n",
         "        if self.granularity is None:\n            return period\n",
-        "tests/unit/dashboard/test_periods.py::test_a_period_is_never_named_by_a_day_before_its_data",
+        "tests/unit/test_dashboard.py::test_a_period_is_never_named_by_a_day_before_its_data",
     ),
     fault(
         "the headline of a footprint is the sum that no picture shows",
         "edge/dashboard/charts.py",
         'return f"{name}_central" if rows',
         "return name if rows",
-        "tests/unit/reports/test_whiskers.py::test_groups_are_compared_by_bars_with_whiskers_on_one_scale",
+        "tests/unit/test_pictures.py::test_groups_are_compared_by_bars_with_whiskers_on_one_scale",
     ),
     fault(
         "a row shows every member of its lists",
         "edge/dashboard/tables.py",
         "value[:_LISTED_MAX]",
         "value",
-        "tests/unit/dashboard/test_tables.py::test_eight_columns_are_shown_with_units_and_names_and_three_members_of_a_list",
+        "tests/unit/test_dashboard.py::test_eight_columns_are_shown_with_units_and_names_and_three_members_of_a_list",
     ),
     fault(
         "cells of a tall row are centred, out of sight",

@@ -2,11 +2,11 @@
 
 from tests.sabotage.planted import fault
 
-_MULTILATERAL = "tests/unit/shared/price_index/test_multilateral.py"
-_OUTLIERS = "tests/unit/rollups/test_outliers.py"
-_PRIOR = "tests/unit/shared/test_prior_price.py"
-_WATCHES = "tests/service/watches/test_watches.py"
-_CLUSTERS = "tests/unit/matching/test_clusters.py"
+_MULTILATERAL = "tests/unit/price_index/test_formulae.py"
+_OUTLIERS = "tests/unit/test_analytics.py"
+_PRIOR = "tests/unit/test_prior_price.py"
+_WATCHES = "tests/service/events/test_watches.py"
+_CLUSTERS = "tests/unit/matching/test_articles.py"
 
 PRICE_FAULTS = (
     # Price indices.
@@ -22,14 +22,14 @@ PRICE_FAULTS = (
         "shared/price_index/series.py",
         "        published[end - 1] = _mean(steps) if np.isnan(linked) else linked",
         "        published[end - window : end] = linked * new / new[-1]",
-        "tests/unit/shared/price_index/test_splice.py::test_adding_a_period_changes_no_earlier_value",
+        "tests/unit/price_index/test_formulae.py::test_adding_a_period_changes_no_earlier_value",
     ),
     fault(
         "the interval of an index is drawn anew with each request",
         "shared/price_index/rows.py",
         "np.random.default_rng(seed)",
         "np.random.default_rng()",
-        "tests/unit/shared/price_index/test_bootstrap.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
+        "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
     ),
     # Outliers.
     fault(
@@ -82,7 +82,7 @@ PRICE_FAULTS = (
         "workers/events/watches.sql",
         "WHERE r.day < $1 AND r.item_id",
         "WHERE false AND r.day < $1 AND r.item_id",
-        "tests/service/watches/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
+        "tests/service/events/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
     ),
     fault(
         "a low is new although the span before is not known",
@@ -104,7 +104,7 @@ PRICE_FAULTS = (
         "workers/analytics/reports/sustainability_rollup.py",
         "own = numbers[entries] == OWN",
         "own = numbers[entries] >= OWN",
-        "tests/unit/reports/test_footprint_intervals.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
+        "tests/unit/test_analytics.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
     ),
     # Which items are one article.
     fault(
@@ -126,7 +126,7 @@ PRICE_FAULTS = (
         "workers/articles/matching/judging.py",
         "sure = scores[at] >= link_bound(left, right, self.model)",
         "sure = scores[at] >= self.model.link_coded",
-        "tests/unit/matching/test_matcher.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
+        "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
     # Windows, footprints.
     fault(
@@ -148,35 +148,35 @@ PRICE_FAULTS = (
         "shared/uncertainty/stated.py",
         "if others.degrees >= BORROWED_DEGREES:",
         "if others.degrees < 0:",
-        "tests/unit/uncertainty/test_evaluation.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
+        "tests/unit/test_uncertainty.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
     ),
     fault(
         "a category without samples is estimated from all others",
         "shared/uncertainty/evaluation.py",
         "    if not nearest:\n        return None, 0",
         "    if not nearest:\n        nearest = [one for group in logs.values() for one in group]",
-        "tests/unit/uncertainty/test_evaluation.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
+        "tests/unit/test_uncertainty.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
     ),
     fault(
         "units sold new are counted as avoiding without a word",
         "shared/uncertainty/stated.py",
         "those sold new included",
         "second-hand ones",
-        "tests/service/http/test_footprint_intervals.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",
+        "tests/service/http/test_light_reads.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",
     ),
     fault(
         "a pack and a single article are linked by their GTIN",
         "workers/articles/matching/quantities.py",
         "if _disjoint(left.packs, right.packs) or _packed_differently(left, right):",
         "if _disjoint(left.packs, right.packs):",
-        "tests/unit/matching/test_identifiers.py::test_a_pack_and_a_single_one_wait_for_a_person",
+        "tests/unit/matching/test_records.py::test_a_pack_and_a_single_one_wait_for_a_person",
     ),
     fault(
         "names in another language hold a GTIN's link back though the quantity agrees",
         "workers/articles/matching/identifiers.py",
         "if not (against or confirmed or _alike(left.words, right.words)):",
         "if not (against or _alike(left.words, right.words)):",
-        "tests/unit/matching/test_identifiers.py::test_names_in_two_languages_need_something_else_that_agrees",
+        "tests/unit/matching/test_records.py::test_names_in_two_languages_need_something_else_that_agrees",
     ),
     fault(
         "a record that comes later takes a link of equal strength away",
@@ -197,7 +197,7 @@ PRICE_FAULTS = (
         "workers/articles/matching/supervised.py",
         "[~np.isin(right, right[one]) & ~one for one in judged]",
         "[~one for one in judged]",
-        "tests/unit/matching/test_supervised.py::test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges",
+        "tests/unit/matching/test_model.py::test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges",
     ),
     # Sizes in names.
     fault(
@@ -205,6 +205,6 @@ PRICE_FAULTS = (
         "shared/units/reader.py",
         'return "bar of pressure" if context & _PRESSURE else "bar to eat"',
         'return "bar of pressure"',
-        "tests/unit/units/test_names.py::test_all_spellings_of_one_quantity_are_equal",
+        "tests/unit/test_units.py::test_all_spellings_of_one_quantity_are_equal",
     ),
 )

@@ -2,7 +2,7 @@
 
 from tests.sabotage.planted import fault
 
-_INPUTS = "tests/service/ingest/test_inputs.py"
+_INPUTS = "tests/service/ingest/test_load.py"
 _READING = "tests/unit/ingest/test_reading.py"
 
 READING_FAULTS = (
@@ -60,13 +60,13 @@ READING_FAULTS = (
         "workers/ingest/known_items.py",
         "values = (SCHEMES[scheme], ",
         "values = (scheme, ",
-        "tests/service/ingest/test_language.py::test_an_identifier_joins_whatever_its_source_calls_it",
+        "tests/service/ingest/test_values.py::test_an_identifier_joins_whatever_its_source_calls_it",
     ),
     fault(
         "the code of one shop joins the item of another",
         "workers/ingest/known_items.py",
         "elif not source and identifier",
         "elif False and identifier",
-        "tests/service/ingest/test_language.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",
+        "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",
     ),
 )

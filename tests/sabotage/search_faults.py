@@ -15,13 +15,13 @@ SEARCH_FAULTS = (
         "workers/search/build.py",
         "for part in range(parts + 1)]",
         "for part in range(parts)]",
-        "tests/unit/search/test_search_possible_identifiers.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",
+        "tests/unit/search/test_indexes.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",
     ),
     fault(
         "an identifier of several items is not possible where one of them was deleted",
         "shared/search/live_segment.py",
         "not self._deleted[entries.astype(np.uint32)].all())",
         "not self._deleted[entries.astype(np.uint32)].any())",
-        "tests/unit/search/test_search_possible_identifiers.py::test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left",
+        "tests/unit/search/test_indexes.py::test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left",
     ),
 )

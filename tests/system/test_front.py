@@ -1,13 +1,25 @@
-"""What nginx itself refuses, byte by byte: always a problem document, never another request's answer."""
+"""The front of a stack: its own refusals, and MCP through it."""
 
+import asyncio
+import http.client
 import json
 import socket
+from typing import Any
 
 import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
+from edge.mcp.tools import TOOLS_BY_NAME
 from tests.system.conftest import Running
 
 pytestmark = pytest.mark.xdist_group("stack")
+
+
+# What nginx itself refuses, byte by byte: always a problem document, never another request's answer.
+
+
 HOST = b"Host: 127.0.0.1\r\nConnection: close\r\n"
 
 
@@ -144,3 +156,64 @@ def test_an_ip_that_calls_too_fast_is_refused_by_nginx_too(stack: Running) -> No
     conf = (stack.folder / "run" / "nginx.conf").read_text()
     assert "limit_conn connections 256" in conf
     assert "limit_req zone=requests" in conf
+
+
+# POST /mcp through the front: the protocol's own client reaches the tools, and what is no message is refused.
+
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+
+def post(stack: Running, body: bytes, **head: str) -> tuple[int, str, Any]:
+    """Return the status, the content type and the JSON of an answer."""
+    line = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    try:
+        line.request("POST", "/mcp", body, {"Content-Type": "application/json", **head})
+        response = line.getresponse()
+        return response.status, response.headers.get_content_type(), json.loads(response.read())
+    finally:
+        line.close()
+
+
+async def said(client: Client, tool: str, **arguments: Any) -> Any:
+    """Return the JSON of a tool's text."""
+    return json.loads((await client.call_tool(tool, arguments)).content[0].text)
+
+
+@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+def test_the_protocols_client_reaches_the_tools_through_nginx(stack: Running, mode: str, version: str) -> None:
+    token = {"X-Service-Public-Token": stack.ctl("tokens", "issue").strip()}
+
+    async def talk() -> None:
+        async with create_mcp_http_client(headers=token) as session:
+            transport = streamable_http_client(f"http://127.0.0.1:{stack.port}/mcp", http_client=session)
+            async with Client(transport, mode=mode) as client:
+                assert client.protocol_version == version
+                assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
+                before = await said(client, "how_am_i_counted")
+                assert (await said(client, "find_items", query="soy milk"))["items"]
+                after = await said(client, "how_am_i_counted")
+                assert after["limits"][0]["used"] == before["limits"][0]["used"] + 1
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (json.dumps([PING, PING]).encode(), 400, -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping"', 400, -32700),
+        (b"\xff\xfe", 400, -32700),
+        (b"", 400, -32700),
+        (json.dumps({**PING, "method": "nonsense"}).encode(), 200, -32601),
+    ],
+)
+def test_a_malformed_message_is_an_error_of_the_protocol(stack: Running, body: bytes, status: int, code: int) -> None:
+    answered, type, document = post(stack, body)
+    assert (answered, type, document["error"]["code"]) == (status, "application/json", code)
+
+
+def test_a_message_that_is_too_large_is_a_problem_whether_nginx_or_the_edge_refuses_it(stack: Running) -> None:
+    for size in (70_000, 2_000_000):
+        status, type, problem = post(stack, json.dumps({**PING, "params": {"x": "x" * size}}).encode())
+        assert (status, type, problem["status"]) == (413, "application/problem+json", 413)

@@ -26,7 +26,7 @@ from shared.redis import keys
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.service.cluster.test_charges import PLAN, until
+from tests.service.cluster.test_cluster import PLAN, until
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop

@@ -1,18 +1,31 @@
-"""Signing in by the provider, and every way to sign in that is refused."""
+"""Signing in and out, and the sessions between."""
 
 import base64
 import hashlib
+import itertools
+import re
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from click.testing import CliRunner
 
+from deploy.ctl.accounts import sessions as command
+from edge.auth.id_token import InvalidToken, check_logout_claims
+from edge.dashboard.sessions import IdToken, Sessions, SignIn
 from edge.dashboard.sign_in import destination_of
+from edge.storage.redis_client import RedisClient
+from shared.errors import StoreUnavailable
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.support.client import Edge, running_edge
-from tests.support.issuer import running_issuer
+from tests.support.issuer import CLIENT, running_issuer
+from tests.support.outages import refusing
+
+# Signing in by the provider, and every way to sign in that is refused.
 
 
 async def test_the_whole_way_in_and_out(browser: Browser) -> None:
@@ -170,3 +183,415 @@ async def test_without_a_provider_or_while_it_is_down_a_page_says_so(browser: Br
     assert "OIDC_ISSUER" in without.text
     browser.issuer.down = True
     assert await browser.ask("GET", "/dashboard/sign-in") == 503
+
+
+# Sessions are listed and ended: by the person, by an operator, by the identity provider, and at the provider too.
+
+
+async def _signed_in(browser: Browser, who: str = "ada", **claims: Any) -> Browser:
+    visitor = Browser(browser.edge, browser.issuer)
+    asked = await visitor.begin()
+    code = browser.issuer.code(who, nonce=asked["nonce"], **claims)
+    assert await visitor.come_back(state=asked["state"], code=code) == 303
+    return visitor
+
+
+async def _is_in(visitor: Browser) -> bool:
+    return await visitor.ask("GET", "/dashboard") == 200
+
+
+async def test_a_person_sees_every_session_and_ends_one_or_all_others(browser: Browser) -> None:
+    here, there, third = [await _signed_in(browser) for _ in range(3)]
+    other_person = await _signed_in(browser, "grace")
+    assert await here.ask("GET", "/dashboard/sessions") == 200
+    ids = re.findall(r'name="session" value="([0-9a-f]{16})"', here.text)
+    assert len(ids) == 2 and "(this one)" in here.text
+    form = {"csrf": here.csrf(), "session": ids[0]}
+    assert await here.ask("POST", "/dashboard/sessions/end", form) == 303
+    assert sorted([await _is_in(there), await _is_in(third)]) == [False, True]
+    assert await here.ask("POST", "/dashboard/sessions/end", {**form, "session": "others"}) == 303
+    assert [await _is_in(visitor) for visitor in (here, there, third, other_person)] == [True, False, False, True]
+
+
+async def test_a_person_cannot_end_the_session_of_another(browser: Browser) -> None:
+    ada, grace = await _signed_in(browser), await _signed_in(browser, "grace")
+    await _signed_in(browser)
+    await ada.ask("GET", "/dashboard/sessions")
+    [theirs] = re.findall(r'name="session" value="([0-9a-f]{16})"', ada.text)
+    await grace.ask("GET", "/dashboard/sessions")
+    assert await grace.ask("POST", "/dashboard/sessions/end", {"csrf": grace.csrf(), "session": theirs}) == 303
+    await ada.ask("GET", "/dashboard/sessions")
+    assert theirs in ada.text
+
+
+async def test_an_operator_lists_and_ends_a_persons_sessions(browser: Browser) -> None:
+    one, two, grace = await _signed_in(browser), await _signed_in(browser), await _signed_in(browser, "grace")
+    settings = browser.edge.settings
+    runner = CliRunner(env={"DATABASE_URL": settings.database_url, "STATE_URL": settings.state_url})
+    listed = runner.invoke(command, ["ada@example.org", "--json"])
+    ids = re.findall(r'"id": "([0-9a-f]{16})"', listed.stdout)
+    assert len(ids) == 2, listed.output
+    assert runner.invoke(command, ["ada@example.org", "--end", ids[0]]).exit_code == 0
+    assert sorted([await _is_in(one), await _is_in(two)]) == [False, True]
+    assert runner.invoke(command, ["ada@example.org", "--end-all"]).exit_code == 0
+    assert [await _is_in(visitor) for visitor in (one, two, grace)] == [False, False, True]
+
+
+async def _tell(browser: Browser, token: str, kind: str = "application/x-www-form-urlencoded") -> int:
+    url = "http://testserver/dashboard/back-channel-logout"
+    head = {"X-Real-IP": "192.0.2.1", "Content-Type": kind}
+    async with browser.edge.session.post(url, data=f"logout_token={token}", headers=head) as answer:
+        assert answer.headers["Cache-Control"] == "no-store"
+        return answer.status
+
+
+async def test_the_provider_ends_all_sessions_of_a_person_or_those_of_one_of_its_own(browser: Browser) -> None:
+    laptop, phone = await _signed_in(browser, sid="laptop"), await _signed_in(browser, sid="phone")
+    grace = await _signed_in(browser, "grace", sid="desk")
+    assert await _tell(browser, browser.issuer.logout_token(sid="phone")) == 200
+    assert [await _is_in(visitor) for visitor in (laptop, phone, grace)] == [True, False, True]
+    assert await _tell(browser, browser.issuer.logout_token(sub=None, sid="desk")) == 200
+    assert [await _is_in(visitor) for visitor in (laptop, grace)] == [True, False]
+    assert await _tell(browser, browser.issuer.logout_token()) == 200
+    assert not await _is_in(laptop)
+    assert await _tell(browser, browser.issuer.logout_token(sub="never-seen")) == 200
+
+
+async def test_a_logout_token_is_obeyed_once(browser: Browser) -> None:
+    token = browser.issuer.logout_token()
+    assert await _tell(browser, token) == 200
+    later = await _signed_in(browser)
+    assert await _tell(browser, token) == 200
+    assert await _is_in(later)
+
+
+async def test_a_logout_token_that_came_in_an_outage_is_obeyed_when_it_comes_again(browser: Browser) -> None:
+    visitor, token = await _signed_in(browser), browser.issuer.logout_token()
+    with refusing(browser.edge.settings):
+        assert await _tell(browser, token) == 503
+    assert await _is_in(visitor)
+    assert await _tell(browser, token) == 200
+    assert not await _is_in(visitor)
+
+
+async def test_a_session_that_was_ended_stays_ended_whatever_was_under_way_in_it(browser: Browser) -> None:
+    state = browser.edge.resources.state
+    sessions = Sessions(state, idle_seconds=60, seconds_max=60)
+    cookie = await sessions.begin("01a20132-0000-7000-8000-000000000001", "192.0.2.1", "test", IdToken("a.b.c"))
+    session = await sessions.find(cookie)
+    assert session is not None
+    assert await sessions.end_of(session.person_id, lambda listed: True) == 1
+    await sessions.choose(cookie, session, "01a20132-0000-7000-8000-000000000002")
+    assert await sessions.find(cookie) is None
+
+
+async def test_a_malformed_logout_token_ends_nothing(browser: Browser) -> None:
+    visitor = await _signed_in(browser)
+    issuer = browser.issuer
+    for token in (
+        issuer.token(),
+        issuer.logout_token(nonce="n"),
+        issuer.logout_token()[:-4] + "AAAA",
+        "x",
+        "x" * 9_000,
+    ):
+        assert await _tell(browser, token) == 400
+    for charset in ("nonsense", "hex"):
+        kind = f"application/x-www-form-urlencoded; charset={charset}"
+        assert await _tell(browser, issuer.logout_token(), kind) == 400
+    assert await _tell(browser, issuer.logout_token(), "text/plain") == 415
+    assert await _is_in(visitor)
+
+
+NOW = 1_800_000_000
+
+GOOD = {
+    "iss": "https://id.example",
+    "aud": CLIENT,
+    "iat": NOW,
+    "exp": NOW + 120,
+    "jti": "j",
+    "sub": "ada",
+    "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"iss": "https://evil.example"},
+        {"aud": "other"},
+        {"jti": None},
+        {"jti": 7},
+        {"sub": None},
+        {"events": None},
+        {"events": {}},
+        {"events": []},
+        {"events": {"http://schemas.openid.net/event/backchannel-logout": 1}},
+        {"iat": NOW + 600},
+        {"exp": NOW - 600},
+        {"exp": NOW + 90_000},
+        {"exp": None},
+        {"nonce": "n"},
+        {"sub": "x" * 256},
+    ],
+)
+def test_a_logout_token_with_a_wrong_claim_is_refused(change: dict[str, Any]) -> None:
+    claims = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
+    with pytest.raises(InvalidToken):
+        check_logout_claims(claims, issuer="https://id.example", client_id=CLIENT, now=NOW)
+    assert check_logout_claims(GOOD, issuer="https://id.example", client_id=CLIENT, now=NOW).subject == "ada"
+
+
+@pytest.fixture
+async def farewell(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
+    """A browser whose provider has a sign-out of its own."""
+    async with running_issuer() as issuer, running_edge(replace(settings, oidc_issuer=issuer.url), tmp_path) as edge:
+        issuer.ends_sessions = True
+        yield Browser(edge, issuer)
+
+
+async def test_signing_out_continues_at_the_provider_and_names_the_session(farewell: Browser) -> None:
+    await farewell.sign_in()
+    await farewell.ask("GET", "/dashboard")
+    assert await farewell.ask("POST", "/dashboard/sign-out", {"csrf": farewell.csrf()}) == 303
+    assert "id_token" not in farewell.last.headers["Location"]
+    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
+    [address] = re.findall(r'content="0; url=([^"]+)"', farewell.text)
+    asked = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
+    assert address.startswith(f"{farewell.issuer.url}/end?")
+    assert asked["post_logout_redirect_uri"] == ["http://testserver/dashboard/signed-out"]
+    identity, _ = await farewell.edge.resources.users.verify_id_token(asked["id_token_hint"][0])
+    assert identity.subject == "ada"
+    assert await farewell.ask("GET", "/dashboard/signed-out") == 200
+    assert "http-equiv" not in farewell.text
+
+
+async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browser: Browser) -> None:
+    await browser.sign_in()
+    state = browser.edge.resources.state
+    [name] = await state.command("KEYS", "s:*")
+    # The dots make it a token: sealed bytes in base64 may have the three letters by chance.
+    assert not re.search(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+", await state.command("GET", name))
+
+
+# Sessions of the dashboard: how long they last, their forms, their limits, and what stays secret.
+
+
+async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard")
+    good, once = browser.csrf(), browser.once()
+    forged: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({}, {}),
+        ({"csrf": ""}, {}),
+        ({"csrf": good[:-1] + ("y" if good.endswith("x") else "x")}, {}),
+        ({"csrf": good}, {"Origin": "https://evil.example"}),
+        ({"csrf": good}, {"Origin": "null"}),
+    ]
+    for form, head in forged:
+        assert await browser.ask("POST", "/dashboard/token", form, head) == 403
+    form = {"csrf": good, "once": once}
+    assert await browser.ask("POST", "/dashboard/token", form, {"Origin": "http://testserver"}) == 303
+    await browser.ask("GET", "/dashboard/token")
+    assert "iixp_free_" in browser.text
+    other = Browser(browser.edge, browser.issuer)
+    await other.sign_in("grace")
+    assert await other.ask("POST", "/dashboard/token", {"csrf": good}) == 403
+
+
+async def test_a_form_of_another_kind_is_refused(browser: Browser) -> None:
+    await browser.sign_in()
+    for kind in ("application/json", "multipart/form-data; boundary=x", "text/plain"):
+        assert await browser.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
+
+
+@pytest.mark.parametrize(("page", "field"), [("token", "csrf"), ("reports", "brand")])
+async def test_a_form_with_half_a_character_is_refused(browser: Browser, page: str, field: str) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/token")
+    form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
+    kind = "application/x-www-form-urlencoded; charset=unicode_escape"
+    assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
+
+
+async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> None:
+    async with running_issuer() as issuer:
+        short = replace(settings, oidc_issuer=issuer.url, session_seconds_max=0)
+        async with running_edge(short, tmp_path) as edge:
+            browser = Browser(edge, issuer)
+            await browser.sign_in()
+            assert await browser.ask("GET", "/dashboard") == 303
+
+
+async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browser) -> None:
+    await browser.sign_in()
+    state, idle = browser.edge.resources.state, browser.edge.settings.session_idle_seconds
+    [name] = await state.command("KEYS", "s:*")
+    assert await state.command("EXPIRE", name, 60) == 1
+    assert await browser.ask("GET", "/dashboard") == 200
+    left = await state.command("TTL", name)
+    assert idle / 2 < left <= idle
+
+
+async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(settings: Settings, tmp_path: Path) -> None:
+    async with running_issuer() as issuer:
+        few = replace(settings, oidc_issuer=issuer.url, sign_ins_per_day=2, person_calls_per_day=4)
+        async with running_edge(few, tmp_path) as edge:
+            browser = Browser(edge, issuer)
+            charges = ({"X-Charge-Id": f"{number:032x}"} for number in itertools.count())
+            await browser.sign_in()  # one sign-in of the address, one call of the person
+            begun = [await browser.ask("GET", "/dashboard/sign-in", head=next(charges)) for _ in range(2)]
+            assert begun == [303, 429]
+            assert int(browser.last.headers["Retry-After"]) >= 1
+            await browser.ask("GET", "/dashboard")
+            form = {"csrf": browser.csrf(), "session": "others"}
+            sent = [await browser.ask("POST", "/dashboard/sessions/end", form, next(charges)) for _ in range(4)]
+            assert sent == [303, 303, 303, 429]
+
+
+async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await browser.ask("GET", "/dashboard") == 200
+    policy = browser.last.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert browser.last.headers["Cache-Control"] == "no-store"
+    assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
+
+
+async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
+        assert await browser.ask("GET", page) == 200
+        assert "<i>" not in browser.text
+        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in browser.text
+
+
+async def test_another_organizations_objects_are_absent(browser: Browser) -> None:
+    await browser.sign_in("ada")
+    await browser.ask("GET", "/dashboard/organizations/new")
+    assert (
+        await browser.ask("POST", "/dashboard/organizations", {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"})
+        == 303
+    )
+    await browser.ask("GET", "/dashboard/members")
+    found = re.search(r'name="person" value="([^"]+)"', browser.text)
+    assert found is not None
+    other = Browser(browser.edge, browser.issuer)
+    await other.sign_in("eve")
+    await other.ask("GET", "/dashboard/organizations/new")
+    await other.ask("POST", "/dashboard/organizations", {"csrf": other.csrf(), "name": "Other", "plan": "brand"})
+    await other.ask("GET", "/dashboard/members")
+    assert await other.ask("POST", "/dashboard/members/removals", {"csrf": other.csrf(), "person": found[1]}) == 404
+    for form in ({"organization": "01890000-0000-7000-8000-000000000000"}, {"organization": "x"}, {}):
+        assert await other.ask("POST", "/dashboard/organizations/choice", {"csrf": other.csrf(), **form}) in (404, 303)
+
+
+async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.CaptureFixture[str]) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    await browser.ask("POST", "/dashboard/organizations", {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"})
+    await browser.ask("GET", "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/key")
+    [key] = re.findall(r"iixk_live_[0-9A-Za-z]{48}", browser.text)
+    await browser.ask("GET", "/dashboard/token")
+    await browser.ask("POST", "/dashboard/token", {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", "/dashboard/token")
+    [token] = re.findall(r"iixp_free_[0-9A-Za-z]{48}", browser.text)
+    bearer = browser.issuer.token()
+    edge = browser.edge
+    for head in (
+        {"Authorization": f"ApiKey {key}"},
+        {"X-Service-Public-Token": token},
+        {"Authorization": f"Bearer {bearer}"},
+        {"Authorization": f"ApiKey {key}x"},
+        {"Authorization": f"Bearer {bearer}x"},
+    ):
+        for path in ("/quota", "/index/lookup/nonsense", f"/index/search?q={key}&wrong={token}"):
+            answer = await edge.ask("GET", path, anonymous=False, head=head, check=False)
+            assert key[20:] not in answer.body.decode() or path.startswith("/index/search")
+    session = browser.cookies["itemindex"]
+    await browser.ask("GET", "/dashboard/audit")
+    audit = browser.text
+    edge.resources.access_log.flush()
+    written = Path(edge.settings.access_log).read_text() + capfd.readouterr().err + audit
+    secrets = (
+        key[20:52],
+        token[20:52],
+        bearer.rpartition(".")[2],
+        session,
+        edge.settings.token_pepper,
+        edge.settings.signing_secret,
+    )
+    assert written.count('"request_id"') > 10
+    assert [secret for secret in secrets if secret in written] == []
+    state = edge.resources.state
+    keys = [k.decode() for k in await state.command("KEYS", "*")]
+    values = [await state.command("GET", k) for k in keys if k.startswith("s:")]
+    assert not any(secret in f"{keys}{values}" for secret in secrets)
+
+
+async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/token")
+    form = {"csrf": browser.csrf(), "label": "x" * 70_000}
+    for page in ("/dashboard/token", "/dashboard/watches"):
+        assert await browser.ask("POST", page, form) == 413
+        assert browser.last.headers["Content-Type"].startswith("text/html")
+        assert "64 kB at most" in browser.text
+
+
+async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(browser: Browser) -> None:
+    await browser.sign_in()
+    for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
+        head = {"Content-Encoding": "gzip", "Accept": accept}
+        assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
+        assert browser.last.headers["Content-Type"].startswith(media_type)
+        assert "must come without Content-Encoding" in browser.text
+
+
+# Values of the state store that are read once, while each first reply is lost after the store did its work.
+
+
+class _LosesFirstReplies:
+    """Passes commands on to a store, and loses its first reply to each of them."""
+
+    def __init__(self, store: RedisClient) -> None:
+        self._store = store
+        self._known: set[tuple[Any, ...]] = set()
+
+    async def command(self, *arguments: Any) -> Any:
+        reply = await self._store.command(*arguments)
+        if arguments in self._known:
+            return reply
+        self._known.add(arguments)
+        raise StoreUnavailable("state")
+
+
+@pytest.fixture
+def sessions(browser: Browser) -> Sessions:
+    store = cast(RedisClient, _LosesFirstReplies(browser.edge.resources.state))
+    return Sessions(store, idle_seconds=60, seconds_max=60)
+
+
+async def test_a_sign_in_is_taken_once(sessions: Sessions) -> None:
+    sign_in = SignIn("nonce", "verifier", "/dashboard/token")
+    await sessions.remember_sign_in("state", sign_in)
+    assert await sessions.take_sign_in("state") == sign_in
+    assert await sessions.take_sign_in("state") is None
+
+
+async def test_a_secret_is_shown_once_and_so_is_the_next_one(sessions: Sessions) -> None:
+    for _ in range(2):
+        await sessions.put_flash("cookie", "key", "the same text")
+        assert await sessions.take_flash("cookie", "key") == "the same text"
+        assert await sessions.take_flash("cookie", "key") is None
+
+
+async def test_a_notice_of_the_provider_is_obeyed_once(sessions: Sessions) -> None:
+    assert await sessions.obey_once("token", 60)
+    assert not await sessions.obey_once("token", 60)

@@ -11,7 +11,7 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member
-from tests.service.dashboard.test_forms import fault
+from tests.service.dashboard.test_pages import fault
 from tests.service.webhooks.receivers import Receiver, receiver
 from workers.events.webhooks import deliver
 

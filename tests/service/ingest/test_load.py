@@ -1,23 +1,43 @@
-"""A load changes everything it should, or nothing at all."""
+"""A load changes everything it should or nothing, is known again by its inputs, and accounts for every row."""
 
+import gzip
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from shared.db.connect import connect
+from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask, state
+from tests.service.ingest.test_values import put, rejected
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
+from workers.ingest import inputs
+from workers.ingest.accounting import accounts, check
 from workers.ingest.batches import LoadBuffers
 from workers.ingest.load import load
+
+# A load changes everything it should, or nothing at all.
+
 
 SALES = MAPPING.replace(
     'currency = { constant = "HKD" }', 'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"'
 )
-
 
 # A load of its own that hangs when it has read a part of its file and sent most of that to the server.
 HANGING = """
@@ -193,3 +213,351 @@ def test_new_months_are_like_any_partition(settings: Settings, tmp_path: Path) -
     [(definition,)] = ask(settings, index)
     assert "UNIQUE INDEX" in definition
     assert definition.endswith("(item_id, day, mark)")
+
+
+# Every form of file gives the same index; a broken one changes nothing, and a bad row is kept with its reason.
+
+
+REJECTED = [
+    (",No id,B,G,K,1,2026-07-01,N,1,", "no item id"),
+    ("9,,B,G,K,1,2026-07-01,N,1,", "no name"),
+    ("9,X,B,G,K,1,2026-02-30,N,1,", "no day"),
+    ("9,X,B,G,K,1,01.07.2026,N,1,", "no day"),
+    ("9,X,B,G,K,1,1850-07-01,N,1,", "before 1900"),
+    ("9,X,B,G,K,1,2026-07-01,,1,", "no channel"),
+    ("9,X,B,G,K,1,2026-07-01,N,-1,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,NaN,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,inf,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,1.005,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,1e5,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N,99999999999999,", "not a price"),
+    ("9,X,B,G,K,1,2026-07-01,N", "has 8 columns instead of 10"),
+    ("9," + "X" * 1001 + ",B,G,K,1,2026-07-01,N,1,", "1,000"),
+    ("9,a\0b,B,G,K,1,2026-07-01,N,1,", "NUL"),
+]
+
+
+def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Settings, tmp_path: Path) -> None:
+    rows = "".join(f"{row}\n" for row, _ in REJECTED)
+    summary = load_rows(settings, tmp_path, ROWS + rows + ROWS.splitlines()[0] + "\n")
+    assert summary.counts["rejected"] == len(REJECTED)
+    assert summary.counts["items_new"] == 3
+    kept = ask(settings, "SELECT file, line, reason FROM rejects ORDER BY line")
+    for line, ((row, reason), reported) in enumerate(zip(REJECTED, kept, strict=True), 7):
+        assert reported[:2] == ("shop.csv", line)
+        assert reason in reported[2], row
+
+
+def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "bytes.csv"
+    path.write_bytes((HEADER + ROWS).encode() + b"9,\xff\xfe,B,G,K,1,2026-07-01,N,1,\n")
+    summary = load(settings, mapping(tmp_path), [path])
+    assert summary.counts["observations_new"] == 5
+    assert ask(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("cut.csv.gz", gzip.compress((HEADER + ROWS * 50).encode())[:-40], "broken"),
+        ("other.csv", b"a,b\n1,2\n", "sku"),
+        ("noise.csv.gz", b"\x1f\x8b" + os.urandom(200), "broken"),
+        ("noise.parquet", b"PAR1" + os.urandom(100), "broken"),
+    ],
+    ids=["empty", "cut", "other", "noise in gzip", "noise in parquet"],
+)
+def test_a_broken_file_changes_nothing_and_says_why(
+    settings: Settings, tmp_path: Path, name: str, content: bytes, word: str
+) -> None:
+    load_rows(settings, tmp_path)
+    before = state(settings)
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(LoadRefused, match=word):
+        load(settings, mapping(tmp_path), [path])
+    assert state(settings) == before
+    assert ask(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)]
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "csv.zst", "ndjson", "ndjson.gz", "parquet", "bom.csv", "crlf.csv"])
+def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: Path, form: str) -> None:
+    text, path = HEADER + ROWS, tmp_path / f"shop.{form}"
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(text.encode()),
+        convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(HEADER.strip().split(","), pa.string())),
+    )
+    if form == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    elif form.startswith("ndjson"):
+        raw = "\n".join(json.dumps(row) for row in table.to_pylist()).encode()
+        path.write_bytes(gzip.compress(raw) if form.endswith("gz") else raw)
+    elif form == "csv.zst":
+        path.write_bytes(pa.compress(text.encode(), "zstd", asbytes=True))
+    else:
+        raw = {
+            "csv.gz": gzip.compress(text.encode()),
+            "bom.csv": b"\xef\xbb\xbf" + text.encode(),
+            "crlf.csv": text.replace("\n", "\r\n").encode(),
+        }[form]
+        path.write_bytes(raw)
+    summary = load(settings, mapping(tmp_path), [path])
+    assert (summary.counts["items_new"], summary.counts["observations_new"]) == (3, 5)
+    assert ask(settings, "SELECT sum(price_minor) FROM observations") == [(6490,)]
+
+
+# A load is known again only by all that it was read from; where anything else counts too, its files are read again.
+
+
+ITEM = 'source = "{}"\ntitle = "T"\nlicense = "CC0-1.0"\n[item]\nid = "id"\nname = "name"\n'
+
+PRICES = '[observation]\nday = {}\nchannel = {{ constant = "S" }}\nprice = "price"\ncurrency = {{ constant = "EUR" }}\n'
+
+BY_NAME = ITEM.format("m") + PRICES.format('{ file_name = "([0-9]{4}-[0-9-]{5})" }')
+
+BY_COLUMN = ITEM.format("m") + PRICES.format('"day"')
+
+OBSERVED = "SELECT day::text, price_minor FROM observations ORDER BY day"
+
+
+def test_the_same_bytes_under_the_name_of_another_day_are_of_that_day(settings: Settings, tmp_path: Path) -> None:
+    for day in ("2026-07-01", "2026-07-02"):
+        put(settings, tmp_path, BY_NAME, "id,name,price\n1,A,2.50\n", f"prices-{day}.csv")
+    assert ask(settings, OBSERVED) == [("2026-07-01", 250), ("2026-07-02", 250)]
+
+
+def test_a_corrected_file_of_other_names_is_read(settings: Settings, tmp_path: Path) -> None:
+    text = BY_NAME.replace('name = "name"\n', 'name = "name"\nalt_names = { file = "names.json" }\n')
+    for name in ("Soja", "Sojadrink"):
+        (tmp_path / "names.json").write_text(json.dumps({"1": {"name": name}}))
+        put(settings, tmp_path, text, "id,name,price\n1,Soy,2.50\n", "2026-07-01.csv")
+        assert ask(settings, "SELECT alt_names FROM items") == [([name],)]
+
+
+def test_files_in_another_order_are_another_load(settings: Settings, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, price in zip(paths, ("1.00", "2.00"), strict=True):
+        path.write_text(f"id,name,day,price\n1,A,2026-07-01,{price}\n")
+    load(settings, mapping(tmp_path, BY_COLUMN), paths)
+    load(settings, mapping(tmp_path, BY_COLUMN), paths[::-1])
+    assert ask(settings, OBSERVED) == [("2026-07-01", 100)]
+
+
+def test_files_of_one_name_are_both_read_from(settings: Settings, tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "prices.csv" for folder in "ab"]
+    for n, path in enumerate(paths):
+        path.parent.mkdir()
+        path.write_text(f"id,name,day,price\n1,A,2026-07-0{n + 1},1.00\n")
+    assert load(settings, mapping(tmp_path, BY_COLUMN), paths).counts["rows"] == 2
+    assert load(settings, mapping(tmp_path, BY_COLUMN), paths).counts["rows"] == 0
+    assert load(settings, mapping(tmp_path, BY_COLUMN), paths[1:]).counts["rows"] == 1
+
+
+def test_prices_that_found_no_item_are_loaded_when_it_is_there(settings: Settings, tmp_path: Path) -> None:
+    feed = BY_COLUMN.replace('"m"', '"feed"').replace('name = "name"', 'join_by = "gtin"')
+    rows = "id,day,price\n4006381333931,2026-07-01,1.00\n73513537,2026-07-02,2.00\n"
+    items = ITEM.format("m") + '[item.identifiers]\nean = "ean"\n'
+    put(settings, tmp_path, items, "id,name,ean\n1,A,4006381333931\n", "items.csv")
+    assert put(settings, tmp_path, feed, rows, "feed.csv").state == "committed"
+    assert ask(settings, OBSERVED) == [("2026-07-01", 100)]
+    put(settings, tmp_path, items, "id,name,ean\n2,B,73513537\n", "more.csv")
+    put(settings, tmp_path, feed, rows, "feed.csv")
+    assert ask(settings, OBSERVED) == [("2026-07-01", 100), ("2026-07-02", 200)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (BY_COLUMN, "id,name,day,price\n1,A,2026-07-01,1.00\n2,B,2026-07-01,much\n"),
+        (BY_COLUMN, "id,name,day,price\n1,A,2026-07-01,1.00\n2,B,2099-07-01,1.00\n"),  # not for ever in the future
+        (BY_COLUMN, "id,name,day,price\n1,A,2026-07-01,1.00\n2,B,,\n"),  # an item that has the day of the load
+        (ITEM.format("m"), "id,name\n1,A\n"),
+    ],
+)
+def test_a_load_that_may_come_out_otherwise_another_day_is_read_again(
+    settings: Settings, tmp_path: Path, text: str, rows: str
+) -> None:
+    first = put(settings, tmp_path, text, rows)
+    again = put(settings, tmp_path, text, rows)
+    assert (again.state, again.counts["rows"], again.rejects) == ("unchanged", rows.count("\n") - 1, first.rejects)
+    assert len(rejected(settings)) == 2 * first.rows_rejected
+
+
+def test_a_load_of_before_or_by_other_rules_of_reading_is_read_again(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_rows(settings, tmp_path)
+    assert load_rows(settings, tmp_path).counts["rows"] == 0
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute("UPDATE loads SET inputs = NULL")
+    again = load_rows(settings, tmp_path)
+    assert (again.state, again.counts["rows"]) == ("unchanged", 5)
+    monkeypatch.setattr(inputs, "LAYOUT", inputs.LAYOUT + 1)
+    again = load_rows(settings, tmp_path)
+    assert (again.state, again.counts["rows"]) == ("unchanged", 5)
+
+
+# What a load reads is in proportion to what it touches, however much the index holds.
+
+
+def test_an_item_that_moves_to_another_brand_costs_its_own_observations_and_not_all(
+    settings: Settings, tmp_path: Path
+) -> None:
+    items = range(1, 2_001)
+    june = "".join(
+        f"{n},Thing {n},Vita,Drinks,Tea,1,2026-06-{day:02d},NORTH,{n},\n" for n in items[:-1] for day in range(1, 13)
+    )
+    may = f"{items[-1]},Thing,Vita,Drinks,Tea,1,2026-05-01,NORTH,9,\n"
+    load_rows(settings, tmp_path, may + june)
+    before = scanned(settings, "observations_2026_06", once_written="observations_2026_06")
+    brands = ["Vita"] * (len(items) - 1) + ["Alco"]
+    july = (f"{n},Thing,{brand},Drinks,Tea,1,2026-07-01,NORTH,9,\n" for n, brand in zip(items, brands, strict=True))
+    load_rows(settings, tmp_path, "".join(july), name="july.csv")
+    assert scanned(settings, "observations_2026_06", once_written="observations_2026_07") == before
+
+
+def scanned(settings: Settings, table: str, *, once_written: str) -> int:
+    """Return how many rows of a month have been read by scans of all of it.
+
+    The server counts what a load has read and written when the load's connection ends.
+    """
+    ends = time.monotonic() + 60
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        while time.monotonic() < ends:
+            query = "SELECT relname, n_tup_ins, seq_tup_read FROM pg_stat_user_tables"
+            counted = {row[0]: row[1:] for row in connection.execute(query)}
+            if counted.get(once_written, (0, 0))[0]:
+                return int(counted[table][1])
+            time.sleep(0.02)
+    raise AssertionError(f"{once_written} was not written")
+
+
+# Every row that is read is new, the same, replaced or rejected, and what is accepted comes out digit for digit.
+
+
+MAPPING_ACCOUNT = """
+source = "{source}"
+title = "T"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = {{ constant = "Thing" }}
+[observation]
+day = "day"
+channel = "shop"
+price = "price"
+currency = "cur"
+[[impacts]]
+indicator = "water_l"
+value = "water"
+basis = "measured"
+method = "m"
+"""
+
+DIGITS = st.text("0123456789", min_size=1, max_size=40)
+
+FIGURE = st.one_of(
+    st.just(""),
+    DIGITS,
+    st.tuples(DIGITS, DIGITS).map(".".join),
+    st.sampled_from(["-1", "1,5", "x", "1e3", "٣", "1e-300", " 7 ", "1.2.3"]),
+)
+
+PRICE = st.one_of(
+    st.just(""), st.sampled_from(["1", "2.50", "2.505", "free", "-3", "0", "999999999999.99", "1000000000000"])
+)
+
+ROW = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["a", "b", "c", ""]),
+        "day": st.sampled_from(["2026-01-01", "2026-01-02", "2026-02-30", "", "2098-01-01"]),
+        "shop": st.sampled_from(["N", "S", ""]),
+        "price": PRICE,
+        "cur": st.sampled_from(["USD", "EUR", "usd", ""]),
+        "water": FIGURE,
+    }
+)
+
+NUMBER = 0
+
+
+@hypothesis_settings(
+    max_examples=15,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(loads=st.lists(st.lists(ROW, min_size=1, max_size=12), min_size=1, max_size=2))
+def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
+    settings: Settings, loads: list[list[dict[str, str]]]
+) -> None:
+    global NUMBER
+    NUMBER += 1
+    source = f"s{NUMBER}"
+    with tempfile.TemporaryDirectory() as folder:
+        for n, rows in enumerate(loads):
+            content = "\n".join(map(json.dumps, rows))
+            try:
+                summary = put(settings, Path(folder), MAPPING_ACCOUNT.format(source=source), content, f"{n}.ndjson")
+            except LoadRefused:
+                [(refused,)] = ask(settings, "SELECT rows_rejected FROM loads ORDER BY started_at DESC LIMIT 1")
+                assert refused == len(rows)
+                continue
+            if summary.state == "unchanged" and not summary.counts["rows"]:
+                continue  # the same file as before
+            check(summary.counts)
+            for account in accounts(summary.counts):
+                assert account.accounted == account.read
+            [(kept,)] = ask(
+                settings, "SELECT count(*) FROM rejects WHERE load_id::text = $1 AND scope = 'row'", summary.load_id
+            )
+            assert kept == summary.counts["rejected"]
+            assert summary.counts["rows"] == len(rows)
+            lines = ask(settings, "SELECT line FROM rejects WHERE load_id::text = $1", summary.load_id)
+            used = [row for line, row in enumerate(rows, 1) if (line,) not in lines]
+            assert len(used) == summary.counts["rows_used"]
+            if n:
+                continue  # what a later load says of an item counts by its day, which is another rule
+            newest: dict[str, str] = {}
+            for row in sorted(used, key=lambda row: row["day"] if row["price"] else ""):
+                newest[row["id"]] = row["water"].strip()
+            for name, figure in newest.items():
+                found = ask(settings, "SELECT per_unit FROM impacts WHERE item_id = $1", mint(source, name).key)
+                if figure:
+                    assert [str(value[0].as_tuple()) for value in found] == [
+                        str(Decimal(f"{Decimal(figure):f}").as_tuple())
+                    ], figure
+
+
+def test_an_account_that_does_not_add_up_fails_the_load() -> None:
+    good = {"rows": 5, "rows_used": 3, "rejected": 2, "items_read": 1, "items_new": 1}
+    check(good)
+    for name, count in (("rows_used", 2), ("items_new", 0), ("items_same", 1)):
+        with pytest.raises(LoadRefused, match="does not add up"):
+            check({**good, name: count})
+    with pytest.raises(LoadRefused, match="does not add up"):
+        check({**good, "impacts_read": 1, "impacts_new": 2, "impacts_superseded": -1})
+
+
+def test_a_summary_says_what_became_of_every_row(settings: Settings, tmp_path: Path) -> None:
+    text = MAPPING_ACCOUNT.format(source="shop").replace('"water"', '{ column = "water", on_error = "field" }')
+    header = "id,day,shop,price,cur,water\n"
+    first = "a,2026-01-01,N,1,USD,5\nb,2026-01-01,N,2,USD,\n"
+    put(settings, tmp_path, text, header + first)
+    second = (
+        "a,2026-01-01,N,1,USD,5\na,2026-01-02,N,3,USD,6\na,2026-01-02,N,4,USD,7\nb,2026-01-01,N,9,USD,x\nc,,,,,1\n"
+        "c,soon,N,1,USD,1\n"
+    )
+    counts = Counter(put(settings, tmp_path, text, header + second, "b.csv").counts)
+    by_kind = {account.kind: account for account in accounts(counts)}
+    rows, items, observations, impacts = (by_kind[kind] for kind in ("rows", "items", "observations", "impacts"))
+    assert (rows.read, rows.new, rows.rejected) == (6, 5, 1)
+    assert (items.new, items.replaced, items.same) == (1, 1, 1)
+    assert (
+        observations.new,
+        observations.replaced,
+        observations.same,
+        observations.superseded,
+        observations.absent,
+    ) == (1, 1, 1, 1, 1)
+    assert (impacts.new, impacts.replaced, impacts.superseded, impacts.rejected) == (1, 1, 2, 1)
+    assert counts["fields_rejected"] == 1

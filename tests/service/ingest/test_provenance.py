@@ -1,18 +1,37 @@
-"""No source wipes another: fields come from claims, by rank, then by day; an IID belongs to one source's item."""
+"""No source wipes another: claims, owners, identifiers."""
 
+import asyncio
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow.dataset
 import pytest
 
+from shared.bulk.schema import DATASETS, arrow_schema, key_of
 from shared.db.connect import connect
 from shared.errors import LoadRefused
+from shared.index.identifiers import LAYOUT
 from shared.index.iid import mint
 from shared.settings.settings import Settings
+from tests.service.ingest.contents import ask as ask_of_identifiers
+from tests.service.ingest.test_values import put, rejected
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.releases import cut
+from tests.support.reports import quiet
+from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows, mapping
+from tests.support.workers import run
+from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.load import Summary, load
-from workers.provenance import item_acts
+from workers.provenance import events, identifiers, item_acts, reindex
 from workers.provenance.undo import undo
+from workers.search.job import make_index
+
+# No source wipes another: fields come from claims, by rank, then by day; an IID belongs to one source's item.
+
 
 FIRST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
 
@@ -189,3 +208,389 @@ def test_new_terms_of_a_source_are_a_change_that_answers_show(settings: Settings
     with connect(settings.database_url, application="tests") as connection:
         undo(connection, "2", "tests", None)
     assert ask(settings, "SELECT license FROM sources") == [("CC0-1.0",)]
+
+
+# Withdrawn items count nowhere; a merged item's facts are its survivor's. Judged by an index that was loaded so.
+
+
+IMPACT = '[[impacts]]\nindicator = "co2e_kg"\nvalue = "weight"\nbasis = "measured"\nmethod = "weighed"\n'
+
+TEXT = MAPPING + IMPACT
+
+OLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-06-03,EAST,12,\n1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,NORTH,10.90,12\n"
+
+NEW = "2,Soy drink,Leaf,Drinks,Soy milk,,2026-07-02,SOUTH,9.00,\n"
+
+THIRD = "3,Custard,Vita,Desserts,Custard,,2026-07-02,WEST,25,30\n"
+
+MERGED, SURVIVOR, THIRD_IID = (mint("shop", number).iid for number in "123")
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "cohorts": {
+        "brand": [],
+        "category": ["drinks", "desserts"],
+        "from": "2026-05-01",
+        "to": "2026-07-31",
+        "granularity": "day",
+        "channel": [],
+        "currency": None,
+        "group_by": ["brand", "channel"],
+        "kind": None,
+    },
+    "category-insights": {"from": "2026-06-01", "to": "2026-07-31", "granularity": "month"},
+    "brand-insights": {"from": "2026-06-01", "to": "2026-07-31"},
+    "sustainability-rollup": {
+        "brand": [],
+        "category": [],
+        "from": "2026-05-01",
+        "to": "2026-07-31",
+        "granularity": "month",
+        "channel": [],
+        "group_by": ["brand"],
+        "kind": None,
+    },
+}
+
+
+def act(settings: Settings, what: Any, *iids: str) -> int:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        return int(what(connection, *iids, "tests", None))
+
+
+def key_of_a_customer(settings: Settings) -> str:
+    """Return a key that may order several exports a second: how many it may is not what is tested here."""
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET burst_units = 10000")
+    return api_key(settings, "institutional")
+
+
+def reports(settings: Settings) -> dict[str, Any]:
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        return {
+            name: COMPUTATIONS[name](connection, parameters, quiet).table.to_pylist()
+            for name, parameters in QUESTIONS.items()
+        }
+
+
+def released(settings: Settings, dataset: str) -> list[dict[str, Any]]:
+    rows = ask(
+        settings,
+        "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = "
+        "(SELECT max(data_version) FROM releases) ORDER BY place",
+        dataset,
+    )
+    paths = [str(settings.results_dir / key_of(row[0])) for row in rows]
+    listed: list[dict[str, Any]] = (
+        pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table().to_pylist()
+    )
+    return listed
+
+
+async def exported(
+    edge: Edge, settings: Settings, key: str, dataset: str, **more: Any
+) -> dict[str, list[dict[str, Any]]]:
+    """Export a dataset by a job, and return its rows by what they are: rows, or what a copy must drop."""
+    body = json.dumps({"dataset": dataset, "format": "ndjson", **more}).encode()
+    ordered = await edge.ask("POST", "/index/exports", key=key, body=body)
+    jobs = [row[0] for row in ask(settings, "SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export'")]
+    assert [await asyncio.to_thread(run, settings, job) for job in jobs] == ["succeeded"]
+    manifest = (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json["manifest"]
+    found: dict[str, list[dict[str, Any]]] = {"rows": [], "gone": []}
+    for file in manifest["files"]:
+        answer = await edge.get("/" + file["url"].split("/v1/")[1], key=key)
+        found[file["content"]] += [json.loads(line) for line in answer.body.splitlines()]
+    return found
+
+
+def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    before = reports(settings)
+    act(settings, item_acts.withdraw, SURVIVOR)
+    with servers.fresh() as other:
+        load_rows(other, tmp_path, OLD + THIRD, text=TEXT, name="without.csv")
+        assert reports(settings) == reports(other)
+    assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
+        ("leaf", 0, []),
+        ("vita", 2, ["EAST", "NORTH", "WEST"]),
+    ]
+    act(settings, item_acts.restore, SURVIVOR)
+    assert reports(settings) == before
+
+
+def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    before = reports(settings)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    with servers.fresh() as other:
+        rows = OLD.replace("1,Soy milk 1L,Vita", "2,Soy drink,Leaf") + NEW.replace("milk,,", "milk,1.5,") + THIRD
+        load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
+        assert reports(settings) == reports(other)
+    assert [row["items"] for row in reports(settings)["brand-insights"]] == [1, 1]
+    act(settings, item_acts.restore, MERGED)
+    assert reports(settings) == before
+
+
+async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    key = api_key(settings, "institutional")
+    paths = [f"/index/lookup/{iid}" for iid in (MERGED, SURVIVOR)]
+    before = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    await edge.resources.version.read()
+    moved = await edge.get(paths[0], key=key)
+    assert (moved.status, moved.head["Location"].rsplit("/", 1)[1]) == (301, SURVIVOR)
+    record = (await edge.get(paths[1], key=key)).json
+    assert (record["name"], record["brand"]["slug"], record["version"]) == ("Soy drink", "leaf", 2)
+    assert [one["channel"] for one in record["channels"]] == ["EAST", "NORTH", "SOUTH"]
+    assert record["price_band"]["observations"] == 3 and record["first_seen_on"] == "2026-06-03"
+    assert record["identifiers"] == [{"scheme": "sku", "value": "2"}, {"scheme": "sku", "value": "1"}]
+    assert (record["attributes"], record["sustainability"]["co2e_kg"]) == ({"weight_kg": "1.5"}, 1.5)
+    prices = (await edge.get(f"/index/pricing/{SURVIVOR}?from=2026-06-01", key=key)).json
+    assert [(row["day"], row["channel"]) for row in prices["data"]] == [
+        ("2026-06-03", "EAST"),
+        ("2026-07-01", "NORTH"),
+        ("2026-07-02", "SOUTH"),
+    ]
+    figures = (await edge.get(f"/index/sustainability/{SURVIVOR}", key=key)).json
+    assert figures["data"][0]["per_unit"] == 1.5 and figures["meta"]["coverage"]["observed_days"] == 3
+    act(settings, item_acts.restore, MERGED)
+    await edge.resources.version.read()
+    after = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
+    assert after == before
+
+
+async def test_exports_releases_and_search_know_the_survivor_alone(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    key = key_of_a_customer(settings)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    act(settings, item_acts.withdraw, THIRD_IID)
+    wanted = Counter({SURVIVOR: 3})
+    whole = await exported(edge, settings, key, "observations")
+    assert Counter(row["iid"] for row in whole["rows"]) == wanted
+    leaf = await exported(edge, settings, key, "observations", filter={"brand": "leaf"})
+    assert Counter(row["iid"] for row in leaf["rows"]) == wanted
+    changed = await exported(edge, settings, key, "observations", since=1)
+    assert Counter(row["iid"] for row in changed["rows"]) == wanted
+    assert {row["iid"]: row["reason"] for row in changed["gone"]} == {MERGED: "merged", THIRD_IID: "withdrawn"}
+    assert [row["iid"] for row in (await exported(edge, settings, key, "impacts"))["rows"]] == [SURVIVOR]
+    cut(settings)
+    rows = released(settings, "observations")
+    assert [(row["iid"], str(row["day"])) for row in rows] == [
+        (SURVIVOR, day) for day in ("2026-06-03", "2026-07-01", "2026-07-02")
+    ]
+    assert {(row["iid"], row["status"], row["survivor_iid"]) for row in released(settings, "items")} == {
+        (SURVIVOR, "active", None),
+        (MERGED, "merged", SURVIVOR),
+    }
+    assert [row["slug"] for row in released(settings, "brands")] == ["leaf"]
+    assert [row["code"] for row in released(settings, "categories")] == ["drinks", "drinks.soy-milk"]
+    assert make_index(settings.worker_database_url, settings.search_dir)["items"] == 1
+
+
+async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
+    edge: Edge, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD, text=TEXT)
+    load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
+    key = key_of_a_customer(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        undo(connection, "2", "tests", None)
+    changed = await exported(edge, settings, key, "items", since=2)
+    assert changed["gone"] == [{"iid": SURVIVOR, "reason": "removed"}]
+    load_rows(settings, tmp_path, NEW, text=TEXT, name="b.csv")
+    again = await exported(edge, settings, key, "items", since=2)
+    assert ([row["iid"] for row in again["rows"]], again["gone"]) == ([SURVIVOR], [])
+
+
+@pytest.mark.parametrize(
+    ("acts", "refused"),
+    [
+        ([(item_acts.withdraw, MERGED)], (item_acts.withdraw, MERGED)),
+        ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.withdraw, MERGED)),
+        ([(item_acts.merge, MERGED, SURVIVOR)], (item_acts.merge, THIRD_IID, MERGED)),
+        ([(item_acts.withdraw, SURVIVOR)], (item_acts.merge, MERGED, SURVIVOR)),
+        ([], (item_acts.merge, MERGED, MERGED)),
+        ([], (item_acts.restore, MERGED)),
+        ([], (item_acts.withdraw, "IID-NONE")),
+    ],
+    ids=lambda value: (
+        "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else ""
+    ),
+)
+def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
+    settings: Settings, tmp_path: Path, acts: list[Any], refused: Any
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    for one in acts:
+        act(settings, *one)
+    before = ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events")
+    with pytest.raises(item_acts.ActRefused):
+        act(settings, *refused)
+    assert ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
+
+
+def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
+    act(settings, item_acts.merge, SURVIVOR, THIRD_IID)
+    assert set(ask(settings, "SELECT iid, survivor_iid FROM items WHERE status = 'merged'")) == {
+        (MERGED, THIRD_IID),
+        (SURVIVOR, THIRD_IID),
+    }
+    act(settings, item_acts.restore, SURVIVOR)
+    assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
+
+
+def test_a_load_that_speaks_of_a_merged_item_changes_its_survivor(
+    servers: Servers, settings: Settings, tmp_path: Path
+) -> None:
+    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    more = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,EAST,7,\n"
+    load_rows(settings, tmp_path, more, text=TEXT, name="more.csv")
+    assert ask(settings, "SELECT version FROM items WHERE iid = $1", SURVIVOR) == [(3,)]
+    assert ask(settings, "SELECT status FROM items WHERE iid = $1", MERGED) == [("merged",)]
+    with servers.fresh() as other:
+        rows = (
+            (OLD + more).replace("1,Soy milk 1L,Vita", "2,Soy drink,Leaf") + NEW.replace("milk,,", "milk,1.5,") + THIRD
+        )
+        load_rows(other, tmp_path, rows, text=TEXT, name="one.csv")
+        assert reports(settings) == reports(other)
+
+
+def test_a_release_has_the_days_of_a_survivor_in_order_whichever_item_they_are_of(
+    settings: Settings, tmp_path: Path
+) -> None:
+    between = NEW.replace("2026-07-02", "2026-06-02") + NEW.replace("2026-07-02", "2026-06-04")
+    load_rows(settings, tmp_path, OLD + between, text=TEXT)
+    act(settings, item_acts.merge, MERGED, SURVIVOR)
+    cut(settings)
+    days = [(row["iid"], str(row["day"])) for row in released(settings, "observations")]
+    assert days == [(SURVIVOR, day) for day in ("2026-06-02", "2026-06-03", "2026-06-04", "2026-07-01")]
+
+
+# Identifiers of a load become rows in one form, follow undo, and a wrong one costs nothing but itself.
+
+
+MAPPING_IDENTIFIERS = """
+source = "{source}"
+title = "T"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "id"
+brand = "brand"
+[item.identifiers]
+ean = "ean"
+isbn = "isbn"
+mpn = "mpn"
+sku = "sku"
+url = "url"
+style_code = "style"
+"""
+
+HEADER = "id,brand,ean,isbn,mpn,sku,url,style\n"
+
+ROWS = """SELECT i.name, t.scheme, t.value, t.brand, s.name, t.load_no FROM item_identifiers t
+JOIN items i ON i.id = t.item_id JOIN sources s ON s.id = t.source_id ORDER BY 1, 2, 3, 5"""
+
+
+def load_rows_identifiers(settings: Settings, folder: Path, rows: str, source: str = "shop") -> None:
+    put(settings, folder, MAPPING_IDENTIFIERS.replace("{source}", source), HEADER + rows, f"{source}.csv")
+
+
+def test_each_identifier_of_an_item_is_a_row_in_the_form_in_which_it_is_compared(
+    settings: Settings, tmp_path: Path
+) -> None:
+    load_rows_identifiers(
+        settings,
+        tmp_path,
+        "a,Sony Corp.,4006381333931,0-306-40615-2,WH-1000/XM4,A 1,https://S.test/a/?utm_source=x,zz\n",
+    )
+    assert ask_of_identifiers(settings, ROWS) == [
+        ("a", "gtin", "04006381333931", "", "shop", 1),
+        ("a", "gtin", "09780306406157", "", "shop", 1),
+        ("a", "mpn", "WH1000XM4", "sony", "shop", 1),
+        ("a", "sku", "A 1", "", "shop", 1),
+        ("a", "url", "s.test/a", "", "shop", 1),
+    ]
+
+
+def test_a_wrong_check_digit_costs_neither_the_row_nor_the_text(settings: Settings, tmp_path: Path) -> None:
+    load_rows_identifiers(settings, tmp_path, "a,,4006381333932,,,,,\nb,,,0306406152,,,ftp://x,\n")
+    assert rejected(settings) == [
+        ("shop.csv", 2, "ean", "4006381333932", "its ean ends with a wrong check digit; expected is 1", "field"),
+        ("shop.csv", 3, "url", "ftp://x", "its url must be an absolute http or https address", "field"),
+    ]
+    assert ask_of_identifiers(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
+        ("a", [{"scheme": "ean", "value": "4006381333932"}]),
+        ("b", [{"scheme": "isbn", "value": "0306406152"}, {"scheme": "url", "value": "ftp://x"}]),
+    ]
+    assert ask_of_identifiers(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
+
+
+def test_the_newest_value_of_a_source_counts_and_undo_gives_the_former_back(settings: Settings, tmp_path: Path) -> None:
+    load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,s1,,\n")
+    load_rows_identifiers(settings, tmp_path, "a,,96385074,,,,,\nb,,4006381333931,,,,,\n")
+    assert ask_of_identifiers(settings, ROWS) == [
+        ("a", "gtin", "00000096385074", "", "shop", 3),
+        ("a", "sku", "s1", "", "shop", 2),
+        ("b", "gtin", "04006381333931", "", "shop", 3),
+    ]
+    for left in ([("a", "gtin", 1), ("a", "sku", 2)], [("a", "gtin", 1)], []):
+        _undo_newest(settings)
+        assert [(row[0], row[1], row[5]) for row in ask_of_identifiers(settings, ROWS)] == left
+
+
+def test_two_sources_of_one_identifier_have_a_row_each(settings: Settings, tmp_path: Path) -> None:
+    load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows_identifiers(settings, tmp_path, "b,,04006381333931,,,,,\n", source="other")
+    assert [(row[0], row[4]) for row in ask_of_identifiers(settings, ROWS)] == [("a", "shop"), ("b", "other")]
+
+
+def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, tmp_path: Path) -> None:
+    load_rows_identifiers(settings, tmp_path, "a,,9780306406157,0306406152,,,,\n")
+    assert [row[:3] for row in ask_of_identifiers(settings, ROWS)] == [("a", "gtin", "09780306406157")]
+
+
+@pytest.mark.parametrize(
+    "forget",
+    [
+        "DELETE FROM identifiers_derived",  # an index that was loaded before these rows were kept
+        "UPDATE identifiers_derived SET layout = 0",  # rows in another form
+        "UPDATE identifiers_derived SET event_no = 1",  # a later load by code that does not know of them
+    ],
+)
+def test_rows_that_are_missing_are_derived_before_anything_else_changes(
+    settings: Settings, tmp_path: Path, forget: str
+) -> None:
+    load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
+    load_rows_identifiers(settings, tmp_path, "b,,96385074,,,,,\n")
+    before = ask_of_identifiers(settings, ROWS)
+    with connect(settings.database_url, application="test") as connection:
+        connection.execute(forget.encode())
+        connection.execute("DELETE FROM item_identifiers WHERE value = '00000096385074'")
+        connection.commit()
+        reindex.lock(connection)
+    assert ask_of_identifiers(settings, ROWS) == before
+    with connect(settings.database_url, application="test") as connection:
+        assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
+
+
+def _undo_newest(settings: Settings) -> None:
+    with connect(settings.database_url, application="test") as connection:
+        events.lock(connection)
+        row = connection.execute("SELECT max(no) FROM events WHERE undone_at IS NULL").fetchone()
+        assert row is not None
+        undo(connection, str(row[0]), "test", None)
+        connection.commit()

@@ -1,10 +1,11 @@
-"""A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason."""
+"""Jobs: their rows, limits, orders, and clocks that step under them."""
 
 import errno
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,28 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from shared.db.connect import connect
+from edge.jobs.service import SQL as ORDERS
+from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from tests.drills.clock_skew_stores import shadow_clock, step_database
+from tests.support.accounts import organization
+from tests.support.client import running_edge
 from tests.support.shop import load_rows
 from tests.support.workers import RecordedMessages, indexing, run, services_of
+from workers.bulk.exports import SQL as PARTS
 from workers.dispatcher import SQL as DISPATCH
+from workers.dispatcher import SQL as RELAY
 from workers.dispatcher import Dispatcher
 from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE
 from workers.jobs.leases import Lease, LeaseLost, claim, succeed
 from workers.search.job import make_index
+
+# A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason.
 
 
 def order(settings: Settings, fingerprint: str = "1", attempts: int = 3) -> str:
@@ -45,7 +54,7 @@ def column(settings: Settings, job: str, name: str) -> Any:
 
 
 @pytest.fixture
-def messages() -> RecordedMessages:
+def messages_jobs() -> RecordedMessages:
     """The messages that dispatchers of the test have sent."""
     return RecordedMessages()
 
@@ -84,12 +93,12 @@ def test_three_messages_at_once_run_the_job_once(settings: Settings) -> None:
     assert made == [1]
 
 
-def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages: RecordedMessages) -> None:
+def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages_jobs: RecordedMessages) -> None:
     job = order(settings)
-    assert sweep(settings, messages) == 1
-    assert sweep(settings, messages) == 0
-    assert sweep(settings, messages, resend_seconds=0) == 1
-    assert messages.jobs == [job, job]
+    assert sweep(settings, messages_jobs) == 1
+    assert sweep(settings, messages_jobs) == 0
+    assert sweep(settings, messages_jobs, resend_seconds=0) == 1
+    assert messages_jobs.jobs == [job, job]
 
 
 def swept(settings: Settings, messages: JobMessages, times: int, **options: int) -> int:
@@ -187,28 +196,28 @@ def test_a_broker_that_hangs_is_asked_once_a_sweep_however_many_jobs_wait(settin
     assert {column(settings, job, "relayed_at") for job in jobs} == {None}
 
 
-def test_two_dispatchers_share_the_rows(settings: Settings, messages: RecordedMessages) -> None:
+def test_two_dispatchers_share_the_rows(settings: Settings, messages_jobs: RecordedMessages) -> None:
     jobs = {order(settings, str(n)) for n in range(40)}
     with ThreadPoolExecutor(2) as pool:
-        assert sum(pool.map(lambda n: sweep(settings, messages), range(2))) == 40
-    assert sorted(messages.jobs) == sorted(jobs)
+        assert sum(pool.map(lambda n: sweep(settings, messages_jobs), range(2))) == 40
+    assert sorted(messages_jobs.jobs) == sorted(jobs)
 
 
 def test_a_dispatcher_that_falls_silent_holds_the_others_up_for_seconds_only(
-    settings: Settings, messages: RecordedMessages
+    settings: Settings, messages_jobs: RecordedMessages
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
         silent.execute(DISPATCH.set_idle_timeout.replace("5s", "300ms"))
         silent.execute("BEGIN")
         silent.execute(DISPATCH.dispatch_lock)
-        assert sweep(settings, messages) == 1
+        assert sweep(settings, messages_jobs) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")
 
 
 def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(
-    settings: Settings, messages: RecordedMessages
+    settings: Settings, messages_jobs: RecordedMessages
 ) -> None:
     job = order(settings)
     for attempt in (1, 2, 3):
@@ -216,19 +225,19 @@ def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(
             taken = claim(connection, job, 0)
             assert taken is not None
             assert taken.attempt == attempt
-        sweep(settings, messages)
+        sweep(settings, messages_jobs)
     assert column(settings, job, "state") == "failed"
     assert column(settings, job, "error")["slug"] == "job-lost"
 
 
 def test_a_stale_finisher_writes_nothing_and_its_twin_without_the_fence_would(
-    settings: Settings, messages: RecordedMessages
+    settings: Settings, messages_jobs: RecordedMessages
 ) -> None:
     job = order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         stale = claim(connection, job, 0)
         assert stale is not None
-        sweep(settings, messages)
+        sweep(settings, messages_jobs)
         current = claim(connection, job, 30)
         assert current is not None
         assert not succeed(connection, stale, {"by": "stale"})
@@ -373,17 +382,338 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
 
 
 def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
-    settings: Settings, messages: RecordedMessages
+    settings: Settings, messages_jobs: RecordedMessages
 ) -> None:
     job = order(settings)
-    services = replace(services_of(settings, messages=messages), objects=UnavailableStore(settings.results_dir))
+    services = replace(services_of(settings, messages=messages_jobs), objects=UnavailableStore(settings.results_dir))
     dispatcher = Dispatcher(services)
     with services.connect("dispatcher", autocommit=True) as connection:
         dispatcher._run_maintenance(connection, time.monotonic())
         assert dispatcher.sweep(connection) == 1
-    assert messages.jobs == [job]
+    assert messages_jobs.jobs == [job]
 
 
 class UnavailableStore(DirectoryStore):
     def attempts(self) -> Iterator[tuple[str, int]]:
         raise StoreUnavailable("results")
+
+
+# PostgreSQL's clock steps under jobs: whatever a step does to leases and pauses, each job ends, once.
+
+
+HOUR = 3_600
+
+Step = Callable[[int], None]
+
+
+@pytest.fixture
+def step(settings: Settings) -> Step:
+    """Steps the clock of the test's own database."""
+    shadow_clock(settings)
+    return lambda seconds: step_database(settings, seconds)
+
+
+def worker(settings: Settings) -> Connection:
+    return connect(settings.worker_database_url, application="tests", autocommit=True)
+
+
+def settle(settings: Settings) -> None:
+    with worker(settings) as connection:
+        Dispatcher(services_of(settings)).settle_clock(connection)
+
+
+def test_the_shadow_reaches_statements_defaults_and_functions(settings: Settings, step: Step) -> None:
+    step(HOUR)
+    job = order(settings)
+    for moment in ("created_at", "not_before", "now()", "clock_timestamp()", "statement_timestamp()"):
+        ahead = column(settings, job, f"extract(epoch FROM {moment} - pg_catalog.clock_timestamp())::float8")
+        assert ahead == pytest.approx(HOUR, abs=60), moment
+
+
+def test_a_clock_an_hour_ahead_lapses_a_lease_and_only_the_next_attempt_publishes(
+    settings: Settings, step: Step, messages: RecordedMessages
+) -> None:
+    job = order(settings)
+    with worker(settings) as connection:
+        first = claim(connection, job, 30)
+        step(HOUR)
+        assert sweep(settings, messages) == 1
+        second = claim(connection, job, 30)
+        assert first is not None
+        assert second is not None
+        assert not succeed(connection, first, {"by": "first"})
+        assert succeed(connection, second, {"by": "second"})
+    assert (column(settings, job, "result"), column(settings, job, "attempt")) == ({"by": "second"}, 2)
+    assert messages.jobs == [job]
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_job_that_runs_across_a_step_is_published_once(
+    settings: Settings, step: Step, messages: RecordedMessages, seconds: int
+) -> None:
+    job, began, go_on = order(settings), threading.Event(), threading.Event()
+
+    def make(context: JobContext) -> dict[str, Any]:
+        began.set()
+        go_on.wait(10)
+        return {"attempt": context.job.attempt}
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, settings, job, indexing(make))
+        assert began.wait(10)
+        step(seconds)
+        sweep(settings, messages)
+        go_on.set()
+        states = [running.result(), run(settings, job, indexing(make))]
+    assert states.count("succeeded") == 1
+    assert column(settings, job, "result") == {"attempt": column(settings, job, "attempt")}
+
+
+def test_a_job_ordered_while_the_clock_was_ahead_is_due_when_it_is_set_back(
+    settings: Settings, step: Step, messages: RecordedMessages
+) -> None:
+    step(HOUR)
+    job = order(settings)
+    step(0)
+    assert sweep(settings, messages) == 0
+    settle(settings)
+    assert sweep(settings, messages) == 1
+    assert messages.jobs == [job]
+
+
+def test_a_message_that_was_lost_while_the_clock_was_ahead_is_sent_again(
+    settings: Settings, step: Step, messages: RecordedMessages
+) -> None:
+    step(HOUR)
+    job = order(settings)
+    assert sweep(settings, messages) == 1
+    step(0)
+    settle(settings)
+    assert sweep(settings, messages, resend_seconds=0) == 1
+    assert messages.jobs == [job, job]
+
+
+def test_a_lease_of_a_dead_worker_lapses_after_the_clock_was_set_back(
+    settings: Settings, step: Step, messages: RecordedMessages
+) -> None:
+    job = order(settings)
+    step(HOUR)
+    with worker(settings) as connection:
+        assert claim(connection, job, settings.lease_ttl_seconds) is not None
+    step(0)
+    settle(settings)
+    left = column(settings, job, "extract(epoch FROM lease_until - statement_timestamp())::float8")
+    assert 0 < left <= settings.lease_ttl_seconds
+    assert column(settings, job, "state") == "running"
+    step(settings.lease_ttl_seconds + 1)
+    assert sweep(settings, messages) == 1
+    assert column(settings, job, "state") == "queued"
+
+
+def test_the_parts_of_an_export_are_due_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
+    job = order(settings)
+    step(HOUR)
+    with worker(settings) as connection:
+        assert claim(connection, job, 30) is not None
+        connection.execute(PARTS.plan, (job, 1, "release", ["rows"], [1], [2]))
+        step(0)
+        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is None
+        settle(settings)
+        assert connection.execute(PARTS.claim, (job, 30, 4)).fetchone() is not None
+
+
+def test_webhooks_are_called_again_when_the_clock_is_set_back(settings: Settings, step: Step) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as owner, worker(settings) as connection:
+        owner.execute("INSERT INTO organizations (name, plan) VALUES ('Acme', 'brand')")
+        insert = (
+            "INSERT INTO webhook_endpoints (organization_id, url, sealed_secret, position, failures, due_at)"
+            " SELECT id, 'https://example.org/' || $1, 'x', 0, $2, statement_timestamp() + make_interval(secs => $3)"
+            " FROM organizations"
+        )
+        owner.execute(insert, ("pauses as it should", 12, 90_000))
+        step(HOUR)
+        owner.execute(insert, ("failed", 2, 30))
+        owner.execute(insert, ("held", 0, 0))
+        lease = "UPDATE webhook_endpoints SET lease_until = statement_timestamp() + interval '30 seconds'"
+        connection.execute(f"{lease} WHERE url LIKE '%held'")
+        step(0)
+        settle(settings)
+        left = "greatest(due_at, lease_until) - statement_timestamp()"
+        rows = connection.execute(f"SELECT extract(epoch FROM {left})::float8 FROM webhook_endpoints ORDER BY url")
+        failed, held, pauses = (row[0] for row in rows)
+    assert (failed <= 0, 0 < held <= 30, 80_000 < pauses <= 90_000) == (True, True, True)
+
+
+def test_moments_of_a_clock_that_was_never_off_are_left_alone(settings: Settings) -> None:
+    waiting, running = order(settings, "1"), order(settings, "2")
+    with worker(settings) as connection:
+        claim(connection, waiting, 30)
+        connection.execute(LEASE.retry_later, (waiting, 1, None))
+        claim(connection, running, settings.lease_ttl_seconds)
+    before = [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)]
+    settle(settings)
+    assert [column(settings, job, "row(not_before, lease_until)::text") for job in (waiting, running)] == before
+
+
+def test_a_job_that_was_put_off_very_often_still_fails_with_a_pause_of_a_minute(settings: Settings) -> None:
+    job = order(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET attempt = 2000, attempts_max = 2003")
+    with worker(settings) as connection:
+        taken = claim(connection, job, 30)
+        assert taken is not None
+        assert connection.execute(LEASE.fail, (job, taken.attempt, None, False)).fetchone() == ("queued",)
+    assert column(settings, job, "not_before <= statement_timestamp() + interval '1 minute'")
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+async def test_readiness_is_degraded_while_postgresqls_clock_is_off(
+    settings: Settings, step: Step, tmp_path: Path, seconds: int
+) -> None:
+    step(seconds)
+    async with running_edge(settings, tmp_path) as edge:
+        answer = await edge.get("/ready")
+    document = answer.json
+    clock = next(part for part in document["parts"] if part["name"] == "clock")
+    assert (answer.status, document["status"], clock["state"]) == (200, "degraded", "off")
+    assert ("behind" if seconds > 0 else "ahead of") in clock["detail"]
+
+
+# Limits of jobs hold for concurrent orders; each lock has a twin without it, which lets one too many in.
+
+
+BACKLOG_MAX = 10_000
+
+
+@pytest.fixture
+def acme(settings: Settings) -> str:
+    return organization(settings)
+
+
+@contextmanager
+def two(url: str) -> Iterator[tuple[Connection, Connection]]:
+    """Two connections, each in a transaction of its own, that wait for no lock longer than a moment."""
+    with ExitStack() as stack:
+        pair = tuple(stack.enter_context(connect(url, application="tests")) for _ in range(2))
+        for connection in pair:
+            connection.execute("SET lock_timeout = '300ms'")
+            connection.commit()
+        yield pair  # type: ignore[misc]
+
+
+def work_for(connection: Connection, organization_id: str) -> None:
+    """Begin a transaction as the edge does when it places an order."""
+    connection.execute(f"SET LOCAL itemindex.organization = '{organization_id}'")
+    connection.execute(b"SET LOCAL itemindex.task = 'jobs'")
+
+
+def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bool:
+    """Order another job for the organization; tell whether its queue had room."""
+    values = (
+        "cohorts",
+        "reports",
+        "{}",
+        fingerprint,
+        1,
+        3,
+        acme,
+        "json",
+        limit,
+        f"org:{acme}",
+        fingerprint,
+        1,
+        10,
+        None,
+        BACKLOG_MAX,
+    )
+    work_for(connection, acme)
+    return connection.execute(ORDERS.submit, values).fetchone() is not None
+
+
+def lock(connection: Connection, acme: str) -> None:
+    connection.execute(ORDERS.lock, (acme,))
+
+
+def test_two_orders_at_once_fill_a_queue_of_one_once(settings: Settings, acme: str) -> None:
+    with two(settings.edge_database_url) as (first, second):
+        lock(first, acme)
+        assert place(first, acme, "1", 1)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            lock(second, acme)
+        second.rollback()
+        first.commit()
+        lock(second, acme)
+        assert not place(second, acme, "2", 1)
+
+
+def test_the_twin_without_the_lock_fills_it_twice(settings: Settings, acme: str) -> None:
+    with two(settings.edge_database_url) as (first, second):
+        assert place(first, acme, "1", 1)
+        assert place(second, acme, "2", 1)
+        first.commit()
+        second.commit()
+        work_for(first, acme)
+        row = first.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchone()
+    assert row == (2,)
+
+
+def queued(settings: Settings, acme: str, fingerprint: str, age: str) -> None:
+    """Put a job into the queue that was ordered so long ago."""
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "WITH made AS (INSERT INTO jobs (kind, queue, organization_id, fingerprint, created_at, not_before) "
+            "VALUES ('cohorts', 'reports', $1, $2, now() - $3::interval, now() - $3::interval) RETURNING id) "
+            "INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units) "
+            "SELECT id, $1, 'org:x', $2, 1, 10 FROM made",
+            (acme, fingerprint, age),
+        )
+
+
+def take(connection: Connection) -> list[Any]:
+    return connection.execute(RELAY.select_dispatchable, (10, 8)).fetchall()
+
+
+@pytest.fixture
+def one_at_a_time(settings: Settings, acme: str) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE plans SET jobs_running = 1")
+    queued(settings, acme, "late", "1 minute")
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_two_dispatchers_at_once_give_one_job_to_an_organization_that_may_run_one(
+    settings: Settings, acme: str
+) -> None:
+    with two(settings.worker_database_url) as (first, second):
+        first.execute(RELAY.dispatch_lock)
+        assert len(take(first)) == 1
+        queued(settings, acme, "early", "2 minutes")  # its transaction began before, and is seen only now
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            second.execute(RELAY.dispatch_lock)
+        second.rollback()
+        first.commit()
+        second.execute(RELAY.dispatch_lock)
+        assert take(second) == []
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_the_twin_without_the_lock_gives_two(settings: Settings, acme: str) -> None:
+    with two(settings.worker_database_url) as (first, second):
+        assert len(take(first)) == 1
+        queued(settings, acme, "early", "2 minutes")
+        assert len(take(second)) == 1
+
+
+def test_no_job_is_added_to_a_backlog_that_is_too_long_but_an_equal_one_is_joined(
+    settings: Settings, acme: str
+) -> None:
+    queued(settings, acme, "there", "1 minute")
+    other = organization(settings)
+    with connect(settings.edge_database_url, application="tests") as connection:
+        work_for(connection, other)
+        values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
+        assert connection.execute(ORDERS.submit, values).fetchone() is not None
+        refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)
+        assert connection.execute(ORDERS.submit, refused).fetchone() is None
+        row = connection.execute(ORDERS.backlog_full, (1,)).fetchone()
+    assert row == (True,)

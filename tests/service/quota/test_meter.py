@@ -1,8 +1,9 @@
-"""The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up."""
+"""The meter is exact: beside a model, under clocks that step, and for calls that cost nothing."""
 
 import asyncio
+import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -11,13 +12,19 @@ import pytest
 
 from edge.quota import limiter as meters
 from edge.quota.billing import refusal
-from edge.quota.limiter import DegradedLimiter, RateLimiter
+from edge.quota.limiter import DegradedLimiter, LuaScript, RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
+from tests.drills.clock_skew_stores import DAY_SECONDS as DAY_SECONDS_STEPPED_CLOCK
+from tests.drills.clock_skew_stores import seconds_to_noon, step_state_store, with_steps
+from tests.support.quota_model import DAY_SECONDS, PLANS, Model, compare_with_model
+
+# The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up.
+
 
 ANONYMOUS = Plan(
     name="anonymous",
@@ -30,6 +37,7 @@ ANONYMOUS = Plan(
     jobs_queued=0,
     batch_iids_max=0,
 )
+
 PROCESSES, CALLERS, ROUNDS = 3, 40, 12
 
 
@@ -197,3 +205,105 @@ def test_hiredis_speaks_of_errors_as_the_meter_expects() -> None:
     reader = hiredis.Reader()
     reader.feed(b"-NOSCRIPT No matching script.\r\n")
     assert isinstance(reader.gets(), hiredis.ReplyError)
+
+
+# Random charges, refunds, repeats, seconds and midnights against a model of twenty lines: exact on both windows.
+
+
+def test_the_meter_keeps_to_its_model(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+    compare_with_model(store, monkeypatch, examples=50, steps=30)
+
+
+def test_the_model_refunds_a_unit_only_to_the_second_it_was_taken_in() -> None:
+    model, plan = Model(), PLANS["org"]
+    assert model.charge("org:a", "first", 10, plan)
+    model.second += 1
+    assert model.charge("org:a", "second", 10, plan)
+    model.refund("org:a", "first", model.second // DAY_SECONDS)
+    assert not model.charge("org:a", "third", 10, plan)
+
+
+# A clock of the state store that steps gives no allowance twice: each day of it has one, whichever way it is reached.
+
+
+LIMIT = 5
+
+PLAN = Plan(
+    name="brand",
+    title="",
+    rank=0,
+    counted_by="organization",
+    daily_units=LIMIT,
+    burst_units=1000,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
+
+HOUR = 3_600
+
+MIDNIGHT = DAY_SECONDS_STEPPED_CLOCK // 2
+
+Step = Callable[[int], None]
+
+
+@pytest.fixture
+def step(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Step:
+    """Sets the store's clock so many seconds past noon; it begins at noon, where an hour crosses no midnight."""
+    script = LuaScript("take.lua")
+    script.source = with_steps(script.source)
+    script.digest = hashlib.sha1(script.source, usedforsecurity=False).hexdigest()
+    monkeypatch.setattr(meters, "TAKE", script)
+    noon = seconds_to_noon()
+    step_state_store(settings, noon)
+    return lambda seconds: step_state_store(settings, noon + seconds)
+
+
+@pytest.fixture
+async def meter(settings: Settings) -> AsyncIterator[RateLimiter]:
+    client = SingleNodeClient(settings.state_url, name="state", deadline_seconds=2.0, log=Log("tests"))
+    await client.start()
+    yield RateLimiter(client, DegradedLimiter())
+    await client.close()
+
+
+async def _ask(meter: RateLimiter, name: str, times: int = LIMIT + 3) -> list[Decision]:
+    return [await meter.consume("org:a", PLAN, 1, f"{name}-{n}") for n in range(times)]
+
+
+def _served_stepped_clock(decisions: list[Decision]) -> int:
+    return sum(decision.allowed for decision in decisions)
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR, 61, -61])
+async def test_a_step_within_the_day_leaves_the_count_exact(meter: RateLimiter, step: Step, seconds: int) -> None:
+    before = await _ask(meter, "before", 2)
+    step(seconds)
+    during = await _ask(meter, "during", 2)
+    step(0)
+    assert _served_stepped_clock(before + during + await _ask(meter, "after")) == LIMIT
+
+
+async def test_a_clock_that_crosses_midnight_and_goes_back_gives_one_further_allowance(
+    meter: RateLimiter, step: Step
+) -> None:
+    first = await _ask(meter, "evening")
+    rounds = []
+    for n in range(5):
+        step(MIDNIGHT + 60)
+        rounds.append(await _ask(meter, f"morning-{n}"))
+        step(0)
+        rounds.append(await _ask(meter, f"evening-{n}"))
+    assert [_served_stepped_clock(first), *map(_served_stepped_clock, rounds)] == [LIMIT, LIMIT, *[0] * 9]
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR, MIDNIGHT - 1, MIDNIGHT, MIDNIGHT + 1, -MIDNIGHT, -MIDNIGHT - 1])
+async def test_a_refusal_asks_to_wait_for_one_second_to_one_day(meter: RateLimiter, step: Step, seconds: int) -> None:
+    step(seconds)
+    decisions = await _ask(meter, "all")
+    refused = [decision for decision in decisions if not decision.allowed]
+    assert refused
+    assert all(
+        decision.verified and 1 <= decision.retry_after_seconds <= DAY_SECONDS_STEPPED_CLOCK for decision in refused
+    )

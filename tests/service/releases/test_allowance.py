@@ -10,7 +10,7 @@ import pytest
 from shared.errors import StoreUnavailable
 from shared.objects.directory import DirectoryStore, Reader
 from shared.settings.settings import Settings
-from tests.service.releases.test_files import manifest, path_of
+from tests.service.releases.test_downloads import manifest, path_of
 from tests.support.accounts import api_key
 from tests.support.client import running_edge
 from tests.support.releases import released_shop

@@ -1,21 +1,36 @@
-"""A heavy GET from its question to its streamed answer."""
+"""A heavy GET, from its question to its streamed answer."""
 
 import asyncio
 import hashlib
 import json
+import threading
 from typing import Any
 
+import aiohttp
+import msgspec
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
+from edge.http.stream import ResultBody
+from edge.jobs.handlers import EventStream
+from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from shared.db.connect import connect
+from shared.errors import StoreUnavailable
+from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from shared.telemetry.log import Log
 from tests.support.accounts import api_key
-from tests.support.client import Edge
-from tests.support.reports import queued, quick, work
+from tests.support.client import Answer, Edge
+from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 
+# A heavy GET from its question to its streamed answer.
+
+
 COHORT = "/index/cohorts?brand=vita"
+
 ASYNC = {"Prefer": "respond-async"}
 
 
@@ -284,3 +299,259 @@ async def test_the_documents_example_of_a_job_is_what_the_service_answers(edge: 
         "application/vnd.apache.parquet",
     }
     assert set(paths["/v1/index/cohorts"]["get"]["responses"]["202"]["content"]) == {"application/json"}
+
+
+# A result in parts: what Range, If-Range and the conditions promise, byte for byte.
+
+
+@pytest.fixture
+async def reported(edge: Edge, settings: Settings) -> tuple[str, str, Answer]:
+    """A job that is done: its result's path, the key, and the whole result."""
+    key = api_key(settings)
+    asking = asyncio.create_task(edge.get(COHORT, key=key))
+    await work(settings)
+    await asking
+    [job] = (await edge.get("/jobs", key=key)).json["data"]
+    path = f"/jobs/{job['id']}/result"
+    return path, key, await edge.get(path, key=key)
+
+
+RANGES = [
+    ("bytes=0-9", 0, 10),
+    ("bytes=5-", 5, None),
+    ("bytes=-7", -7, None),
+    ("bytes=0-999999", 0, None),
+    ("bytes=-999999", 0, None),
+    ("BYTES=1-1", 1, 2),
+]
+
+
+async def test_a_range_is_just_that_part(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
+    for field, start, stop in RANGES:
+        part = await edge.get(path, key=key, head={"Range": field})
+        assert (part.status, part.body) == (206, whole.body[start:stop]), field
+        first = whole.body.index(part.body)
+        assert part.head["Content-Range"] == f"bytes {first}-{first + len(part.body) - 1}/{len(whole.body)}"
+        assert part.head["ETag"] == whole.head["ETag"]
+
+
+NO_SINGLE_RANGES = ["items=0-5", "bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes"]
+
+
+async def test_a_header_that_is_no_single_range_gets_the_whole(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
+    for field in NO_SINGLE_RANGES:
+        answer = await edge.get(path, key=key, head={"Range": field})
+        assert (answer.status, answer.body) == (200, whole.body), field
+
+
+async def test_a_range_outside_is_416_with_the_length(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
+    for field in (f"bytes={len(whole.body)}-", "bytes=-0"):
+        answer = await edge.get(path, key=key, head={"Range": field})
+        assert (answer.status, answer.head["Content-Range"]) == (416, f"bytes */{len(whole.body)}")
+
+
+async def test_if_range_continues_only_with_the_very_same_result(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
+    etag = whole.head["ETag"]
+    same = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": etag})
+    assert same.status == 206
+    for other in ('"x"', f"W/{etag}", "Sat, 21 Nov 2026 00:00:00 GMT"):
+        answer = await edge.get(path, key=key, head={"Range": "bytes=0-9", "If-Range": other})
+        assert (answer.status, answer.body) == (200, whole.body)
+
+
+async def test_conditions_and_head(edge: Edge, reported: tuple[str, str, Answer]) -> None:
+    path, key, whole = reported
+    etag = whole.head["ETag"]
+    assert (await edge.get(path, key=key, head={"If-None-Match": etag})).status == 304
+    assert (await edge.get(path, key=key, head={"If-Match": '"x"'})).status == 412
+    assert (await edge.get(path, key=key, head={"If-Match": etag})).status == 200
+    head = await edge.ask("HEAD", path, key=key)
+    assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole.body))
+    assert whole.head["Repr-Digest"].startswith("sha-256=:")
+
+
+async def test_an_answer_of_the_callers_own_can_be_had_in_parts_too(
+    edge: Edge, reported: tuple[str, str, Answer]
+) -> None:
+    key = reported[1]
+    whole = await edge.get(COHORT, key=key)
+    assert whole.json["meta"]["cached"] is True
+    middle = whole.body.index(b'"meta"')
+    parts = [
+        await edge.get(COHORT, key=key, head={"Range": f"bytes={a}-{b}", "If-Range": whole.head["ETag"]})
+        for a, b in ((0, middle - 5), (middle - 4, middle + 4), (middle + 5, len(whole.body)))
+    ]
+    assert [part.status for part in parts] == [206] * 3
+    assert b"".join(part.body for part in parts) == whole.body
+
+
+async def test_a_store_that_falls_silent_breaks_the_answer_off(
+    edge: Edge, reported: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, key, _ = reported
+
+    async def silent(*arguments: int) -> bytes:
+        raise StoreUnavailable("results")
+
+    monkeypatch.setattr(ResultBody, "read", silent)
+    with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+        await edge.get(path, key=key)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+async def test_a_result_that_is_cut_off_is_not_taken_for_whole(
+    edge: Edge, settings: Settings, reported: tuple[str, str, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, key, whole = reported
+    [(job, attempt)] = DirectoryStore(settings.results_dir).attempts()
+    file = settings.results_dir / job / str(attempt) / "cohorts.json"
+    original = ResultBody.read
+
+    async def cut_off(self: ResultBody, offset: int, length: int) -> bytes:
+        file.write_bytes(whole.body[:-10])
+        return await original(self, offset, length)
+
+    with monkeypatch.context() as patch:  # while it is read
+        patch.setattr(ResultBody, "read", cut_off)
+        with pytest.raises((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+            await edge.get(path, key=key)
+    answer = await edge.get(path, key=key)  # before it is read
+    assert (answer.status, answer.head["Retry-After"]) == (503, "30")
+
+
+# GET /jobs/{id}/events: what a follower sees, and that it can go on where it broke off.
+
+
+@pytest.fixture
+async def placed(edge: Edge, settings: Settings) -> tuple[str, str]:
+    """A job that waits: its id and the key."""
+    key = api_key(settings)
+    return (await edge.get("/index/cohorts?brand=vita", key=key, head=ASYNC)).json["id"], key
+
+
+class Follower:
+    """Reads a stream of events, one after the other."""
+
+    def __init__(self, edge: Edge, job: str, key: str, last: str = "") -> None:
+        self._url = f"http://testserver/v1/jobs/{job}/events"
+        self._session = edge.session
+        self._fields = {"X-Real-IP": "192.0.2.1", "Authorization": f"ApiKey {key}", "Last-Event-ID": last}
+
+    async def __aiter__(self) -> Any:
+        async with self._session.get(self._url, headers=self._fields) as response:
+            assert (response.status, response.headers["Content-Type"]) == (200, "text/event-stream")
+            assert response.headers["X-Request-Id"]
+            block: dict[str, str] = {}
+            async for line in response.content:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name:
+                    block[name] = value
+                elif "event" in block:
+                    yield block["event"], block.get("id"), msgspec.json.decode(block["data"])
+                    block = {}
+
+
+async def test_progress_moves_and_ends_at_exactly_one(edge: Edge, settings: Settings, placed: tuple[str, str]) -> None:
+    job, key = placed
+    shown = threading.Semaphore(0)
+
+    def slow(connection: Any, parameters: Any, tell: Any) -> Any:
+        for done in range(1, 5):
+            tell("counting", done, 5)
+            shown.acquire(timeout=10)
+        return answer()
+
+    following = aiter(Follower(edge, job, key))
+    name, _, document = await anext(following)
+    # Only now: a follower that comes later does not see the former states.
+    working = asyncio.create_task(work(settings, slow))
+    seen, counted = [(name, document)], set[float]()
+    async for name, _, document in following:
+        seen.append((name, document))
+        if name == "progress" and document["progress"]["stage"] == "counting":
+            # One fraction may come twice, and must not let the worker pass two.
+            if document["progress"]["fraction"] not in counted:
+                shown.release()
+            counted.add(document["progress"]["fraction"])
+    assert await working == ["succeeded"]
+    fractions = [document["progress"]["fraction"] for name, document in seen if name == "progress"]
+    assert fractions == sorted(fractions)
+    assert len(set(fractions)) >= 4
+    assert fractions[-1] == 1
+    assert [document["state"] for name, document in seen if name == "state"] == ["queued", "running", "succeeded"]
+    assert seen[-1][0] == "done"
+    assert seen[-1][1]["result"]["rows"] == 3
+
+
+async def test_a_follower_continues_where_it_disconnected_and_stops_at_the_end(
+    edge: Edge, settings: Settings, placed: tuple[str, str]
+) -> None:
+    job, key = placed
+    following = aiter(Follower(edge, job, key))
+    assert (await anext(following))[0] == "state"
+    _, last, _ = await anext(following)
+    await following.aclose()
+    assert last is not None
+    await work(settings)
+    again = [(name, number) async for name, number, _ in Follower(edge, job, key, last)]
+    assert [name for name, _ in again] == ["state", "progress", "done"]
+    end = again[-1][1]
+    assert end is not None and int(end) > int(last)
+    assert (await edge.get(f"/jobs/{job}/events", key=key, head={"Last-Event-ID": end})).status == 204
+
+
+async def test_a_cancelled_job_ends_its_streams(edge: Edge, settings: Settings, placed: tuple[str, str]) -> None:
+    job, key = placed
+    seen = []
+    async for name, _, document in Follower(edge, job, key):
+        if not seen:
+            await edge.ask("DELETE", f"/jobs/{job}", key=key)
+        seen.append((name, document["state"]))
+    assert seen[-1] == ("done", "cancelled")
+
+
+async def test_a_process_that_stops_lets_its_followers_go(edge: Edge, placed: tuple[str, str]) -> None:
+    job, key = placed
+    seen = []
+    async for name, _, _ in Follower(edge, job, key):
+        seen.append(name)
+        edge.resources.job_waiters.close()
+    assert seen[0] == "state"
+    assert "done" not in seen
+
+
+async def test_a_lost_connection_is_no_problem(edge: Edge, placed: tuple[str, str]) -> None:
+    job, key = placed
+    following = aiter(Follower(edge, job, key))
+    await anext(following)
+    await following.aclose()
+    assert (await edge.get(f"/jobs/{job}", key=key)).status == 200
+
+
+async def test_a_follower_whose_notifications_are_all_lost_still_sees_every_change(
+    edge: Edge, settings: Settings, placed: tuple[str, str]
+) -> None:
+    job, key = placed
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT organization_id::text FROM job_orders WHERE id = $1", (job,)).fetchone()
+    assert row is not None
+    orders = JobOrders(edge.resources.database, JobWaiters(), 10, Log("tests"))  # nothing wakes these waiters
+    order, serializer = await orders.find(row[0], job), JobSerializer(settings.base_url, settings.problem_base_url)
+
+    async def follow(request: web.Request) -> web.StreamResponse:
+        return EventStream(orders, serializer, row[0], order, -1, poll_seconds=0.05)
+
+    app = web.Application()
+    app.router.add_get("/", follow)
+    async with TestServer(app) as server, TestClient(server) as client, client.get("/") as response:
+        lines = []
+        async for line in response.content:
+            lines.append(line)
+            if lines.count(b": still here\n") == 2:
+                await edge.ask("DELETE", f"/jobs/{job}", key=key)
+    assert lines.count(b"event: done\n") == 1
+    assert lines.count(b"event: state\n") == 2

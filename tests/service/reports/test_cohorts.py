@@ -1,11 +1,13 @@
-"""Cohorts equal what plain SQL says of the raw rows, and what another engine says of them."""
+"""Cohorts equal what SQL and another engine say of the raw rows, whichever way they are read."""
 
 import random
+from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -13,16 +15,30 @@ from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from shared.money import minor_digits
 from shared.settings.settings import Settings
-from tests.service.reports.market import ON_THE_MARKET
+from tests.service.reports.market import ON_THE_MARKET, market
 from tests.support.reports import quiet
-from workers.analytics.reports.cohorts import make
+from tests.support.servers import Servers
+from workers.analytics.reports.aggregator import GroupedSeries
+from workers.analytics.reports.cohorts import make, read_whole_months
+from workers.analytics.reports.filters import Tree, filter_of, whole_months
+from workers.analytics.reports.query import gather, settled
+from workers.analytics.reports.result import Answer
+from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.rollups import figures as group_figures
+from workers.analytics.rollups.refresh import rebuild
 
 pytestmark = ON_THE_MARKET
+
+
+# Cohorts equal what plain SQL says of the raw rows, and what another engine says of them.
+
+
 RAW = """
 SELECT o.day, o.item_id, o.price_minor, o.currency, h.code AS channel, b.slug AS brand, c.code AS category,
        CASE o.kind WHEN 'l' THEN 'listing' ELSE 'sale' END AS kind, o.list_minor, o.outlier::text AS outlier
 FROM observations o JOIN items i ON i.id = o.item_id JOIN channels h ON h.id = o.channel_id
 LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id"""
+
 PERCENTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -242,3 +258,157 @@ def test_the_caller_may_stop_it_and_the_connection_is_free_again(connection: Con
     with pytest.raises(Stopped):
         make(connection, {"brand": ["vita"]}, stop)
     assert connection.info.transaction_status.name == "IDLE"
+
+
+# Answers by finished figures of groups are those by single observations.
+
+
+_GROUPS = (["channel"], ["category"], ["brand", "channel"], ["channel", "brand"], ["category", "brand"])
+
+
+@pytest.fixture
+def own_market(servers: Servers) -> Iterator[Settings]:
+    """The market, in a database that the test may change."""
+    with servers.fresh(contents=market) as settings:
+        yield settings
+
+
+def _questions(brands: list[str], categories: list[str]) -> list[dict[str, Any]]:
+    chance = random.Random(2)
+    questions = []
+    for _ in range(80):
+        name, names = chance.choice((("brand", brands), ("category", categories)))
+        questions.append(
+            {
+                name: chance.sample(names, chance.randint(1, 2)),
+                "from": chance.choice(("2025-07-01", "2026-03-01", "2026-03-11")),
+                "to": chance.choice(("2026-04-17", "2026-06-30")),
+                "currency": chance.choice((None, "USD", "HKD")),
+                "kind": chance.choice((None, "listing", "sale")),
+                "group_by": chance.choice(_GROUPS),
+                "granularity": chance.choice((None, "month", "month", "week")),
+            }
+        )
+    return questions
+
+
+def _answers(connection: Connection) -> list[Answer]:
+    return [make(connection, question, quiet) for question in _questions(*known(connection))]
+
+
+def _rebuilt(settings: Settings, monkeypatch: pytest.MonkeyPatch, entries_min: int) -> None:
+    monkeypatch.setattr(group_figures, "ENTRIES_MIN", entries_min)
+    monkeypatch.setattr(group_figures, "ENTRIES_A_GROUP_MIN", 1)
+    with connect(settings.database_url, application="tests") as connection:
+        rebuild(connection)
+
+
+def test_answers_are_the_same_with_and_without_them(own_market: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with connect(own_market.worker_database_url, application="tests", autocommit=True) as connection:
+        _rebuilt(own_market, monkeypatch, 1 << 40)
+        expected = _answers(connection)
+        _rebuilt(own_market, monkeypatch, 1)
+        assert _answers(connection) == expected
+        with connect(own_market.database_url, application="tests") as owner:  # as a load by former code leaves a month
+            owner.execute(
+                "UPDATE month_cells SET by_channel = NULL, by_category = NULL WHERE month = $1", (date(2026, 5, 1),)
+            )
+            owner.commit()
+        assert _answers(connection) == expected
+        # What has finished figures needs no entries.
+        with connect(own_market.database_url, application="tests") as owner:
+            owner.execute("UPDATE month_cells SET entries = '' WHERE by_channel IS NOT NULL AND scope = 'b'")
+            owner.commit()
+        question = {"brand": known(connection)[0][:1], "from": "2025-07-01", "to": "2026-04-30", "kind": "sale"}
+        for group in ("channel", "category"):
+            assert make(connection, {**question, "group_by": [group]}, quiet).table.num_rows
+
+
+# Whole months read in one statement are those that the ordinary way reads in several.
+
+
+YEAR = {"from": "2025-07-01", "to": "2026-06-30"}
+
+
+def _questions_whole_months(brands: list[str], categories: list[str]) -> list[dict[str, Any]]:
+    chance = random.Random(1)
+    questions = []
+    for _ in range(60):
+        name, names = chance.choice((("brand", brands), ("category", categories)))
+        questions.append(
+            {
+                name: chance.sample(names, chance.randint(1, 3)),
+                "from": chance.choice(("2025-07-01", "2026-03-01", "2020-01-01")),
+                "to": chance.choice(("2026-03-31", "2026-06-30")),
+                "currency": chance.choice((None, "USD", "HKD")),
+                "kind": chance.choice((None, "listing", "sale")),
+                "group_by": chance.choice(([], ["brand"])) if name == "brand" else [],
+            }
+        )
+    return questions
+
+
+def test_both_ways_read_the_same(connection: Connection) -> None:
+    kinds, outliers = set(), 0
+    tree = Tree.read(connection)
+    for question in _questions_whole_months(*known(connection)):
+        days = whole_months(question)
+        assert days is not None
+        cohort = read_whole_months(connection, question, days, quiet)
+        assert cohort is not None
+        chosen = settled(connection, tree, filter_of(connection, tree, question), days)
+        series = gather(connection, tree, chosen, days, quiet)
+        for name in GroupedSeries._fields:
+            np.testing.assert_equal(getattr(cohort.series, name), getattr(series, name), err_msg=f"{question} {name}")
+        aside = SetAside(connection, tree, chosen, days)
+        assert (cohort.kind, cohort.set_aside) == (chosen.kind, aside.of(chosen, quiet))
+        assert cohort.outliers == aside.summary()
+        if series.keys:
+            kinds.add((question["kind"], cohort.kind))
+            outliers += cohort.outliers.set_aside
+    assert {(None, "listing"), (None, "sale"), ("listing", "listing"), ("sale", "sale")} <= kinds
+    assert outliers
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"channel": ["NORTH"]},
+        {"category": ["food"]},
+        {"kind": "both"},
+        {"outliers": "include"},
+        {"group_by": ["channel"]},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_what_needs_single_observations_is_left_to_the_ordinary_way(connection: Connection, other: Any) -> None:
+    question = {"brand": ["vita"], **YEAR}
+    days = whole_months(question)
+    assert days is not None
+    assert read_whole_months(connection, question, days, quiet) is not None
+    assert read_whole_months(connection, {**question, **other}, days, quiet) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"from": "2025-07-02"}, {"to": "2026-06-29"}, {"from": "2026-07-01"}, {"to": None}, {"granularity": "week"}],
+    ids=["from the second", "to the last but one", "from after to", "without an end", "weeks"],
+)
+def test_other_days_are_no_whole_months(other: Any) -> None:
+    assert whole_months({**YEAR, **other}) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        ({"brand": ["vita", "unknown"]}, BrandNotFound),
+        ({"category": ["food", "food.unknown"]}, CategoryNotFound),
+        *(
+            ({"brand": [name]}, BrandNotFound)
+            for name in ("vita,vita", 'vita","vita', "{vita}", '\\"vita', "vita\\", "")
+        ),
+    ],
+)
+def test_an_unknown_name_is_refused(connection: Connection, names: Any, error: Any) -> None:
+    with pytest.raises(error):
+        make(connection, {**names, **YEAR}, quiet)

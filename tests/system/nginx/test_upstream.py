@@ -1,13 +1,23 @@
-"""The edge behind the front: slow, dead, cut off, streaming."""
+"""Edges behind nginx that are slow, dead, frozen, full or reloaded."""
 
 import asyncio
 import gzip
+import os
 import re
+import shutil
+import ssl
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.system.nginx.front import Front, parsed
+from deploy.local.tls import Certificate, values_of
+from tests.system.nginx.conftest import MakeFront
+from tests.system.nginx.front import Answer, Front, parsed
+from tests.system.nginx.reloads import reload_under_load
+
+# The edge behind the front: slow, dead, cut off, streaming.
 
 
 async def test_a_problem_of_the_edge_passes_untouched(front: Front) -> None:
@@ -137,3 +147,194 @@ def dechunked(body: bytes) -> bytes:
         whole += body[: int(size, 16)]
         body = body[int(size, 16) + 2 :]
     return whole
+
+
+# An edge that is blocked is left out, and callers beyond what the edges can queue are refused, free ones first.
+
+
+KEY = "Authorization: ApiKey iixk_live_x"
+
+HANGING = "/v1/index/lookup/hang"
+
+
+async def test_a_frozen_edge_is_left_out_after_its_first_time_out(front: Front) -> None:
+    front.stub.freeze(front.edges[0])
+    first = await asyncio.gather(*(front.ask("/v1/index/lookup/x") for _ in range(16)))
+    assert [answer.status for answer in first] == [200] * 16
+    async with asyncio.timeout(10):  # nothing waits for the frozen edge again
+        later = [await front.ask("/v1/index/lookup/x") for _ in range(100)]
+    assert [answer.status for answer in later] == [200] * 100
+
+
+async def test_requests_go_past_a_frozen_edge_before_any_time_out(make_front: MakeFront) -> None:
+    front = await make_front(FREE_READ_TIMEOUT="150s", UPSTREAM_TIMEOUT="150s")
+    front.stub.freeze(front.edges[0])
+    waiting: list[asyncio.Task[Answer]] = []
+    # nginx prefers the edge with fewer open requests: the frozen one gets a further one only while the other has some.
+    while front.stub.frozen < 3:
+        waiting += [asyncio.ensure_future(front.ask("/v1/x", seconds=150.0)) for _ in range(8)]
+        await asyncio.wait(waiting, timeout=0.1)
+    for _ in range(200):  # each within its 10 s, and so without a time-out of the frozen edge
+        assert (await front.ask("/v1/x")).status == 200
+    await front.stop()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_edges_that_are_both_left_out_are_asked_all_the_same(front: Front) -> None:
+    for path in front.edges:
+        await front.stub.stop(path)
+    assert (await front.ask("/v1/x")).status == 502
+    for path in front.edges:
+        await front.stub.start(path)
+    assert [(await front.ask("/v1/x")).status for _ in range(20)] == [200] * 20
+
+
+async def _fill(front: Front, places: int, *lines: str) -> list[asyncio.Task[Answer]]:
+    """Take so many places with requests that hang."""
+    begun = len(front.stub.seen)
+    waiting = [asyncio.ensure_future(front.ask("/v1/hang", *lines)) for _ in range(places)]
+    async with asyncio.timeout(30):
+        while len(front.stub.seen) < begun + places:
+            await asyncio.sleep(0.01)
+    return waiting
+
+
+async def test_a_free_caller_without_a_place_is_503_and_a_key_is_served(make_front: MakeFront) -> None:
+    front = await make_front(FREE_CONNECTIONS="8", PAID_CONNECTIONS="16", UPSTREAM_TIMEOUT="60s")
+    waiting = await _fill(front, 32)
+    refused = await front.ask("/v1/x", "X-Service-Public-Token: iixp_anon_x")
+    assert (refused.status, refused.json["type"].rsplit("/")[-1]) == (503, "service-unavailable")
+    assert (refused.reason, refused.get("Retry-After")) == (refused.json["title"], str(refused.json["retry_after"]))
+    for scheme in ("ApiKey", "Bearer"):
+        assert (await front.ask("/v1/x", f"Authorization: {scheme} iixk_live_x")).status == 200
+    assert (await front.ask("/v1/x", "Authorization: Bearer eyJ")).status == 503
+    waiting += await _fill(front, 64, KEY)
+    assert (await front.ask("/v1/x", KEY)).status == 503
+    assert [line["status"] for line in front.logged()] == [503] * 3
+    await front.stop()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_two_thousand_new_connections_at_once_are_all_answered(make_front: MakeFront) -> None:
+    # Callers and edges share this process: it may take a second until it has sent what it connected for.
+    names = ("UPSTREAM_TIMEOUT", "FREE_READ_TIMEOUT", "HEADER_TIMEOUT", "SEND_TIMEOUT")
+    front = await make_front(TRUSTED_PROXIES="set_real_ip_from 127.0.0.1;", **dict.fromkeys(names, "60s"))
+    asked = [front.ask("/v1/x", f"X-Forwarded-For: 198.51.100.{number % 40}", seconds=60.0) for number in range(2000)]
+    statuses = [answer.status for answer in await asyncio.gather(*asked)]
+    assert statuses == [200] * 2000
+
+
+# Callers that are slow, and callers that are many: they are cut off, and others do not notice.
+
+
+HOST = b"Host: localhost\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /v1/x HTTP/1.1\r\nHo",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length: 9\r\n\r\nabc",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Content-Length: 010\r\n\r\nabcdefgh",
+        b"POST /v1/x HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n",
+    ],
+)
+async def test_a_request_that_does_not_end_is_cut_off_and_never_forwarded(front: Front, sent: bytes) -> None:
+    began = time.monotonic()
+    assert await front.raw(sent) == b""
+    assert 0.5 < time.monotonic() - began < 4
+    assert front.stub.seen == []
+
+
+async def test_a_drip_of_header_lines_does_not_extend_the_limit(front: Front) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", front.port)
+    writer.write(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n")
+    began, end = time.monotonic(), asyncio.ensure_future(reader.read())
+    while not end.done() and time.monotonic() - began < 5:
+        writer.write(b"A: b\r\n")
+        await asyncio.wait([end], timeout=0.2)
+    assert time.monotonic() - began < 3
+    assert end.exception() is not None or end.result() == b""
+    writer.close()
+
+
+async def test_hundreds_of_slow_callers_do_not_disturb_others(front: Front) -> None:
+    slow = [asyncio.open_connection("127.0.0.1", front.port) for _ in range(500)]
+    lines = [writer for _, writer in await asyncio.gather(*slow)]
+    for writer in lines:
+        writer.write(b"GET /v1/x HTTP/1.1\r\n")
+    began = time.monotonic()
+    assert (await front.ask("/v1/x")).status == 200
+    assert time.monotonic() - began < 0.5
+    for writer in lines:
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [[f"2001:db8:0:1:{number % 3:x}::{number:x}" for number in range(60)], ["::ffff:203.0.113.7"] * 60],
+    ids=["one /64", "one IPv4 address within IPv6"],
+)
+async def test_too_many_requests_of_one_network_are_429(make_front: MakeFront, addresses: list[str]) -> None:
+    front = await make_front(REQUESTS_PER_SECOND="5", TRUSTED_PROXIES="set_real_ip_from 127.0.0.1;")
+    # At once: asked one after the other on a busy machine, they could be few enough for a second each.
+    answers = await asyncio.gather(*(front.ask("/v1/x", f"X-Forwarded-For: {address}") for address in addresses))
+    served, [refused, *_] = ([one for one in answers if (one.status == 200) == wanted] for wanted in (True, False))
+    assert len(served) >= 5
+    assert (refused.status, refused.get("Retry-After"), refused.json["type"].rsplit("/")[-1]) == (
+        429,
+        "1",
+        "rate-limited",
+    )
+    for other in ("2001:db8:0:2::1", "2001:db8::1", "198.51.100.7", "::ffff:203.0.113.8"):
+        assert (await front.ask("/v1/x", f"X-Forwarded-For: {other}")).status == 200
+
+
+async def test_too_many_connections_of_one_address_are_429(make_front: MakeFront) -> None:
+    front = await make_front(UPSTREAM_TIMEOUT="10s")
+    waiting = [asyncio.ensure_future(front.ask("/v1/hang")) for _ in range(256)]
+    async with asyncio.timeout(10):
+        while len(front.stub.seen) < 256:
+            await asyncio.sleep(0.02)
+    refused = await front.ask("/v1/x")
+    assert (refused.status, refused.json["type"].rsplit("/")[-1]) == (429, "rate-limited")
+    await front.stop()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@pytest.mark.skipif(not shutil.which("openssl") and "CI" not in os.environ, reason="a certificate is made with openssl")
+async def test_tls_is_ready_to_switch_on(make_front: MakeFront, tmp_path: Path) -> None:
+    certify(tmp_path)
+    front = await make_front(**values_of(Certificate(tmp_path / "fullchain.pem", tmp_path / "key.pem")))
+    trust = ssl.create_default_context(cafile=str(tmp_path / "fullchain.pem"))
+    trust.set_alpn_protocols(["h2", "http/1.1"])
+    _, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
+    assert writer.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
+    writer.close()
+    trust.set_alpn_protocols(["http/1.1"])
+    reader, writer = await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="localhost")
+    writer.write(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert parsed(await reader.read()).status == 200
+    writer.close()
+    with pytest.raises(ssl.SSLError):
+        await asyncio.open_connection("127.0.0.1", front.port, ssl=trust, server_hostname="evil.example")
+    assert (await front.ask("/v1/x")).json["type"].endswith("/invalid-request")
+
+
+def certify(folder: Path) -> None:
+    """Make a certificate of its own for localhost."""
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    files = ["-keyout", "key.pem", "-out", "fullchain.pem"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *files, *subject]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+# A reload of nginx costs no caller a request. The full figure: `python -m tests.perf.reload_bench`.
+
+
+async def test_reloads_reset_no_request_on_a_kept_connection(make_front: MakeFront) -> None:
+    front = await make_front(REQUESTS_PER_SECOND="1000000")
+    answered, lost = await reload_under_load(front, reloads=8, requests=4000)
+    assert answered >= 4000
+    assert lost == []

@@ -1,4 +1,4 @@
-"""The samples of the reference page call methods that the clients have, for operations that there are."""
+"""The samples of the reference page, and the tests of the TypeScript client."""
 
 import ast
 import functools
@@ -13,9 +13,15 @@ from itemindex_client import Client
 from edge.docs.code_samples import SAMPLES
 from edge.docs.code_samples import python_sample as python
 from edge.docs.code_samples import typescript_sample as typescript
+from tests.support.node import node
+
+# The samples of the reference page call methods that the clients have, for operations that there are.
+
 
 PROJECT = Path(__file__).parents[3]
+
 DOCUMENT = json.loads((PROJECT / "deploy/openapi/v1.json").read_text())
+
 COMPILED = (PROJECT / "deploy/clients/typescript/dist/client.js").read_text()
 
 
@@ -55,3 +61,15 @@ def test_a_sample_of_typescript_calls_methods_that_there_are(operation: str) -> 
     assert source and source.count("(") == source.count(")")
     for name in re.findall(r"client\.(?:report\.)?(\w+)\(", source):
         assert re.search(rf"^    (?:async )?\*?{name}\(", COMPILED, re.MULTILINE), name
+
+
+# The TypeScript client without a service: the tests are in typescript_client.mjs, where Node runs them.
+
+
+TESTS = Path(__file__).with_name("typescript_client.mjs")
+
+
+def test_every_test_in_node_passes() -> None:
+    cleared = dict.fromkeys(("ITEMINDEX_URL", "ITEMINDEX_KEY", "ITEMINDEX_TOKEN"), "")
+    shown = node("--test", "--test-reporter=tap", TESTS, **cleared)
+    assert int(re.search(r"^# pass (\d+)$", shown, re.MULTILINE)[1]) >= 19  # type: ignore[index]

@@ -1,23 +1,40 @@
-"""A guessed mapping can be read, and says what the file has."""
+"""Guessed mappings: of files with faults, of known shapes, and in ten languages."""
 
+import datetime
 import gzip
+import io
 import json
+import re
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import openpyxl
+import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.main import cli
+from edge.dashboard.doubts import decided, doubts_of
+from shared.clock import utc_now
 from shared.errors import LoadRefused
+from tests.unit.ingest.guessing import FILES, Tried, tried
 from workers.ingest.guess import guess
 from workers.ingest.habits import is_gtin
-from workers.ingest.mapping import Mapping, read
+from workers.ingest.mapping import Mapping, parse, read
 from workers.ingest.preview import Previewer
+from workers.ingest.shapes import FOLDER
 from workers.ingest.transform import Transformer
+
+# A guessed mapping can be read, and says what the file has.
+
 
 PROJECT = Path(__file__).parents[3]
 
@@ -204,3 +221,657 @@ def test_a_parquet_file_without_a_row_is_refused(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table({"id": pa.array([], pa.string())}), path)
     with pytest.raises(LoadRefused, match="has no row"):
         guess(path)
+
+
+# Faults of real files: each is read right, or is a question to a person; none is guessed silently.
+
+
+def test_a_sale_price_is_the_price_in_the_currency_of_its_cell(tmp_path: Path) -> None:
+    found = tried(FILES / "01_merchant.tsv", tmp_path)
+    assert found.prices == [
+        ("Oat Drink 1L", "12.50", "15.00", "USD"),
+        ("Rice Drink 1L", "1015.00", None, "USD"),
+        ("Soy Drink 1L", "9.00", None, "EUR"),
+    ]
+    assert found.found.items[0]["identifiers"] == {"gtin": "7394376616501", "url": "https://shop.example/a1"}
+    assert found.found.items[1]["identifiers"]["mpn"] == "R-200"
+    assert found.found.items[0]["category"] == "food.drinks.plant"
+    assert "day on which it is loaded" in found.doubts("day")
+
+
+def test_a_list_price_of_another_currency_than_its_row_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text((FILES / "01_merchant.tsv").read_text().replace("15.00 USD", "15.00 EUR"))
+    found = tried(path, tmp_path)
+    assert found.prices[0] == ("Oat Drink 1L", "12.50", None, "USD")
+    assert [(row["column"], row["value"]) for row in found.found.rejects] == [("price", "15.00 EUR")]
+
+
+def test_quotation_marks_may_be_plain_characters(tmp_path: Path) -> None:
+    found = tried(FILES / "02_off.tsv", tmp_path, currency="EUR")
+    assert found.mapping.quote == ""
+    assert [item["name"] for item in found.found.items] == ['"Nut" spread', '"Nut spread big', 'Bread 12" loaf']
+
+
+def test_a_table_of_rates_has_no_items() -> None:
+    with pytest.raises(LoadRefused, match=r"no items here.*exchange rates.*`itemindex rates load` reads the forms"):
+        guess(FILES / "03_nbp.csv")
+    result = CliRunner().invoke(cli, ["ingest", "guess", str(FILES / "03_nbp.csv")])
+    assert result.exit_code != 0
+
+
+def test_prices_of_two_habits_are_said_with_their_rows(tmp_path: Path) -> None:
+    found = tried(FILES / "04_mixed.csv", tmp_path, currency="EUR")
+    assert [row[1] for row in found.prices] == ["19.99", "1999.00"]
+    assert found.found.counts["rejected"] == 2
+    assert found.doubts("price") == '2 of 4 cells cannot be read and are rejected: line 4 "1.999,00", line 5 "2,4"'
+
+
+def test_a_weight_without_a_unit_is_shown_and_not_computed_with(tmp_path: Path) -> None:
+    found = tried(FILES / "05_weight.csv", tmp_path)
+    assert found.found.items[0]["attributes"] == {"weight": "1,800"}
+    assert "kg or g" in found.doubts("weight")
+
+
+def test_a_backslash_may_stand_before_quotation_marks(tmp_path: Path) -> None:
+    found = tried(FILES / "06_backslash.csv", tmp_path, currency="EUR")
+    assert found.prices[0] == ('He said "go", game', "9.99", None, "EUR")
+
+
+def test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened(tmp_path: Path) -> None:
+    found = tried(FILES / "07_excel.csv", tmp_path, currency="EUR")
+    assert [item["id"] for item in found.found.items] == ["Tea 80 bags", "Tea 40 bags"]
+    assert 'a spreadsheet has cut numbers of "EAN" (line 2 "5,01E+12")' in found.doubts("id")
+    assert dict(found.mapping.item.identifiers).keys() == {"gtin"} if found.mapping.item else False
+    rejected = {row["value"]: row["reason"] for row in found.found.rejects}
+    assert "spreadsheet such as Excel" in rejected["5,01E+12"]
+
+
+def test_a_feed_in_xml_loads(tmp_path: Path) -> None:
+    assert tried(FILES / "10_feed.xml", tmp_path).prices == [("Lamp", "10.20", None, "EUR")]
+
+
+def test_variants_of_a_shop_have_the_title_of_their_product(tmp_path: Path) -> None:
+    found = tried(FILES / "12_shopify.csv", tmp_path, currency="GBP")
+    assert found.prices == [
+        ("Organic Tee – S", "19.00", "25.00", "GBP"),
+        ("Organic Tee – M", "19.00", "25.00", "GBP"),
+        ("Blue Mug", "9.00", None, "GBP"),
+    ]
+    item = found.found.items[1]
+    assert (item["brand"], item["category"], item["identifiers"]["gtin"]) == ("Acme", "shirts", "0012345678905")
+
+
+def test_a_line_that_states_the_delimiter_is_no_header(tmp_path: Path) -> None:
+    found = tried(FILES / "13_sep.csv", tmp_path, currency="EUR")
+    item = found.found.items[0]
+    assert (item["id"], item["name"], item["category"]) == ("100", "Kaffee 500g", "getranke")
+
+
+def test_days_of_a_spreadsheet_are_seen(tmp_path: Path) -> None:
+    found = tried(FILES / "14_serial.csv", tmp_path)
+    assert [row["day"] for row in found.found.observations] == ["2025-10-01", "2025-10-02"]
+
+
+def test_the_one_file_of_an_archive_is_read(tmp_path: Path) -> None:
+    assert tried(FILES / "15.zip", tmp_path, currency="EUR").prices == [("A", "1.00", None, "EUR")]
+
+
+def test_a_barcode_that_is_a_number_gets_its_zeros_again(tmp_path: Path) -> None:
+    found = tried(FILES / "16.ndjson", tmp_path)
+    assert found.found.items[0]["identifiers"] == {"gtin": "00031146262571"}
+    assert ("price", "NaN", "field") in {(row["column"], row["value"], row["scope"]) for row in found.found.rejects}
+    assert found.prices[0] == ("Bar", "1.10", None, "USD")
+
+
+def test_each_amount_is_read_in_its_own_habit_and_currency(tmp_path: Path) -> None:
+    with pytest.raises(LoadRefused, match=r'currency is still "\?"'):
+        tried(FILES / "18_prices.csv", tmp_path)
+    found = tried(FILES / "18_prices.csv", tmp_path, marks={"¥": "JPY"})
+    assert [(row[1], row[3]) for row in found.prices] == [
+        ("1299.00", "CHF"),
+        ("1299.00", "EUR"),
+        ("123456.00", "INR"),
+        ("12.00", "USD"),
+        ("1200", "JPY"),
+        ("1.250", "KWD"),
+    ]
+    assert '"¥", as in "¥1,200", may be CNY, JPY' in found.doubts("currency")
+    assert 'line 6 "12.-"' in found.doubts("currency")
+
+
+def test_a_column_that_is_there_twice_is_said_and_chosen_by_a_person(tmp_path: Path) -> None:
+    made = guess(FILES / "19_dup.csv")
+    assert '# CHECK columns: 2 columns are called "name" ("Lamp" and "Lampe")' in made.text
+    assert 'name = "?"' in made.text
+
+
+def test_prices_of_zero_and_below_are_said(tmp_path: Path) -> None:
+    found = tried(FILES / "20_zero.csv", tmp_path)
+    assert [row[1] for row in found.prices] == ["0.00", "5.00"]
+    assert 'negative and is rejected: line 3 "-5.00"' in found.doubts("price")
+    assert 'zero and is loaded as such: line 2 "0.00"' in found.doubts("price")
+
+
+def test_lines_may_end_with_a_carriage_return(tmp_path: Path) -> None:
+    assert len(tried(FILES / "21_cr.csv", tmp_path).prices) == 2
+
+
+def test_a_total_below_the_rows_is_said(tmp_path: Path) -> None:
+    found = tried(FILES / "24_footer.csv", tmp_path)
+    assert (len(found.prices), found.found.counts["rejected"]) == (2, 1)
+    assert "line 4 (the last one seems to be a total)" in found.doubts("name")
+
+
+def test_a_header_below_titles_is_found(tmp_path: Path) -> None:
+    found = tried(FILES / "25_preamble.csv", tmp_path)
+    assert (found.mapping.skip_rows, len(found.prices)) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "readings"),
+    [
+        ("1,A,2.50,EUR,03/04/2026\n", ('format = "%d/%m/%Y"', 'format = "%m/%d/%Y"')),
+        ("1,A,2.50,EUR,03-04-26\n", ('format = "%d-%m-%y"', 'format = "%m-%d-%y"')),
+        ("1,A,2.50,EUR,13/04/2026\n2,B,1.00,EUR,04/13/2026\n", ('format = "%d/%m/%Y"', 'format = "%m/%d/%Y"')),
+        ("1,A,1.234,EUR,2026-04-03\n", ('price = "price"', 'thousands = "."')),
+        ('1,A,"1,234",EUR,2026-04-03\n', ('thousands = ","', 'decimal = ","')),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
+    tmp_path: Path, rows: str, readings: tuple[str, str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n" + rows)
+    made = guess(path)
+    assert '= "?"' in made.text
+    [doubt] = [doubt for doubt in made.doubts if doubt.choices]
+    assert len(doubt.choices) == 2
+    for reading in readings:
+        assert any(reading in choice for choice in doubt.choices), doubt
+    (tmp_path / "m.toml").write_text(made.text)
+    with pytest.raises(LoadRefused, match=r'is still "\?": choose one of the readings'):
+        read(tmp_path / "m.toml")
+    loaded = []
+    for choice in doubt.choices:
+        (tmp_path / "m.toml").write_text(made.text.replace(f'{doubt.of} = "?"', choice))
+        mapping = read(tmp_path / "m.toml")
+        assert parse(decided(made.text, [choice])).observations == mapping.observations
+        # What a reading says of its example is what it loads; of a price finer than its currency it loads nothing.
+        value = choice.rpartition(" is ")[2]
+        found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+        texts = [row[doubt.of] for row in found.observations]
+        loaded.append(value)
+        if doubt.of == "day":
+            assert value == "no day" or value in texts
+        else:
+            assert texts == ([f"{Decimal(value):.2f}"] if Decimal(value) == round(Decimal(value), 2) else [])
+    assert len(set(loaded)) == 2
+
+
+OPEN = """id,name,price,rrp,date,category
+1,A,"$1,234","2,345",03/04/2026,Food / Rice
+2,B,$5,6,05/04/2026,Food / Oil
+"""
+
+
+def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(OPEN)
+    made = guess(path)
+    assert {doubt.sentence: [one.line for one in doubt.readings] for doubt in doubts_of(made.text)} == {
+        f"{doubt.of}: {doubt.sentence}": list(doubt.choices) for doubt in made.doubts
+    }
+    asked = [doubt for doubt in doubts_of(made.text) if doubt.readings]
+    assert [(doubt.sentence.partition(":")[0], doubt.open) for doubt in asked] == [
+        ("category", False), ("day", True), ("price", True), ("currency", True), ("list_price", True)
+    ]  # fmt: skip
+    mapping = parse(decided(made.text, [doubt.readings[0].line for doubt in asked]))
+    found = Previewer(mapping, shown=9).of_items([path], Transformer(mapping, {}))
+    assert [(row["price"], row["list_price"], row["currency"], row["day"]) for row in found.observations] == [
+        ("1234.00", "2345.00", "USD", "2026-04-03"), ("5.00", "6.00", "USD", "2026-04-05")
+    ]  # fmt: skip
+    assert [item["category"] for item in found.items] == ["food.rice", "food.oil"]
+    kept = decided(made.text, [asked[0].sentence])
+    assert 'category = "category"  #' in kept and "CHECK category" not in kept
+    assert decided(made.text, []) == made.text
+    with pytest.raises(LookupError):
+        decided(kept, [asked[0].sentence])
+
+
+@pytest.mark.parametrize(
+    ("rows", "day"),
+    [
+        ("1,A,2.50,EUR,03/04/2026\n2,B,2.50,EUR,24/04/2026\n", "2026-04-03"),
+        ("1,A,2.50,EUR,03/04/2026\n2,B,2.50,EUR,04/24/2026\n", "2026-03-04"),
+        ("1,A,2.50,EUR,04/04/2026\n", "2026-04-04"),
+    ],
+)
+def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows: str, day: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n" + rows)
+    assert tried(path, tmp_path).found.observations[0]["day"] == day
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ("March 3, 2026", "December 31, 2025"),
+        ("3. März 2026", "31. Dezember 2025"),
+        ("3 mars 2026", "31 décembre 2025"),
+        ("3 de marzo de 2026", "31 de diciembre de 2025"),
+        ("3 marzo 2026", "31 dicembre 2025"),
+        ("3 maart 2026", "31 december 2025"),
+        ("3 marca 2026", "31 grudnia 2025"),
+        ("3 de março de 2026", "31 de dezembro de 2025"),
+        ("2026年3月3日", "2025年12月31日"),
+        ("3 mrt. 2026", "31 dec. 2025"),
+    ],
+)
+def test_months_have_their_names_in_each_language(tmp_path: Path, days: tuple[str, ...]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f'{row}\n' for row in ["id,name,price,currency,date", *(
+        f'{n},A,2.50,EUR,"{day}"' for n, day in enumerate(days)
+    )]))  # fmt: skip
+    found = tried(path, tmp_path).found
+    assert [row["day"] for row in found.observations] == ["2026-03-03", "2025-12-31"]
+
+
+@pytest.mark.parametrize("sign", ["$", "¥", "kr"])
+def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n")
+    made = guess(path)
+    assert "in place of" in " ".join(doubt.sentence for doubt in made.doubts if doubt.of == "currency")
+    (tmp_path / "m.toml").write_text(made.text)
+    with pytest.raises(LoadRefused, match="currency is still"):
+        read(tmp_path / "m.toml")
+
+
+def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checked_against_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
+    assert [row[2] for row in tried(path, tmp_path).prices] == [None, "3.50"]
+
+
+@pytest.mark.parametrize(
+    ("header", "currency"), [("Price (CHF)", "CHF"), ("price_usd", "USD"), ("Preis in €", "EUR"), ("Price all", "")]
+)
+def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str, currency: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,{header}\n1,A,2.50\n")
+    said = f'currency = {{ constant = "{currency}" }}' if currency else 'currency = "?"'
+    assert said in guess(path).text.splitlines() or f"{said}  #" in guess(path).text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("date added", "2009-02-03"), ("Artikelnummer im Shop", "100-1"), ("price per kg", "5.00")]
+)
+def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path: Path, column: str, cell: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
+    assert f'# "{column}": ' in guess(path).text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"), [("date", "Mitte Oktober 2026"), ("price", "auf Anfrage"), ("price", "1,2,3,4 bis 5 Stück")]
+)
+def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
+    row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
+    (tmp_path / "m.toml").write_text(guess(path).text)
+    with pytest.raises(LoadRefused, match=r'still "\?"'):
+        read(tmp_path / "m.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Getränke", "cp1252"),
+        ("Crème brûlée à la façon", "cp1252"),
+        ("España niño jamón", "cp1252"),
+        ("Feijão, maçã, pão", "cp1252"),
+        ("Žluťoučký kůň dřevěná", "cp1250"),
+        ("Tükörfúrógép őrült hűtő", "cp1250"),
+        ("Żółty ser i pączek", "cp1250"),
+        ("Żółty ser i pączek", "iso8859_2"),
+        ("Чай зелёный крупный лист", "cp1251"),
+    ],
+)
+def test_an_encoding_is_known_by_the_letters_of_its_languages(tmp_path: Path, text: str, encoding: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"id;name;price\n1;{text};2.50\n2;{text};3.50\n".encode(encoding))
+    found = tried(path, tmp_path, currency="EUR")
+    assert (found.mapping.encoding, found.found.items[0]["name"]) == (encoding, text)
+    assert text.split()[0].strip(",") in found.doubts("encoding")
+
+
+def test_two_columns_that_may_each_be_the_price_are_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n")
+    made = guess(path)
+    assert 'price = "?"' in made.text
+    assert '"Nettopreis" and "Bruttopreis" may each be the price' in made.text.replace(
+        '"Bruttopreis" and "Nettopreis"', '"Nettopreis" and "Bruttopreis"'
+    )
+
+
+@pytest.mark.parametrize(("price", "listed"), [("2,50", "1250.00"), ("2.50", "1.25")])
+def test_a_list_price_is_written_as_the_price_is(tmp_path: Path, price: str, listed: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
+    assert tried(path, tmp_path).prices == [("A", "2.50", listed, "EUR")]
+
+
+def test_prices_in_hundredths_are_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price_cents,currency\n1,A,1299,EUR\n")
+    assert 'price = "?"' in guess(path).text
+    assert "hundredths" in guess(path).text
+
+
+def test_an_id_of_two_names_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n")
+    assert '"1" is the id of "A" and of "B"' in tried(path, tmp_path).doubts("id")
+
+
+def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "prices-2026-10-01.csv"
+    path.write_text("id,name,price,currency\n1,A,2.50,EUR\n")
+    made = guess(path)
+    [doubt] = [doubt for doubt in made.doubts if doubt.of == "day"]
+    (tmp_path / "m.toml").write_text(made.text.replace('day = "?"', doubt.choices[0]))
+    assert read(tmp_path / "m.toml").observations[0].day.file_name == "([0-9]{4}-[0-9]{2}-[0-9]{2})"
+
+
+@pytest.mark.parametrize(
+    ("header", "column"),
+    [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],
+)
+def test_a_description_is_the_name_only_where_no_column_is(tmp_path: Path, header: str, column: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
+    assert f'name = "{column}"' in guess(path).text
+
+
+def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
+    text = guess(path).text
+    assert "guessed from the first row of the file" in text and "1 distinct in 1 row\n" in text
+    assert not re.search(r"\b1 \w+s\b", text), text
+
+
+def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "sku,name,brand,price,currency,date\n"
+        + "".join(f"{n},Thing {n},{'B' if n > 2 else ''},{n}.50,EUR,2026-10-01\n" for n in range(1, 1_001))
+    )
+    text = guess(path).text
+    assert 'id = "sku"  # 1,000 distinct in 1,000 rows' in text
+    assert 'brand = "brand"  # 998 of 1,000 cells' in text
+    assert 'price = "price"  # 1,000 of 1,000 cells have an amount' in text
+
+
+@pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])
+def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n{header}\n")
+    with pytest.raises(LoadRefused, match="add a line with their names"):
+        guess(path)
+
+
+def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n")
+    found = tried(path, tmp_path)
+    assert found.found.observations[0]["units"] == 1
+    assert "may be the stock" in found.doubts("units")
+
+
+def test_check_shows_rows_as_they_would_load(tmp_path: Path) -> None:
+    mapping = tmp_path / "m.toml"
+    mapping.write_text(guess(FILES / "01_merchant.tsv").text)
+    result = CliRunner().invoke(cli, ["ingest", "check", str(mapping), str(FILES / "01_merchant.tsv"), "--json"])
+    assert result.exit_code == 0, result.output
+    assert '"price": "12.50"' in result.output
+
+
+# Files of known shapes and of ten languages load by a guessed mapping, with the values that other readers read.
+
+
+EXPECTED = tomllib.loads((FILES / "expected.toml").read_text())["file"]
+
+
+def rows_of(found: Tried) -> list[list[str]]:
+    """Return id, name, brand, category, GTIN, price, list price, currency and day of each item."""
+    prices = {row["item"]: row for row in found.found.observations}
+    rows = []
+    for item in found.found.items:
+        price = prices.get(item["name"], {})
+        values = [item["id"], item["name"], item["brand"], item["category"], item["identifiers"].get("gtin")]
+        values += [price.get(name) for name in ("price", "list_price", "currency", "day")]
+        rows.append([value or "" for value in values])
+    return rows
+
+
+@pytest.mark.parametrize("file", EXPECTED, ids=[file["name"] for file in EXPECTED])
+def test_a_file_loads_with_nothing_edited_but_the_currency_that_it_does_not_state(
+    tmp_path: Path, file: dict[str, Any]
+) -> None:
+    found = tried(FILES / file["name"], tmp_path, currency=file.get("currency", ""))
+    assert found.guess.shape == file.get("shape")
+    today = utc_now().date().isoformat()
+    assert rows_of(found) == [[today if value == "load" else value for value in row] for row in file["rows"]]
+    assert found.found.counts["rejected"] == file.get("rejected", 0)
+    assert found.found.counts["fields_rejected"] == 0
+
+
+# What DuckDB reads of the same files: id and price.
+DUCKDB = {
+    "30_en_shop.csv": "SELECT SKU, replace(\"Price (GBP)\", ',', '') FROM read_csv($1, all_varchar = true)",
+    "32_fr_magasin.csv": "SELECT Référence, replace(regexp_replace(\"Prix TTC\", '[^0-9,]', '', 'g'), ',', '.')"
+    " FROM read_csv($1, delim = ';', all_varchar = true)",
+    "33_es_tienda.csv": "SELECT Código, replace(Precio, ',', '.') FROM read_csv($1, delim = ';', all_varchar = true)",
+    "34_it_listino.csv": 'SELECT "Codice articolo", replace(coalesce("Prezzo scontato", "Prezzo di listino"), \',\', \'.\')'
+    " FROM read_csv($1, delim = '|', all_varchar = true)",
+    "42_shopify_new.csv": "SELECT SKU, Price FROM read_csv($1, all_varchar = true)",
+    "45_magento.csv": "SELECT sku, coalesce(special_price, price) FROM read_csv($1, all_varchar = true)",
+    "46_amazon_report.txt": "SELECT \"seller-sku\", price FROM read_csv($1, delim = '\t', quote = '', all_varchar = true)",
+    "50_open_prices.jsonl": "SELECT coalesce(product_code, category_tag), price::varchar FROM read_json($1)",
+    "53_schema.ndjson": "SELECT productID, offers.price::varchar FROM read_json($1)",
+    "58_array.json": "SELECT sku, price::varchar FROM read_json($1)",
+    "60_pipe.txt": "SELECT ItemNo, UnitPrice FROM read_csv($1, delim = '|', all_varchar = true)",
+    "61_mysql.csv": "SELECT id, price FROM read_csv($1, escape = '\\', quote = '\"', all_varchar = true)",
+    "68_quotes.tsv": "SELECT sku, price FROM read_csv($1, delim = '\t', quote = '', all_varchar = true)",
+    "69_thousands.csv": "SELECT sku, replace(price, '''', '') FROM read_csv($1, delim = ';', quote = '\"', all_varchar = true)",
+}
+
+
+@pytest.mark.parametrize("name", DUCKDB)
+def test_duckdb_reads_the_same_prices(name: str) -> None:
+    judged = duckdb.execute(DUCKDB[name], [str(FILES / name)]).fetchall()
+    [file] = [file for file in EXPECTED if file["name"] == name]
+    assert {(str(key), Decimal(price)) for key, price in judged} == {(row[0], Decimal(row[5])) for row in file["rows"]}
+
+
+PANDAS = {
+    "31_de_kasse.csv": {
+        "sep": ";",
+        "encoding": "cp1252",
+        "thousands": ".",
+        "decimal": ",",
+        "columns": ["Artikel-Nr.", "VK-Preis (EUR)"],
+    },
+    "38_zh_shop.csv": {"encoding": "gb18030", "columns": ["商品编号", "价格(CNY)"]},
+    "59_utf16.csv": {"sep": "\t", "encoding": "utf-16", "columns": ["sku", "price"]},
+    "62_mac.csv": {"columns": ["Item code", "Price"]},
+    "63_excel_days.csv": {"sep": ";", "skiprows": 1, "decimal": ",", "columns": ["Artikelnummer", "Preis"]},
+}
+
+
+@pytest.mark.parametrize("name", PANDAS)
+def test_pandas_reads_the_same_prices(name: str) -> None:
+    options = dict(PANDAS[name])
+    key, price = options.pop("columns")
+    frame = pandas.read_csv(FILES / name, dtype={key: str}, **options)
+    [file] = [file for file in EXPECTED if file["name"] == name]
+    assert dict(zip(frame[key], frame[price], strict=True)) == {row[0]: float(row[5]) for row in file["rows"]}
+
+
+def sheet(path: Path, *, titles: int = 0, second: bool = False) -> None:
+    """Write a workbook whose cells have types: texts with zeros, days, numbers."""
+    book = openpyxl.Workbook()
+    page = book.active
+    page.title = "Prices"
+    for number in range(titles):
+        page.append([f"Title {number}"])
+    page.append(["Article number", "Article name", "EAN", "Price", "Currency", "Date"])
+    page.append(["0017", "Käsereibe", "4006381333931", 1299.5, "EUR", datetime.date(2026, 9, 3)])
+    page.append(["0018", "Bürste", "0012345678905", 2, "EUR", datetime.date(2026, 9, 4)])
+    if second:
+        book.create_sheet("Notes").append(["a", "b"])
+        book["Notes"].append(["c", "d"])
+    book.save(path)
+
+
+SHEET = [
+    ["0017", "Käsereibe", "", "", "4006381333931", "1299.50", "", "EUR", "2026-09-03"],
+    ["0018", "Bürste", "", "", "0012345678905", "2.00", "", "EUR", "2026-09-04"],
+]
+
+
+@pytest.mark.parametrize("titles", [0, 2])
+def test_a_sheet_loads_with_the_types_of_its_cells(tmp_path: Path, titles: int) -> None:
+    sheet(tmp_path / "a.xlsx", titles=titles)
+    assert rows_of(tried(tmp_path / "a.xlsx", tmp_path)) == SHEET
+    judged = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert judged is not None
+    assert [str(row[0]) for row in judged.iter_rows(min_row=titles + 2, values_only=True)] == ["0017", "0018"]
+
+
+def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
+    sheet(tmp_path / "a.xlsx", second=True)
+    with pytest.raises(LoadRefused, match="'Prices', 'Notes'"):
+        guess(tmp_path / "a.xlsx")
+    assert rows_of(tried(tmp_path / "a.xlsx", tmp_path, sheet="Prices")) == SHEET
+
+
+PLAIN = b"sku,name,price,currency,date\n1,Tea,4.20,EUR,2026-10-01\n"
+
+PLAIN_ROWS = [["1", "Tea", "", "", "", "4.20", "", "EUR", "2026-10-01"]]
+
+
+def zipped(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("prices.csv", PLAIN)
+        archive.writestr("readme.txt", "read me")
+
+
+def tarred(path: Path) -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        entry = tarfile.TarInfo("data/prices.csv")
+        entry.size = len(PLAIN)
+        archive.addfile(entry, io.BytesIO(PLAIN))
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "member"),
+    [
+        ("a.zip", zipped, "prices.csv"),
+        ("a.tar.gz", tarred, ""),
+        ("a.csv.gz", lambda path: path.write_bytes(gzip.compress(PLAIN)), ""),
+    ],
+    ids=["zip", "tar", "gzip"],
+)
+def test_a_packed_file_loads(tmp_path: Path, name: str, write: Callable[[Path], None], member: str) -> None:
+    write(tmp_path / name)
+    assert rows_of(tried(tmp_path / name, tmp_path, member=member)) == PLAIN_ROWS
+
+
+def test_an_archive_of_several_files_asks_for_one(tmp_path: Path) -> None:
+    zipped(tmp_path / "a.zip")
+    with pytest.raises(LoadRefused, match=r"prices\.csv, readme\.txt"):
+        guess(tmp_path / "a.zip")
+
+
+def test_a_dump_of_open_food_facts_in_parquet_is_recognized(tmp_path: Path) -> None:
+    rows = [
+        {"code": code, "product_name": [{"lang": "main", "text": name}], "brands": "Ferro,Other", "quantity": "400 g",
+         "categories": "Spreads, Sweet spreads", "creator": "anna", "last_modified_t": 1_700_000_000}
+        for code, name in (("3017620422003", "Nut spread"), ("3228857000166", "Bread"))
+    ]  # fmt: skip
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "food.parquet")
+    found = tried(tmp_path / "food.parquet", tmp_path)
+    assert found.guess.shape == "Open Food Facts dump"
+    assert [row[:3] for row in rows_of(found)] == [
+        ["3017620422003", "Nut spread", "Ferro"],
+        ["3228857000166", "Bread", "Ferro"],
+    ]
+    assert found.found.items[0]["attributes"] == {"weight_kg": "0.4"}
+
+
+def test_a_dump_of_open_prices_in_parquet_has_its_days_and_decimals(tmp_path: Path) -> None:
+    rows = {
+        "product_code": pa.array(["3017620422003", None]),
+        "category_tag": pa.array([None, "en:tomatoes"]),
+        "price": pa.array([Decimal("3.20"), Decimal("2.75")], pa.decimal128(10, 2)),
+        "currency": pa.array(["EUR", "EUR"]),
+        "location_osm_id": pa.array([652825274, 652825274]),
+        "location_osm_type": pa.array(["NODE", "NODE"]),
+        "date": pa.array([datetime.date(2026, 8, 14), datetime.date(2026, 8, 15)]),
+    }
+    pyarrow.parquet.write_table(pa.table(rows), tmp_path / "prices.parquet")
+    found = tried(tmp_path / "prices.parquet", tmp_path)
+    assert found.guess.shape == "Open Prices dump"
+    assert [(row[0], row[5], row[8]) for row in rows_of(found)] == [
+        ("3017620422003", "3.20", "2026-08-14"),
+        ("en:tomatoes", "2.75", "2026-08-15"),
+    ]
+    judged = duckdb.execute("SELECT price FROM read_parquet($1)", [str(tmp_path / "prices.parquet")]).fetchall()
+    assert [price for (price,) in judged] == [Decimal(row[5]) for row in rows_of(found)]
+
+
+def test_each_shape_says_what_it_is_and_where_it_is_described() -> None:
+    for path in FOLDER.glob("*.toml"):
+        text = path.read_text()
+        document = tomllib.loads(text)
+        assert text.startswith("# ")
+        assert "https://" in text.splitlines()[0], path.name
+        assert {"title", "about", "identified", "item"} <= document.keys(), path.name
+        assert {file.get("shape") for file in EXPECTED} | {"Google Merchant Center product feed"} >= {document["title"]}
+
+
+def test_a_shape_is_known_by_its_columns_and_not_by_the_name_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "shopify_products.csv"
+    path.write_bytes((FILES / "45_magento.csv").read_bytes().upper().replace(b"SPECIAL_PRICE", b"Special Price"))
+    assert guess(path).shape == "Magento (Adobe Commerce) product export"
+    path.write_bytes(PLAIN)
+    assert guess(path).shape is None
+
+
+def test_a_document_of_one_line_is_read_by_its_list(tmp_path: Path) -> None:
+    products = [{"id": n, "title": f"Thing {n}", "price": n + 0.5, "currency": "EUR"} for n in range(1, 4)]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"products": products, "page": 1}))
+    assert [row[5] for row in rows_of(tried(path, tmp_path))] == ["1.50", "2.50", "3.50"]
+
+
+def test_a_column_with_a_line_end_writes_no_line_of_the_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        'Handle,Title,Variant Price,Variant SKU,"Vendor\nsource = ""x""",Option1 Name,Option1 Value\na,A,1.00,S,V,Size,M\n'
+    )
+    text = guess(path).text
+    assert guess(path).shape == "Shopify product export"
+    assert sum(line.startswith("source = ") for line in text.splitlines()) == 1
+
+
+def test_a_known_shape_without_any_id_asks_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    rows = [{"@type": "Product", "name": name, "offers": {"price": "1.00", "priceCurrency": "EUR"}} for name in "AB"]
+    path.write_text(json.dumps(rows))
+    assert 'id = "?"' in guess(path).text

@@ -1,5 +1,6 @@
-"""A mapping with a mistake says which one; a text is cleaned as the mapping says."""
+"""A mapping: its mistakes, where its fields come from, and which days it reads."""
 
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,11 +10,16 @@ from shared.errors import LoadRefused
 from shared.index.slugs import slug
 from workers.ingest import clean
 from workers.ingest.batches import Batch
+from workers.ingest.calendar_days import is_format, parsed, shown
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
 from workers.ingest.normalize import quantity
 
+# A mapping with a mistake says which one; a text is cleaned as the mapping says.
+
+
 PROJECT = Path(__file__).parents[3]
+
 GOOD = 'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "a"\nname = "b"\n'
 
 
@@ -176,3 +182,164 @@ def test_a_volume_that_ends_a_name(text: str, volume: str | None) -> None:
 )
 def test_a_slug(text: str, made: str) -> None:
     assert slug(text) == made
+
+
+# Where a field's value comes from: the first of several columns, or one beside another.
+
+
+BATCH = Batch(
+    {
+        "sale": pa.array(["1.00", " ", None, "-"]),
+        "price": pa.array(["2.00", "2.00", "2.00", None]),
+        "kind": pa.array(["a", "b", "a", "b"]).dictionary_encode(),
+    },
+    [2, 3, 4, 5],
+)
+
+
+def test_of_several_columns_the_first_that_has_a_text_counts() -> None:
+    field = Field(first_of=("sale", "price"), null=("", "-"))
+    assert clean.texts(field, BATCH, Path()).to_pylist() == ["1.00", "2.00", "2.00", None]
+    assert clean.amounts(field, BATCH, Path(), "EUR").values.to_pylist() == [100, 200, 200, None]
+    assert [clean.raw(field, BATCH, Path(), row) for row in range(4)] == ["1.00", "2.00", "2.00", None]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"), [("price", ["2.00", None, None, None]), ("kind", ["a", None, None, "b"])]
+)
+def test_a_value_beside_an_empty_cell_does_not_count(column: str, values: list[str | None]) -> None:
+    field = Field(column=column, beside="sale")
+    assert clean.texts(field, BATCH, Path()).to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ('{ first_of = ["a", "b"], column = "c" }', "exactly one of column, columns, first_of"),
+        ('{ first_of = "a" }', "must be a list of texts"),
+        ('"?"', r'price is still "\?": choose one of the readings'),
+        ('{ constant = "?" }', r'price is still "\?"'),
+        ('{ column = "a", crosswalk = { "x" = "?" } }', r'price is still "\?"'),
+    ],
+)
+def test_a_field_that_is_not_decided_is_refused(tmp_path: Path, price: str, said: str) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(
+        'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\nname = "n"\n[observation]\nday = "d"\n'
+        f'channel = "s"\ncurrency = "c"\nprice = {price}\n'
+    )
+    with pytest.raises(LoadRefused, match=said):
+        read(path)
+
+
+def test_the_columns_of_a_field_must_be_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(
+        'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\nname = { first_of = ["a", "b"] }\n'
+        'brand = { column = "c", beside = "d" }\n'
+    )
+    assert read(path).columns == ("id", "a", "b", "c", "d")
+
+
+# Only days that exist are read, by the first format that fits.
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("31.02.2026", "%d.%m.%Y"),
+        ("31.04.2026", "%d.%m.%Y"),
+        ("20260230", "%Y%m%d"),
+        ("Feb 30, 2026", "%b %d, %Y"),
+        ("2026-02-30T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z"),
+        ("2026-13-01T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z"),
+        ("366 2025", "%j %Y"),
+        ("2025 53 1", "%Y %W %w"),
+        ("2026111", "%Y%m%d"),
+        ("2026-2-3", "%Y-%m-%d"),
+        ("20260805", "%Y-%m-%d"),
+        ("2026-08-05", "%d.%m.%Y"),
+        ("٢٠٢٦-٠١-٠١", "%Y-%m-%d"),
+        ("٠١.٠١.2026", "%d.%m.%Y"),
+        ("", "%Y"),
+        ("13", "%Y"),
+        ("2026-08-05 and more", "%Y-%m-%d"),
+        ("0000-01-01", "%Y-%m-%d"),
+        ("30 février 2026", "%d %B %Y"),
+        ("3 marso 2026", "%d %B %Y"),
+    ],
+)
+def test_a_text_that_is_no_day_is_not_read(text: str, form: str) -> None:
+    assert parsed(text, (form,)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "day"),
+    [
+        ("2024-02-29", "%Y-%m-%d", date(2024, 2, 29)),
+        ("5.8.2026", "%d.%m.%Y", date(2026, 8, 5)),
+        ("AUG 5, 2026", "%b %d, %Y", date(2026, 8, 5)),
+        ("366 2024", "%j %Y", date(2024, 12, 31)),
+        ("2026-2-3", "%Y-%-m-%-d", date(2026, 2, 3)),
+        ("2013", "%Y", date(2013, 12, 31)),
+        ("2024-02", "%Y-%m", date(2024, 2, 29)),
+        ("2026-08-05T01:00:00+08:00", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 4)),
+        ("2026-08-05T20:00:00-08:00", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 6)),
+        ("2026-08-05T20:00:00Z", "%Y-%m-%dT%H:%M:%S%z", date(2026, 8, 5)),
+        ("2026年08月05日", "%Y年%m月%d日", date(2026, 8, 5)),
+        ("20260805", "%Y%m%d", date(2026, 8, 5)),
+        ("2026-08-05", "%F", date(2026, 8, 5)),
+        # Months by their names in the languages whose names of columns are known.
+        ("3 March 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3. März 2026", "%d. %B %Y", date(2026, 3, 3)),
+        ("3 mars 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("1er août 2026", "%d %B %Y", date(2026, 8, 1)),
+        ("3 de marzo de 2026", "%d de %B de %Y", date(2026, 3, 3)),
+        ("3 marzo 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 maart 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 marca 2026", "%d %B %Y", date(2026, 3, 3)),
+        ("3 de março de 2026", "%d de %B de %Y", date(2026, 3, 3)),
+        ("2026年3月3日", "%Y年%-m月%-d日", date(2026, 3, 3)),
+        ("12 DÉC. 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("12 Dez. 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("12 dic 2026", "%d %b %Y", date(2026, 12, 12)),
+        ("3 mrt 2026", "%d %b %Y", date(2026, 3, 3)),
+        ("7 paź 2026", "%d %b %Y", date(2026, 10, 7)),
+        ("7 de out. de 2026", "%d de %b de %Y", date(2026, 10, 7)),
+        ("15 fevrier 2026", "%d %B %Y", date(2026, 2, 15)),  # without its accent
+        ("15 fe\u0301vrier 2026", "%d %B %Y", date(2026, 2, 15)),  # the accent as a character of its own
+    ],
+)
+def test_a_day_is_read_as_it_is_written(text: str, form: str, day: date) -> None:
+    number = parsed(text, (form,))
+    assert number is not None
+    assert shown(number) == day
+
+
+def test_the_first_format_that_fits_counts() -> None:
+    formats = ("%Y-%m-%d", "%B %d %Y", "%Y")
+    days = [parsed(text, formats) for text in ("2026-01-02", "January 17 2023", "2013", "soon")]
+    assert [None if day is None else str(shown(day)) for day in days] == [
+        "2026-01-02",
+        "2023-01-17",
+        "2013-12-31",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "usable"),
+    [
+        ("%d.%m.%Y", True),
+        ("%D", True),
+        ("%G-W%V-%u", True),
+        ("%d.%m.", False),
+        ("%H:%M", False),
+        ("%Q", False),
+        ("%", False),
+        ("day", False),
+        ("%Y %Y", False),
+    ],
+)
+def test_a_format_with_a_mistake_is_found(form: str, usable: bool) -> None:
+    assert is_format(form) is usable

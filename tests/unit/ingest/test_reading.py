@@ -1,4 +1,4 @@
-"""A file is read row by row: what is no row is a reject, and the rows around it are read as they stand."""
+"""Files of every form are read row by row, as other readers read them; what is no row is a reject."""
 
 import codecs
 import csv
@@ -7,21 +7,38 @@ import io
 import json
 import random
 import re
+import tarfile
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import openpyxl
 import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 from shared.errors import LoadRefused
-from workers.ingest import read_csv, read_ndjson, readers
+from shared.money import minor_digits
+from workers.ingest import clean, read_csv, read_ndjson, read_xml, readers
+from workers.ingest.batches import Batch
+from workers.ingest.calendar_days import EPOCH, parsed
+from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
+from workers.ingest.read_json import list_path
+from workers.ingest.read_xml import row_path
+from workers.ingest.sample import sample
+
+# A file is read row by row: what is no row is a reject, and the rows around it are read as they stand.
+
 
 HEAD = 'source = "s"\ntitle = "T"\nlicense = "L"\n'
+
 TEXT = 'source = "s"\ntitle = "T"\nlicense = "L"\n[item]\nid = "id"\nname = "name"\nbrand = "brand"\n'
 
 
@@ -324,3 +341,421 @@ def test_a_file_with_bytes_and_no_row_is_refused(tmp_path: Path, name: str, cont
         pyarrow.parquet.write_table(pa.table(dict.fromkeys(("id", "name", "brand"), pa.array([], pa.string()))), path)
     with pytest.raises(LoadRefused, match=f"^{name}: has [0-9,]+ bytes and not one row: leave the file out if "):
         rows_of(path, a_mapping(tmp_path))
+
+
+# Files of every form are read as other readers read them: pandas, openpyxl, DuckDB, the standard library.
+
+
+TWO = '[item]\nid = "a"\nname = "b"\n'
+
+NAMES = ["plain", 'say "hi"', "comma, and\ttab", "Zoë – 茶", "<tag> & more", "  ", "0012"]
+
+
+def read(folder: Path, name: str, content: str | bytes, before: str = "", text: str = TWO) -> list[tuple[Any, ...]]:
+    """Return the rows of a file without their lines."""
+    rows, rejects = rows_of(put(folder, content, name), a_mapping(folder, text, HEAD + before))
+    assert rejects == []
+    return [row[1:] for row in rows]
+
+
+def refused(folder: Path, name: str, content: str | bytes, before: str = "", text: str = TWO) -> str:
+    with pytest.raises(LoadRefused) as error:
+        rows_of(put(folder, content, name), a_mapping(folder, text, HEAD + before))
+    return str(error.value)
+
+
+def workbook(rows: list[list[Any]], *more: str) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for title in more:
+        book.create_sheet(title).append(["x", "y"])
+        book[title].append([1, 2])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def opendocument(rows: list[list[str]]) -> bytes:
+    """Return a sheet of cells, each written as OpenDocument does (1.3, part 3, 9.1.4): a type, its value, what is shown."""
+    kinds = {
+        "float": "value",
+        "currency": "value",
+        "percentage": "value",
+        "date": "date-value",
+        "boolean": "boolean-value",
+    }
+    cells = "".join(
+        "<table:table-row>" + "".join(
+            f'<table:table-cell office:value-type="{kind}"' + (f' office:{kinds[kind]}="{value}"' if kind in kinds else "")
+            + f"><text:p>{shown}</text:p></table:table-cell>"
+            for kind, value, shown in (cell.split("|") for cell in row)
+        ) + "</table:table-row>"
+        for row in rows
+    )  # fmt: skip
+    names = "urn:oasis:names:tc:opendocument:xmlns"
+    content = (
+        f'<office:document-content xmlns:office="{names}:office:1.0" xmlns:table="{names}:table:1.0" '
+        f'xmlns:text="{names}:text:1.0" office:version="1.3"><office:body><office:spreadsheet>'
+        f'<table:table table:name="Prices">{cells}</table:table></office:spreadsheet></office:body></office:document-content>'
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    entries = f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+    manifest = f'<manifest:manifest xmlns:manifest="{names}:manifest:1.0">{entries}</manifest:manifest>'
+    return archive({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
+
+
+def archive(files: dict[str, str | bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in files.items():
+            packed.writestr(name, text)
+    return content.getvalue()
+
+
+def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode=mode) as packed:  # type: ignore[call-overload]
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            packed.addfile(entry, io.BytesIO(data))
+    return content.getvalue()
+
+
+def test_xml_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
+    rows = "".join(
+        f"<item><a>{n}</a><b>{name.replace('&', '&amp;').replace('<', '&lt;')}</b></item>"
+        for n, name in enumerate(NAMES)
+    )
+    text = f'<?xml version="1.0" encoding="utf-8"?><rss><channel><title>t</title>{rows}</channel></rss>'
+    tree = ElementTree.fromstring(text.encode())
+    expected = [((one.findtext("a") or "").strip(), (one.findtext("b") or "").strip()) for one in tree.iter("item")]
+    assert read(tmp_path, "f.xml", text, 'records = "rss/channel/item"\n') == expected
+    packed = gzip.compress(text.encode())
+    assert read(tmp_path, "f.xml.gz", packed, 'records = "rss/channel/item"\n') == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ("<rss><channel><title>t</title><item><a>1</a><b>2</b></item><item><a>1</a><b>2</b></item></channel></rss>", "rss/channel/item"),
+        ("<rss><channel><item><a>1</a><b>2</b></item></channel></rss>", "rss/channel/item"),
+        ('<c><p id="1" n="x"/><p id="2" n="y"/></c>', "c/p"),
+        ("<c><p><o><x>1</x><y>2</y></o><o><x>1</x><y>2</y></o><z>3</z></p><p><z>4</z><y>1</y></p></c>", "c/p"),
+        ('<f:feed xmlns:f="u"><f:entry><a>1</a><b>2</b></f:entry><f:entry><a>1</a><b>2</b></f:entry></f:feed>', "f:feed/f:entry"),
+    ],
+)  # fmt: skip
+def test_the_rows_of_a_document_are_its_repeated_elements(document: str, path: str) -> None:
+    assert row_path("f.xml", io.BytesIO(document.encode())) == path
+    assert len(list(read_xml.xml_rows("f.xml", io.BytesIO(document.encode()), path))) >= 1
+
+
+def test_parts_of_xml_are_columns_by_their_path() -> None:
+    document = b"""<c xmlns:g="urn:g"><p id="7"><g:price currency="EUR">1.10</g:price><img>x</img><img>y</img>
+        <offer><kind>new</kind></offer><offer><kind>used</kind></offer><none/></p></c>"""
+    [(number, row)] = read_xml.xml_rows("f.xml", io.BytesIO(document), "c/p")
+    assert (number, row) == (
+        1,
+        {
+            "@id": "7", "g:price": "1.10", "g:price.@currency": "EUR", "img": "x", "img.1": "y",
+            "offer.kind": "new", "offer.1.kind": "used", "none": "",
+        },
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "sentence"),
+    [
+        ('<!DOCTYPE c [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><c><p><a>&c;</a><b>x</b></p></c>', "declares entities"),
+        ('<!DOCTYPE c [<!ENTITY a SYSTEM "file:///etc/passwd">]><c><p><a>&a;</a><b>x</b></p></c>', "declares entities"),
+        ("<c><p>" + "<x>" * 40 + "</x>" * 40 + "</p></c>", "nested deeper than 32 levels"),
+        ("<c><p>" + "".join(f"<x{n}>1</x{n}>" for n in range(2_100)) + "</p></c>", "has more than 2,000 parts"),
+        ("<c><p><a>1</a>", "is no well-formed XML"),
+        ("<c><q><a>1</a><b>2</b></q></c>", "not one row"),
+    ],
+)
+def test_documents_that_cannot_be_read_are_refused_with_a_sentence(
+    tmp_path: Path, document: str, sentence: str
+) -> None:
+    assert sentence in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
+
+
+ENCODED = "<c><p><a>1</a><b>Ångström, 5 € – “café”</b></p></c>"
+
+
+@pytest.mark.parametrize(
+    ("declared", "codec", "before"),
+    [
+        ("ISO-8859-15", "iso-8859-15", ""),
+        ("windows-1252", "cp1252", ""),
+        ("Windows-1252", "cp1252", 'encoding = "cp1252"\n'),
+        ("UTF-16", "utf-16", ""),
+        ("UTF-16", "utf-16", 'encoding = "utf-16"\n'),
+        ("UTF-16", "utf-16-le", ""),
+        ("utf-16", "utf-16-be", ""),
+        ("UTF-8", "utf-8-sig", ""),
+        ("Shift_JIS", "shift_jis", ""),
+        # What declares another encoding than it has: a text converted without its declaration, and one that a person names.
+        ("utf-16", "utf-8", ""),
+        ("UTF-8", "cp1252", 'encoding = "cp1252"\n'),
+    ],
+)
+def test_xml_is_decoded_once_by_what_it_declares(tmp_path: Path, declared: str, codec: str, before: str) -> None:
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n{ENCODED}'
+    text = text.encode(codec, "ignore").decode(codec)  # the characters that the encoding has
+    content = text.encode(codec)
+    expected = ElementTree.fromstring(text.partition("?>")[2].strip()).findtext("p/b")
+    assert expected
+    assert read(tmp_path, "f.xml", content, f'records = "c/p"\n{before}') == [("1", expected)]
+    if codec != "shift_jis" and not before and (declared.lower() == codec or codec == "cp1252"):
+        assert ElementTree.fromstring(content).findtext("p/b") == expected
+    wrong = {"encoding": "cp1252"} if (declared, codec) == ("UTF-8", "cp1252") else {}
+    assert sample(put(tmp_path, content, "g.xml")).form == {**wrong, "records": "c/p"}
+
+
+def test_latin_1_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
+    content = "<?xml version='1.0' encoding='ISO-8859-1'?><c><p><a>1</a><b>Ångström café</b></p></c>".encode("latin-1")
+    expected = ElementTree.fromstring(content).findtext("p/b")
+    assert read(tmp_path, "f.xml", content, 'records = "c/p"\n') == [("1", expected)] == [("1", "Ångström café")]
+
+
+@pytest.mark.parametrize("declared", ["x-klingon", "hex", "idna", "undefined"])
+def test_an_encoding_that_is_not_known_is_refused_with_a_sentence(tmp_path: Path, declared: str) -> None:
+    content = f'<?xml version="1.0" encoding="{declared}"?>{ENCODED}'
+    assert f"its encoding '{declared}' is not known" in refused(tmp_path, "f.xml", content, 'records = "c/p"\n')
+
+
+def test_entities_are_refused_in_every_encoding(tmp_path: Path) -> None:
+    bomb = '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE c [<!ENTITY a "b">]><c><p><a>&a;</a><b>x</b></p></c>'
+    for codec in ("utf-16", "utf-16-le", "utf-16-be"):
+        assert "declares entities" in refused(tmp_path, "f.xml", bomb.encode(codec), 'records = "c/p"\n')
+
+
+def test_xml_needs_the_path_of_its_rows(tmp_path: Path) -> None:
+    assert "needs `records`" in refused(tmp_path, "f.xml", "<c><p><a>1</a><b>2</b></p></c>")
+
+
+def test_a_path_without_a_row_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_xml, "_BYTES_WITHOUT_ROW_MAX", 10_000)
+    document = "<c>" + "<q><a>1</a></q>" * 10_000 + "</c>"
+    assert "is `records` another path?" in refused(tmp_path, "f.xml", document, 'records = "c/p"\n')
+
+
+def test_json_documents_are_read_as_duckdb_reads_them(tmp_path: Path) -> None:
+    rows = [{"a": n, "b": name, "c": 1.10} for n, name in enumerate(NAMES)]
+    path = put(tmp_path, json.dumps(rows), "f.json")
+    expected = duckdb.sql(f"SELECT a::VARCHAR, b FROM read_json('{path}') ORDER BY a").fetchall()
+    assert read(tmp_path, "f.json", json.dumps(rows)) == expected
+    assert read(tmp_path, "f.json", json.dumps(rows, indent=2)) == expected
+    nested = json.dumps({"shop": {"name": "s"}, "data": {"products": rows}})
+    assert read(tmp_path, "f.json", nested, 'records = "data.products"\n') == expected
+    assert list_path("f.json", io.BytesIO(nested.encode())) == "data.products"
+    assert read(tmp_path, "f.json", json.dumps(rows[0], indent=1)) == expected[:1]
+
+
+def test_numbers_of_json_keep_every_digit(tmp_path: Path) -> None:
+    text = '[{"a": 31146262571, "b": 1.10}, {"a": 123456789012345678901234567890, "b": 0.12345678901234567890123}]'
+    expected = [("31146262571", "1.10"), ("123456789012345678901234567890", "0.12345678901234567890123")]
+    assert read(tmp_path, "f.json", text) == expected
+
+
+def test_a_number_that_json_does_not_have_loses_its_field_alone(tmp_path: Path) -> None:
+    text = '{"a": 1, "b": NaN}\n{"a": 2, "b": "x"}\n'
+    rows, rejects = rows_of(put(tmp_path, text, "f.ndjson"), a_mapping(tmp_path, TWO, HEAD))
+    assert rows == [(1, "1", None), (2, "2", "x")]
+    assert rejects == [(1, "is NaN, which is no number and which JSON does not have")]
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "sentence"),
+    [
+        ("[1, 2]", 'form = "json"\n', "is no object"),
+        ('{"products": []}', 'records = "products"\n', "does not have a list of objects at 'products'"),
+        ('[{"a": 1, "b": 2}, {"a": ', "", "is no JSON that can be read, after 1 objects"),
+        ('[{"a": "' + "x" * (17 << 20) + '", "b": 1}]', "", "bytes without a whole object"),
+    ],
+)
+def test_json_that_cannot_be_read_is_refused_with_a_sentence(
+    tmp_path: Path, text: str, before: str, sentence: str
+) -> None:
+    assert sentence in refused(tmp_path, "f.json", text, before)
+
+
+def test_sheets_are_read_as_openpyxl_and_pandas_read_them(tmp_path: Path) -> None:
+    rows = [["a", "b"], *([f"{n:04}", name.strip() or None] for n, name in enumerate(NAMES))]
+    content = workbook(rows)
+    found = read(tmp_path, "f.xlsx", content)
+    sheet = openpyxl.load_workbook(io.BytesIO(content)).active
+    assert found == [(a, b or "") for a, b in list(sheet.iter_rows(values_only=True))[1:]]
+    frame = pandas.read_excel(io.BytesIO(content), dtype=str, keep_default_na=False, engine="openpyxl")
+    assert found == list(frame.itertuples(index=False, name=None))
+
+
+def test_cells_keep_their_type(tmp_path: Path) -> None:
+    cells = ["007", 7, 7.5, 4006381333931, date(2026, 10, 1), datetime(2026, 10, 1, 23, 30), True, None]
+    rows = [["a", "b"], *([n, cell] for n, cell in enumerate(cells))]
+    found = [b for _, b in read(tmp_path, "f.xlsx", workbook(rows))]
+    assert found == ["007", "7", "7.5", "4006381333931", "2026-10-01", "2026-10-01 23:30:00", "true", ""]
+
+
+OLD_SHEET = Path(__file__).parents[2] / "data/files/70_excel97.xls"
+
+
+def test_cells_of_excel_97_keep_their_type(tmp_path: Path) -> None:
+    columns = ["sku", "name", "ean", "price", "date", "updated", "organic"]
+    named = "".join(f'{name} = "{name}"\n' for name in columns[2:])
+    text = f'[item]\nid = "sku"\nname = "name"\n[item.attributes]\n{named}'
+    assert read(tmp_path, "f.xls", OLD_SHEET.read_bytes(), "skip_rows = 2\n", text) == [
+        ("0012", "Kaffee 500g", "0401234567893", "1299.5", "2026-10-01", "2026-10-01 23:30:00", "true"),
+        ("0013", "Zoë – 茶", "4006381333931", "0.1", "2026-02-28", "2026-02-28", "false"),
+        ("0014", "Seife", "4006381333931", "7", "2024-02-29", "", ""),
+    ]
+
+
+def test_cells_of_opendocument_keep_their_type(tmp_path: Path) -> None:
+    cells = {
+        "string||0012": "0012",
+        "float|7|7": "7",
+        "float|1299.5|1.299,50": "1299.5",
+        "float|0.1|0,10": "0.1",
+        "float|4006381333931|4,01E+12": "4006381333931",
+        "currency|1299.5|1.299,50 €": "1299.5",
+        "date|2026-10-01|1. Oktober 26": "2026-10-01",
+        "date|2026-10-01T23:30:00|01.10.26 23:30": "2026-10-01 23:30:00",
+        "boolean|true|WAHR": "true",
+        "string||Zoë – 茶 &amp; more": "Zoë – 茶 & more",
+    }
+    rows = [["string||a", "string||b"], *([f"float|{n}|{n}", cell] for n, cell in enumerate(cells))]
+    assert read(tmp_path, "f.ods", opendocument(rows)) == [(str(n), text) for n, text in enumerate(cells.values())]
+
+
+def test_the_sheet_with_rows_is_read_and_several_are_asked_about(tmp_path: Path) -> None:
+    content = workbook([["Prices of October"], ["a", "b"], ["1", "x"]])
+    assert read(tmp_path, "f.xlsx", content, "skip_rows = 1\n") == [("1", "x")]
+    both = workbook([["a", "b"], ["1", "x"]], "Other")
+    assert "name one by `sheet`: 'Sheet', 'Other'" in refused(tmp_path, "f.xlsx", both)
+    assert read(tmp_path, "f.xlsx", both, 'sheet = "Sheet"\n') == [("1", "x")]
+    assert "has no sheet 'None'; it has 'Sheet', 'Other'" in refused(tmp_path, "f.xlsx", both, 'sheet = "None"\n')
+    assert "the file is broken" in refused(tmp_path, "f.xlsx", both[:2_000])
+    assert "is no sheet that can be read" in refused(
+        tmp_path, "f.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 600
+    )
+
+
+def test_an_archive_gives_its_one_file(tmp_path: Path) -> None:
+    rows = "a,b\n1,x\n"
+    assert read(tmp_path, "f.zip", archive({"p/prices.csv": rows, "__MACOSX/p/._prices.csv": "x"})) == [("1", "x")]
+    assert read(tmp_path, "f.tar.gz", tarred({"prices.csv": rows.encode()})) == [("1", "x")]
+    assert read(tmp_path, "f.tar", tarred({"prices.csv": rows.encode()}, "w")) == [("1", "x")]
+    assert read(tmp_path, "f.zip", archive({"f.xlsx": workbook([["a", "b"], ["1", "x"]])})) == [("1", "x")]
+    two = archive({"one.csv": rows, "two.csv": "a,b\n2,y\n"})
+    assert "name one of them by `member` (or --member); it has one.csv, two.csv" in refused(tmp_path, "f.zip", two)
+    assert read(tmp_path, "f.zip", two, 'member = "tw*.csv"\n') == [("2", "y")]
+    assert "no file 'x.csv'" in refused(tmp_path, "f.zip", two, 'member = "x.csv"\n')
+    assert "is no archive" in refused(tmp_path, "f.csv", rows, 'member = "x.csv"\n')
+    assert "an archive within an archive" in refused(tmp_path, "f.zip", archive({"a.zip": two}))
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, archive({"a.csv": "a,b\n" + "1,x\n" * 100_000}), "f.zip")
+    with pytest.raises(LoadRefused, match="unpacks to more than 1,000 bytes"):
+        rows_of(path, a_mapping(tmp_path, TWO, HEAD), unpacked_bytes_max=1_000)
+
+
+def test_lines_above_the_header_are_left_out(tmp_path: Path) -> None:
+    assert read(tmp_path, "f.csv", "sep=;\r\na;b\r\n1;x\r\n", 'delimiter = ";"\n') == [("1", "x")]
+    above = "Price list\nExported\n\n"
+    assert read(tmp_path, "f.csv", f"{above}a,b\n1,x\n", "skip_rows = 2\n") == [("1", "x")]
+    rows, _ = rows_of(put(tmp_path, f"{above}a,b\n1,x\n"), a_mapping(tmp_path, TWO, HEAD + "skip_rows = 3\n"))
+    assert rows == [(5, "1", "x")]
+
+
+def test_escaped_quotation_marks_are_read_as_duckdb_reads_them(tmp_path: Path) -> None:
+    text = '"a","b"\n"1","He said \\"go\\", game"\n"2","back\\\\"\n"3","two\nlines \\" more"\n'
+    path = put(tmp_path, text)
+    expected = duckdb.sql(f"SELECT * FROM read_csv('{path}', all_varchar=true, escape='\\', header=true)").fetchall()
+    assert read(tmp_path, "a.csv", text, 'escape = "\\\\"\n') == expected
+
+
+def test_cells_are_filled_down_within_their_group(tmp_path: Path) -> None:
+    text = "a,b\nx,T\nx,\ny,\nz,Q\n" + "z,\n" * 1_500 + "y,\n"
+    down = 'fill_down = { within = "a", columns = ["b"] }\n'
+    found = read(tmp_path, "f.csv", text, down)
+    assert found == [("x", "T"), ("x", "T"), ("y", ""), *[("z", "Q")] * 1_501, ("y", "")]
+
+
+AMOUNTS: dict[str, dict[str, str | None]] = {
+    # text: by currency the amount, None where it is none that can be read in one way
+    "CHF 1'299.–": {"CHF": "1299.00"},
+    "1 299,00 €": {"EUR": "1299.00"},
+    "₹1,23,456.00": {"INR": "123456.00"},
+    "US$ 12": {"USD": "12.00"},
+    "12.-": {"CHF": "12.00"},
+    "¥1,200": {"JPY": "1200", "CNY": None},
+    "KWD 1.250": {"KWD": "1.250"},
+    "1.234 €": {"EUR": None},
+    "0.250": {"EUR": "0.25", "KWD": "0.250"},
+    "1.999,00": {"EUR": "1999.00"},
+    "1,999.00": {"EUR": "1999.00"},
+    "2,4": {"EUR": "2.40"},
+    "1.234.567": {"EUR": "1234567.00"},
+    "-5.00": {"EUR": None},
+    "(5.00)": {"EUR": None},
+    "1.20 EUR/kg": {"EUR": None},
+    "3 for 2": {"EUR": None},
+    "5 %": {"EUR": None},
+    "€.50": {"EUR": None},
+    "1,2,3": {"EUR": None},
+    "12 34": {"EUR": None},
+    "free": {"EUR": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "amount"),
+    [(text, currency, amount) for text, of in AMOUNTS.items() for currency, amount in of.items()],
+)
+def test_an_amount_is_read_as_people_write_it_or_not_at_all(text: str, currency: str, amount: str | None) -> None:
+    batch = Batch({"p": pa.array([text], pa.string())}, [1])
+    read = clean.amounts(Field(column="p", free_form=True), batch, Path("f.csv"), currency)
+    expected = None if amount is None else int(amount.replace(".", ""))
+    assert read.values.to_pylist() == [expected], minor_digits(currency)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [("31146262571", "00031146262571"), ("31146262571.0", "00031146262571"), ("5,01E+12", "5,01E+12"), ("", None)],
+)
+def test_digits_are_filled_up_with_the_zeros_that_were_lost(text: str, kept: str | None) -> None:
+    batch = Batch({"p": pa.array([text], pa.string())}, [1])
+    assert clean.texts(Field(column="p", pad=14), batch, Path("f.csv")).to_pylist() == [kept]
+
+
+def test_serial_numbers_of_spreadsheets_are_the_days_that_openpyxl_reads() -> None:
+    from openpyxl.utils.datetime import from_excel
+
+    for serial in (61, 1_000, 45_931, 45_931.75, 60_000):
+        expected = from_excel(serial).date()
+        assert parsed(str(serial), ("excel",)) == (expected - EPOCH).days
+    assert [parsed(text, ("excel",)) for text in ("60", "0", "-1", "2026-10-01", "1e5", "9999999")] == [None] * 6
+
+
+def test_the_day_of_the_load_is_part_of_what_a_load_is_known_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workers.ingest import inputs, mapping_tables
+
+    text = (
+        TWO + '[observation]\nday = { load_day = true }\nchannel = "b"\nprice = "a"\ncurrency = { constant = "EUR" }\n'
+    )
+    path = put(tmp_path, "a,b\n1,x\n")
+
+    def digest_on(day: int) -> bytes:
+        moment: Callable[[], datetime] = lambda: datetime(2026, 10, day)  # noqa: E731
+        monkeypatch.setattr(mapping_tables, "utc_now", moment)
+        mapping = a_mapping(tmp_path, text, HEAD)
+        assert mapping.observations[0].day.constant == f"2026-10-0{day}"
+        return inputs.digest(mapping, [path], [inputs.input_file(path)])
+
+    assert digest_on(1) == digest_on(1) != digest_on(2)

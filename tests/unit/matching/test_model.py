@@ -1,5 +1,7 @@
-"""The model file: what it computes, that it can be trained anew, and what is refused."""
+"""The models of pairs: what they learn, how they are judged, and the file that holds one."""
 
+import csv
+import json
 import math
 import os
 import subprocess
@@ -8,17 +10,38 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
+from deploy.ctl.matches_model import evaluate
+from workers.articles.matching.context import Pairs, contenders, pairs_of
+from workers.articles.matching.evaluation import Files
+from workers.articles.matching.evaluation import evaluate as measure
+from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
+from workers.articles.matching.evaluation_pairs import TooFewExamples
 from workers.articles.matching.evidence import link_bound
+from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.judging import Block, Judge, judged
+from workers.articles.matching.linear import log_odds, said_by, with_features
 from workers.articles.matching.model import Model, Tree, UnusableModel
+from workers.articles.matching.neighbours import neighbour_features
 from workers.articles.matching.profiles import profile
 from workers.articles.matching.records import Record
 from workers.articles.matching.scoring import FEATURES
-from workers.articles.matching.synthetic import worlds
+from workers.articles.matching.segment import Array
+from workers.articles.matching.supervised import (
+    WEIGHTS,
+    best_bound,
+    best_weights,
+    folding_by_record,
+    judge,
+    steady_bound,
+)
+from workers.articles.matching.synthetic import World, worlds
 from workers.articles.matching.training import (
     Labelled,
+    all_pairs,
     boosted,
     bound,
     fitted,
@@ -31,6 +54,41 @@ from workers.articles.matching.training import (
     with_link_bounds,
 )
 from workers.articles.matching.vocabulary import Vocabulary
+
+# The linear model of pairs: what it learns from words, and features that are missing or far off.
+
+
+def test_a_word_that_only_the_wrong_pairs_have_speaks_against_pairs_that_were_not_learned() -> None:
+    left = [Record(f"left/{at}", "left", f"lamp model{at}") for at in range(60)]
+    endings = ["", " remade"]
+    right = [Record(f"right/{at}", "right", f"lamp model{at}{endings[at % 2]}") for at in range(60)]
+    index = MatchIndex.build([*left, *right])
+    pairs = all_pairs(index)
+    keys = [[index.record(row).key.split("/")[1] for row in side.tolist()] for side in (pairs.left, pairs.right)]
+    same = np.flatnonzero(np.array(keys[0]) == np.array(keys[1]))
+    assert len(same) == 60
+    labels = np.array(["remade" not in index.record(int(row)).name for row in pairs.right[same]])
+    judged = log_odds(said_by(index, pairs), same[:40], labels[:40])[same[40:]]
+    assert 0 < labels[40:].sum() < 20
+    assert judged[labels[40:]].min() > judged[~labels[40:]].max()
+
+
+def test_a_missing_feature_and_one_that_is_far_off_leave_every_row_finite() -> None:
+    chance = np.random.default_rng(3)
+    features = chance.normal(size=(50, 3))
+    labels = features[:40, 0] > 0
+    features[5, 1] = np.nan
+    features[:, 2] = np.nan
+    features[45, 1] = 1e12
+    said = np.eye(50)
+    rows = with_features(said, features, np.arange(40))
+    judged = log_odds(rows, np.arange(40), labels)
+    assert np.isfinite(rows.toarray()).all()
+    assert abs(rows.toarray()[45, 50:]).max() <= 2
+    assert np.corrcoef(judged[40:], features[40:, 0])[0, 1] > 0.9
+
+
+# The model file: what it computes, that it can be trained anew, and what is refused.
 
 
 def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
@@ -167,3 +225,312 @@ def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() 
     assert link_bound(sizes[0], sizes[1], learned) == math.inf
     assert link_bound(sizes[0], sizes[2], learned) == 0.4
     assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4
+
+
+# What the labels of the pairs that share a record say of a pair.
+
+
+LAMP = Record("left/1", "left", "Korva desk lamp LX-200 white")
+
+TWIN = Record("right/1", "right", "Korva desk lamp LX-200 white")
+
+AGAIN = Record("right/2", "right", "Korva desk lamp LX-200 white new")
+
+OTHER = Record("right/3", "right", "Brenta floor lamp Q7 black")
+
+
+@pytest.fixture
+def index() -> MatchIndex:
+    return MatchIndex.build([LAMP, TWIN, AGAIN, OTHER])
+
+
+@pytest.fixture
+def pairs(index: MatchIndex) -> Pairs:
+    """Pairs of the left record with each of the right ones, in their order."""
+    return pairs_of(index, np.array([0, 0, 0]), np.array([1, 2, 3]))
+
+
+def test_a_pair_never_hears_its_own_label(index: MatchIndex, pairs: Pairs) -> None:
+    known = np.array([0, 1, 2])
+    said = neighbour_features(index, pairs, known, np.array([True, False, False]))
+    changed = neighbour_features(index, pairs, known, np.array([False, False, False]))
+    np.testing.assert_array_equal(said[0], changed[0])
+    assert not np.array_equal(said[1], changed[1], equal_nan=True)
+
+
+def test_the_near_twin_of_a_match_hears_more_of_it_than_another_record(index: MatchIndex, pairs: Pairs) -> None:
+    said = neighbour_features(index, pairs, np.array([0]), np.array([True]))
+    matches, alike, weighted = said[:, 0], said[:, 2], said[:, 6]
+    assert matches.tolist() == [0, 1, 1]
+    assert alike[1] > alike[2]
+    assert weighted[1] > weighted[2]
+
+
+def test_without_examples_every_feature_says_so(index: MatchIndex, pairs: Pairs) -> None:
+    said = neighbour_features(index, pairs, np.zeros(0, np.int64), np.zeros(0, bool))
+    assert said.shape == (3, 14)
+    assert (np.nan_to_num(said) == 0).all()
+
+
+# How a model trained on examples weighs its learners, and the bound that it calls a match from.
+
+
+def test_the_bound_of_separable_examples_is_between_them() -> None:
+    probabilities = np.array([0.05, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 0.95] * 5)
+    labels = probabilities > 0.5
+    assert 0.3 < steady_bound(probabilities, labels) < 0.7
+    assert best_bound(probabilities, labels)[1] == 1.0
+
+
+def test_one_example_that_is_better_by_chance_does_not_move_the_bound_far() -> None:
+    chance = np.random.default_rng(7)
+    probabilities = chance.random(4000)
+    labels = chance.random(4000) < probabilities  # calibrated: F1 is best at half of the best F1
+    best = best_bound(probabilities, labels)[1] / 2
+    samples = np.array_split(np.arange(4000), 10)
+    steady = [abs(steady_bound(probabilities[one], labels[one]) - best) for one in samples]
+    single = [abs(best_bound(probabilities[one], labels[one])[0] - best) for one in samples]
+    assert np.mean(steady) < np.mean(single)
+
+
+def test_the_learners_that_judge_unseen_examples_better_count_more() -> None:
+    chance = np.random.default_rng(3)
+    labels = chance.random(500) < 0.3
+    right, blind = labels * 0.5 + chance.random(500) * 0.6, chance.random(500)
+    first_counts, second_counts = (
+        best_weights([right, right, blind], labels),
+        best_weights([blind, blind, right], labels),
+    )
+    assert {first_counts, second_counts} == set(WEIGHTS)
+    assert first_counts[2] < second_counts[2]
+
+
+def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> None:
+    world = next(worlds(1, seed=4, articles=40))
+    index = MatchIndex.build([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(0, len(pairs.left), 2)
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    judged = judge(index, pairs, known, labels)
+    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
+
+
+def test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges() -> None:
+    world = next(worlds(1, seed=4, articles=40))
+    index = MatchIndex.build([*world.left, *world.right])
+    pairs = all_pairs(index)
+    known = np.arange(len(pairs.left))
+    labels = np.random.default_rng(6).random(len(known)) < 0.5
+    folding = folding_by_record(index, pairs, known, labels)
+    assert len(folding.used) > 2
+    for number, used in enumerate(folding.used):
+        judged = folding.fold == number
+        for records in (pairs.left[known], pairs.right[known]):
+            assert judged.any()
+            assert used.any()
+            assert not set(records[judged].tolist()) & set(records[used].tolist())
+
+
+# `itemindex matches evaluate`: the figures, the forms of files that it reads, and what it refuses.
+
+
+def _write(path: Path, rows: list[dict[str, object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _files(folder: Path, world: World) -> tuple[Path, Path, list[dict[str, object]]]:
+    """Write a world's records; return the files and pairs of every record with its twin and with another record."""
+    paths = []
+    for side, records in (("left", world.left), ("right", world.right)):
+        rows: list[dict[str, object]] = [
+            {"id": record.key, "title": record.name, "manufacturer": record.brand, "price": record.price or ""}
+            for record in records
+        ]
+        paths.append(_write(folder / f"{side}.csv", rows))
+    matches = sorted(world.matches)
+    rights = [right for _, right in matches]
+    wrong = [(left, other) for (left, _), other in zip(matches, rights[1:] + rights[:1], strict=True)]
+    pairs: list[dict[str, object]] = []
+    for match, other in zip(matches, wrong, strict=True):
+        pairs.append({"left_id": match[0], "right_id": match[1], "label": 1})
+        if other not in world.matches:
+            pairs.append({"left_id": other[0], "right_id": other[1], "label": 0})
+    return paths[0], paths[1], pairs
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return next(worlds(1, seed=99, articles=160))
+
+
+def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "pairs.csv", pairs)
+    arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--end-to-end", "--json"]
+    printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+    found = json.loads(printed.stdout)
+    assert found["pairs"] == len(pairs)
+    assert found["matches"] == len(world.matches)
+    right_ones = round(found["recall"] * found["matches"])
+    assert found["precision"] == pytest.approx(right_ones / found["found"], abs=1e-3)
+    assert found["f1"] == pytest.approx(2 * right_ones / (found["found"] + found["matches"]), abs=1e-3)
+    assert found["f1"] > 0.6
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, world: World) -> Result:
+    """What the command prints of a third of the pairs when it has learned from the others: it trains for seconds."""
+    folder = tmp_path_factory.mktemp("trained")
+    left, right, pairs = _files(folder, world)
+    asked, train = _write(folder / "p.csv", pairs[::3]), _write(folder / "t.csv", pairs[1::3] + pairs[2::3])
+    files = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train", str(train)]
+    return CliRunner().invoke(evaluate, [*files, "--json"], catch_exceptions=False)
+
+
+def test_training_on_examples_does_better_than_calling_everything_a_match(trained: Result) -> None:
+    found = json.loads(trained.stdout)
+    everything = 2 * found["matches"] / (found["pairs"] + found["matches"])
+    assert found["method"] == "supervised"
+    assert found["f1"] > max(everything, 0.8)
+    assert found["cross_validated_f1"] is not None
+
+
+def test_json_is_alone_on_standard_output_and_progress_is_on_standard_error(
+    tmp_path: Path, trained: Result, world: World
+) -> None:
+    _, _, pairs = _files(tmp_path, world)
+    assert json.loads(trained.stdout)["pairs"] == len(pairs[::3])
+    assert "training" in trained.stderr
+
+
+def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    asked = _write(tmp_path / "pairs.csv", pairs)
+    asking_always = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.0)
+    found = measure(Files(left, right, asked), asking_always, end_to_end=False)
+    assert found.all.pairs > 1.9 * found.all.matches
+    assert found.all.precision > 0.9
+    assert found.all.recall > 0.9
+
+
+def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
+    asked = _write(tmp_path / "pairs.csv", pairs + strange)
+    found = measure(Files(left, right, asked), Model.shipped(), end_to_end=False)
+    assert (found.unknown_ids, found.all.pairs) == (1, len(pairs))
+
+
+def test_a_file_without_labels_lists_every_match(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    only = [{name: row[name] for name in ("left_id", "right_id")} for row in pairs if row["label"]][:5]
+    found = measure(Files(left, right, _write(tmp_path / "pairs.csv", only)), Model.shipped(), end_to_end=True)
+    assert found.all.found - found.unlisted <= 5
+    assert found.unlisted > 5
+    assert found.all.precision < 0.5
+
+
+def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
+    left, right, pairs = _files(tmp_path, world)
+    few = _write(tmp_path / "few.csv", pairs[:6])
+    with pytest.raises(TooFewExamples):
+        measure(Files(left, right, few, (few,)), Model.shipped(), end_to_end=False)
+
+
+def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
+    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": "$9.50"}])
+    assert read_records(path, "left")["1"].price is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"id": "", "name": "lamp"}], "needs an id"),
+        ([{"id": "1", "name": "lamp"}, {"id": "1", "name": "vase"}], "occurs twice"),
+        ([{"id": "1", "colour": "red"}], "no name"),
+    ],
+)
+def test_record_files_that_cannot_be_used_are_refused(tmp_path: Path, rows: list[dict[str, object]], said: str) -> None:
+    with pytest.raises(UnusableFile, match=said):
+        read_records(_write(tmp_path / "left.csv", rows), "left")
+
+
+def test_a_label_that_is_neither_yes_nor_no_is_refused(tmp_path: Path) -> None:
+    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp"}]), "left")
+    pairs = _write(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
+    with pytest.raises(UnusableFile, match="neither 1 nor 0"):
+        read_pairs(pairs, records, records)
+
+
+def test_a_row_that_ends_before_its_label_is_refused_by_the_number_of_its_line(tmp_path: Path) -> None:
+    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp,\nwhite"}]), "left")
+    assert records["1"].name == "lamp,\nwhite"
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text('note,left_id,right_id,label\n"two\nlines",1,1,TRUE\n,1,1\n')
+    with pytest.raises(UnusableFile, match=r"line 4: the label '' is neither"):
+        read_pairs(pairs, records, records)
+
+
+def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Path) -> None:
+    (tmp_path / "left.csv").write_bytes(b"\xef\xbb\xbfid,title\r\nB-07/x,lamp\r\n")
+    records = read_records(tmp_path / "left.csv", "left")
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_bytes(b"\xef\xbb\xbfleft_id,right_id,label\r\nB-07/x,B-07/x,True\r\nB-07/x,B-07/x,false\r\n")
+    found = read_pairs(pairs, records, records)
+    assert (found.pairs[0], found.labels, found.labelled) == (("B-07/x", "B-07/x"), (True, False), True)
+
+
+# Blocks of pairs are judged alike in one process and in several.
+
+
+@pytest.fixture(scope="module")
+def index_judging() -> MatchIndex:
+    world = next(worlds(1, seed=3, articles=80))
+    return MatchIndex.build([*world.left, *world.right])
+
+
+def blocks_of(index: MatchIndex, count: int) -> list[Block]:
+    pairs = all_pairs(index)
+    chosen, standing = contenders(index, pairs, np.ones(len(pairs.left), bool))
+    texts = tuple(index.text(int(row)) for row in index.rows())
+
+    def block(part: Array) -> Block:
+        return Block(texts, pairs.left[chosen[part]], pairs.right[chosen[part]], standing[part])
+
+    return [block(part) for part in np.array_split(np.arange(len(chosen)), count)]
+
+
+def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(index_judging: MatchIndex) -> None:
+    judge = Judge(Model.shipped(), index_judging.vocabulary)
+    [whole] = blocks_of(index_judging, 1)
+    expected = judge.links(whole)
+    assert len(expected) > 20
+    assert list(judged(judge, [whole])) == expected
+    assert list(judged(judge, blocks_of(index_judging, 7))) == expected
+
+
+_ENDING = """
+import numpy as np, os
+from workers.articles.matching import judging
+from workers.articles.matching.model import Model
+from workers.articles.matching.vocabulary import Vocabulary
+nothing = judging.Block((), np.zeros(0, int), np.zeros(0, int), np.zeros((0, 14)))
+os.sched_getaffinity = lambda process: {0, 1}
+list(judging.judged(judging.Judge(Model.shipped(), Vocabulary()), [nothing] * 3))
+"""
+
+
+def test_processes_that_die_at_their_start_fail_the_judging_and_do_not_hold_it(tmp_path: Path) -> None:
+    # Without `if __name__ == "__main__"` each process that is started ends with an error before it has read anything.
+    program = tmp_path / "ending.py"
+    program.write_text(_ENDING)
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode != 0 and "BrokenProcessPool" in run.stderr
+
+
+def test_no_blocks_give_no_links(index_judging: MatchIndex) -> None:
+    assert list(judged(Judge(Model.shipped(), index_judging.vocabulary), [])) == []

@@ -1,0 +1,265 @@
+"""The OpenAPI document, its released form, and the clients that are made of it."""
+
+import gzip
+import json
+import re
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from email.parser import BytesParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from openapi_spec_validator import validate
+
+from deploy.clients.generate import (
+    COMPILED_FROM,
+    DOCUMENT,
+    PACKAGE,
+    PACKAGES,
+    PYTHON,
+    PYTHON_REPORTS,
+    TYPESCRIPT,
+    TYPESCRIPT_PARAMETERS,
+    digests,
+    generated,
+    packed,
+)
+from deploy.ctl.openapi import openapi
+from deploy.openapi.compare import breaking, expanded, operations_of
+from edge.docs.document import SENTENCES
+from edge.http.faults import CATALOGUE
+
+# What generated clients rely on in the OpenAPI document.
+
+
+# Forms of Python's `re` that ECMA-262 reads as something else or refuses; JSON Schema's patterns are ECMA-262's.
+ONLY_PYTHON = re.compile(r"\\[AZ]|\(\?(?:P[<=>]|[#(]|[aiLmsux-]+[:)]|>)|[*+?}]\+|\{,\d")
+
+# Clients of the Delta Sharing protocol send hints that this service does not know.
+OPEN_REQUESTS = {"SharingQuery"}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(CliRunner().invoke(openapi, []).stdout)
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with every shared part in its place."""
+    return expanded(document)
+
+
+def patterns(node: Any) -> Iterator[str]:
+    """Return every pattern below a node of the document."""
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str):
+            yield node["pattern"]
+        for inner in node.values():
+            yield from patterns(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from patterns(inner)
+
+
+def test_every_pattern_is_one_of_ecma_262(document: dict[str, Any]) -> None:
+    found = set(patterns(document))
+    assert found
+    assert {pattern for pattern in found if ONLY_PYTHON.search(pattern)} == set()
+    for pattern in found:
+        re.compile(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\A[0-9]{1,4}\Z", "(?P<day>a)", "(?i)a", "(?i:a)", "a++", "a{,3}", "(?>a)", "(?#a)"]
+)
+def test_a_pattern_of_pythons_own_is_noticed(pattern: str) -> None:
+    assert ONLY_PYTHON.search(pattern)
+
+
+def test_each_refusal_has_its_status_and_its_meaning(whole: dict[str, Any]) -> None:
+    meanings = {one.meaning for one in CATALOGUE.values()}
+    for operation in operations_of(whole):
+        refusals = {status: one for status, one in operation["responses"].items() if status >= "400"}
+        assert refusals.keys() >= {"400", "405", "414", "415", "417", "431", "500", "503"}, operation["operationId"]
+        for status, refusal in refusals.items():
+            if refusal["content"].keys() == {"application/problem+json"}:
+                assert any(meaning in refusal["description"] for meaning in meanings), (operation, status)
+            assert refusal["content"]["application/problem+json"]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_a_refusal_by_a_limit_documents_retry_after(whole: dict[str, Any]) -> None:
+    limited = [one["responses"]["429"] for one in operations_of(whole) if "429" in one["responses"]]
+    assert len(limited) > 60
+    for refusal in limited:
+        assert refusal["headers"]["Retry-After"]["schema"] == {"type": "integer", "minimum": 1}
+        assert {"RateLimit", "RateLimit-Policy"} <= refusal["headers"].keys()
+
+
+def test_each_operation_has_a_summary_and_a_description(document: dict[str, Any]) -> None:
+    operations = [operation for one in document["paths"].values() for operation in one.values()]
+    assert [one["operationId"] for one in operations if not (one.get("summary") and one.get("description"))] == []
+
+
+def test_no_query_parameter_can_be_null(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        for parameter in operation["parameters"]:
+            schema = parameter["schema"]
+            assert "null" not in schema["type"], (operation["operationId"], parameter["name"])
+            assert None not in (schema.get("default", ""), *schema.get("enum", ()))
+
+
+def test_an_answer_may_grow_and_a_request_may_not(whole: dict[str, Any]) -> None:
+    schemas = whole["components"]["schemas"]
+    requested = references([one["requestBody"] for one in operations_of(whole) if "requestBody" in one], schemas)
+    assert requested
+    for name, schema in schemas.items():
+        assert (schema.get("additionalProperties") is False) == (name in requested - OPEN_REQUESTS), name
+
+
+def test_a_part_of_a_file_has_the_content_of_the_whole(whole: dict[str, Any]) -> None:
+    parts = [one for one in operations_of(whole) if "206" in one["responses"]]
+    assert parts
+    for operation in parts:
+        assert (
+            operation["responses"]["206"].get("content", {}).keys() <= operation["responses"]["200"]["content"].keys()
+        )
+        assert "Range" in {one["name"] for one in operation["parameters"]}, operation["operationId"]
+
+
+def test_headers_that_change_an_answer_are_parameters(whole: dict[str, Any]) -> None:
+    for operation in operations_of(whole):
+        named = {one["name"] for one in operation["parameters"] if one["in"] == "header"}
+        assert "304" not in operation["responses"] or "If-None-Match" in named, operation["operationId"]
+
+
+def test_each_problem_is_declared_once(document: dict[str, Any]) -> None:
+    for operation in operations_of(document):
+        inline = [status for status, one in operation["responses"].items() if status >= "400" and "$ref" not in one]
+        assert set(inline) <= {"503"}, (operation["operationId"], inline)
+
+
+def test_each_tag_and_each_credential_is_described(document: dict[str, Any]) -> None:
+    assert all(tag["description"] for tag in document["tags"])
+    used = {tag for operation in operations_of(document) for tag in operation["tags"]}
+    assert used == {tag["name"] for tag in document["tags"]}
+
+
+def test_every_member_is_described_and_every_sentence_is_of_one(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    members = [node for one in schemas.values() for node in one.get("properties", {}).values()]
+    assert len(members) > 700
+    assert [node for node in members if not (node.get("description") or references(node, schemas))] == []
+    parameters = [parameter for one in operations_of(expanded(document)) for parameter in one["parameters"]]
+    used = {one["description"] for one in (*members, *parameters) if "description" in one}
+    assert set(SENTENCES.values()) <= used
+    assert [name for name, schema in schemas.items() if not schema.get("description")] == []
+
+
+def test_names_of_schemas_are_those_of_the_index(document: dict[str, Any]) -> None:
+    names = document["components"]["schemas"].keys()
+    assert {"iid", "price_band"} <= document["components"]["schemas"]["Item"]["properties"].keys()
+    assert {"Items", "Role", "Share", "File", "Column", "Window", "Total", "Created", "Reply"} & names == set()
+    assert [name for name in names if name[-1].isdigit()] == []
+
+
+def test_no_schema_has_a_member_of_its_own_name(document: dict[str, Any]) -> None:
+    for name, schema in document["components"]["schemas"].items():  # generators use both as names in one function
+        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        assert snake not in schema.get("properties", {}), name
+
+
+def test_a_report_is_its_typed_rows_or_a_quote(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    reports = [one for one in operations_of(document) if "dry_run" in str(one) and "reports" in one["tags"]]
+    assert reports
+    for operation in operations_of(expanded(document)):
+        schema = operation["responses"].get("200", {}).get("content", {}).get("application/json", {}).get("schema", {})
+        for one in schema.get("oneOf", ()):
+            name = one["$ref"].rpartition("/")[2]
+            assert set(schemas[name]["required"]) >= ({"cost_units"} if name == "Quote" else {"data", "meta"})
+            if name != "Quote":
+                row = schemas[name]["properties"]["data"]["items"]["$ref"].rpartition("/")[2]
+                assert len(schemas[row]["properties"]) > 4
+    assert "Quote" in schemas
+
+
+def references(node: Any, schemas: dict[str, Any]) -> set[str]:
+    """Return the names of the schemas that a node refers to, directly or by another one."""
+    if isinstance(node, list):
+        return set().union(*(references(one, schemas) for one in node))
+    if not isinstance(node, dict):
+        return set()
+    name = str(node.get("$ref", "")).rpartition("/")[2]
+    own = {name} | references(schemas[name], schemas) if name else set()
+    return own.union(*(references(one, schemas) for one in node.values()))
+
+
+# What was released stays: the document of the code against the last released one (contract, section 10).
+
+
+RELEASED = Path(__file__).parents[2] / "deploy" / "openapi" / "v1.json"
+
+
+def test_nothing_that_was_released_is_broken() -> None:
+    now = json.loads(CliRunner().invoke(openapi, []).stdout)
+    validate(now)
+    assert breaking(json.loads(RELEASED.read_text()), now) == []
+
+
+# The clients follow the released OpenAPI document, and what is shipped is what was written.
+
+
+DIST = COMPILED_FROM.parent
+
+
+@pytest.mark.parametrize(
+    "path", [PYTHON, PYTHON_REPORTS, TYPESCRIPT, TYPESCRIPT_PARAMETERS], ids=lambda path: path.name
+)
+def test_the_types_are_those_of_the_document(path: Path) -> None:
+    assert generated(json.loads(DOCUMENT.read_text()))[path] == path.read_text(encoding="utf-8"), "run `make clients`"
+
+
+def test_the_compiled_client_is_of_the_sources_as_they_are() -> None:
+    assert json.loads(COMPILED_FROM.read_text()) == digests(), (
+        "run `make clients` where tsc is installed (`make judge`)"
+    )
+    sources = {source.stem for source in (PACKAGE / "src").glob("*.ts")}
+    assert (
+        {path.stem for path in DIST.glob("*.js")}
+        == sources
+        == {path.name.split(".")[0] for path in DIST.glob("*.d.ts")}
+    )
+
+
+def test_the_packages_that_the_service_hands_out_are_of_the_sources_as_they_are() -> None:
+    [tarball], [wheel] = PACKAGES.glob("*.tgz"), PACKAGES.glob("*.whl")
+    with tarfile.open(tarball) as archive:
+        assert {entry.name: archive.extractfile(entry).read() for entry in archive} == packed(), "run `make clients`"
+    sources = PYTHON.parents[1]
+    with zipfile.ZipFile(wheel) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    head = BytesParser().parsebytes(next(text for name, text in content.items() if name.endswith("/METADATA")))
+    project = tomllib.loads((sources / "pyproject.toml").read_text())["project"]
+    assert (head["Name"], head["Version"]) == (project["name"], project["version"])
+    assert head.get_payload(decode=True) == (sources / "README.md").read_bytes(), "run `make clients`"
+    assert {name: text for name, text in content.items() if ".dist-info/" not in name} == {
+        str(path.relative_to(sources)): path.read_bytes() for path in PYTHON.parent.iterdir() if path.is_file()
+    }, "run `make clients`"
+
+
+def test_the_client_for_typescript_is_small_and_depends_on_nothing() -> None:
+    package = json.loads((PACKAGE / "package.json").read_text())
+    assert not {"dependencies", "peerDependencies", "optionalDependencies"} & package.keys()
+    scripts = {path.name: path.read_text() for path in DIST.glob("*.js")}
+    assert len(gzip.compress("".join(scripts.values()).encode())) <= 15_000
+    imported = {name: set(re.findall(r'from "([^"]+)"', text)) for name, text in scripts.items()}
+    assert {
+        one for name in imported if name != "node.js" for one in imported[name] if not one.startswith("./")
+    } == set()
+    assert {one.partition(":")[0] for one in imported["node.js"] if not one.startswith("./")} == {"node"}

@@ -1,0 +1,483 @@
+"""Pages say what the code says: contract, promises, mappings, reports, ASVS."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from marshmallow import Schema
+
+from deploy.ctl.openapi import openapi
+from edge.analytics import report_declarations as reduction_schemas
+from edge.analytics import report_declarations as rollup_schemas
+from edge.analytics import report_schemas as rows
+from edge.analytics import report_schemas as schemas
+from edge.analytics.report import Report
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_schemas import question_names
+from edge.analytics.schemas import SustainabilityRow
+from edge.dashboard.forms import FormFaults, fields_of, read_form
+from edge.dashboard.session_guard import PageError
+from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
+from edge.docs.root import CAPABILITIES
+from edge.http.faults import CATALOGUE
+from shared.jobs import contract as jobs
+from shared.jobs.contract import KINDS
+from workers.analytics.reports.publish import COMPUTATIONS
+from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
+from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, markdown, read
+
+# deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both.
+
+
+PAGE = (Path(__file__).parents[2] / "deploy" / "docs" / "contract.md").read_text(encoding="utf-8")
+
+MIGRATIONS = Path(__file__).parents[2] / "shared" / "db" / "migrations"
+
+_OPERATION = re.compile(r"`(GET|POST|DELETE) (/[a-z0-9/{}._-]*)[^`]*`")
+
+_UNITS = re.compile(
+    r"cohorts, insights (\d+) \((\d+) if cached\); rollup (\d+); export (\d+); price index (\d+) \((\d+) if cached\)"
+)
+
+
+def section(number: int) -> str:
+    """Return the text of a section of the page."""
+    return re.split(r"^## \d+\. ", PAGE, flags=re.MULTILINE)[number]
+
+
+@pytest.fixture(scope="module")
+def documented() -> set[tuple[str, str]]:
+    """The operations of the OpenAPI document, with `{}` for each path parameter."""
+    paths = json.loads(CliRunner().invoke(openapi, []).stdout)["paths"]
+    return {
+        (method.upper(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/v1")))
+        for path, operations in paths.items()
+        for method in operations
+    }
+
+
+def test_each_operation_of_the_page_exists(documented: set[tuple[str, str]]) -> None:
+    named = {(m, re.sub(r"\{\w+\}", "{}", path)) for m, path in _OPERATION.findall(section(1) + section(11))}
+    assert len(named) > 15
+    assert named - documented == set()
+
+
+def test_each_problem_type_of_the_page_exists_with_its_status() -> None:
+    rows = [row for row in section(7).splitlines() if re.match(r"\| \d", row)]
+    assert len(rows) > 6
+    for row in rows:
+        statuses, slugs = row.split("|")[1:3]
+        known = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", slugs)) - {"retry-after"}
+        assert known, row
+        for slug in known:
+            assert str(CATALOGUE[slug].status) in statuses, slug
+
+
+def test_the_units_of_the_page_are_charged() -> None:
+    found = _UNITS.search(section(9))
+    assert found
+    units = [jobs.COHORTS.units, jobs.COHORTS.units_cached, jobs.SUSTAINABILITY_ROLLUP.units, jobs.EXPORT.units]
+    units += [jobs.PRICE_INDEX.units, jobs.PRICE_INDEX.units_cached]
+    assert [int(number) for number in found.groups()] == units
+
+
+def test_the_limits_of_the_page_are_those_a_new_database_has() -> None:
+    row = next(line for line in section(9).splitlines() if line.startswith("| daily"))
+    limits = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:requests|units) /", row)]
+    founding = (MIGRATIONS / "0001_accounts.sql").read_text(encoding="utf-8")
+    stored = re.findall(r"\('(?:anonymous|free|brand|institutional)', '[^']*', \d, '\w+', (\d+),", founding)
+    assert limits == [int(number) for number in stored]
+
+
+# The table of promises names tests that exist, and leaves no row without one or a reason.
+
+
+PROJECT = Path(__file__).parents[2]
+
+TABLE = PROJECT / "deploy" / "guides" / "promises.md"
+
+ROW = re.compile(r"^\| ([B-K]\d{1,2}) \| (.+) \|$", re.MULTILINE)
+
+NAMED = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
+
+
+def test_every_promise_is_held_by_a_test_that_exists() -> None:
+    rows = ROW.findall(TABLE.read_text(encoding="utf-8"))
+    assert len(rows) == len({promise for promise, _ in rows}) > 75
+    for promise, holder in rows:
+        named = NAMED.match(holder)
+        if named is None:
+            assert re.match(r"not applicable: .{30,}", holder), promise
+            continue
+        tree = ast.parse((PROJECT / named[1]).read_text(encoding="utf-8"))
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        assert named[2] in functions, f"{promise}: {holder}"
+
+
+# The guide has every key of the mapping language, each with an example that works.
+
+
+GUIDE = (PROJECT / "deploy/guides/bring-your-own-data.md").read_text()
+
+SOURCE = {"source": '"s"', "title": '"T"', "license": '"L"'}
+
+ITEM = {"id": '"id"', "name": '"name"'}
+
+OBSERVATION = {"day": '"day"', "channel": '"shop"', "price": '"price"', "currency": '"cur"'}
+
+IMPACT = {"indicator": '"co2e_kg"', "value": '"co2"', "basis": '"measured"', "method": '"m"'}
+
+FACTORS = {"code": '"code"', "indicators": '{ co2e_kg = "co2" }', "method": '"m"'}
+
+# Where a field's example may stand: it is given under the key that it sets.
+HOMES = (
+    (ItemFields, ITEM, "[item]"),
+    (ObservationFields, OBSERVATION, "[observation]"),
+    (Impact, IMPACT, "[[impacts]]"),
+    (MatchRules, {}, '[item.identifiers]\ngtin = "ean"\nstyle_code = "style"\n[match]'),
+)
+
+
+def table(title: str, given: dict[str, str], example: str) -> str:
+    """Write a TOML table in which the example replaces the key that it sets."""
+    name = example.partition("=")[0].strip()
+    kept = "".join(f"{key} = {value}\n" for key, value in given.items() if key != name)
+    return f"{title}\n{kept}{example}\n"
+
+
+def whole(kind: type, example: str) -> str:
+    """Write a mapping with an example in its place."""
+    source, item = table("", SOURCE, ""), table("[item]", ITEM, "")
+    if kind is Mapping:
+        return table("", SOURCE, example) + item
+    if kind is FactorFields:
+        return source + table("[factors]", FACTORS, example)
+    if kind is FillDown:
+        other = 'columns = ["b"]\n' if example.startswith("within") else 'within = "a"\n'
+        return source + "[fill_down]\n" + example + "\n" + other + item
+    if kind is AltNames:
+        other = 'keys = ["name"]\n' if example.startswith("file") else 'file = "names.json"\n'
+        return source + item + "[item.alt_names]\n" + example + "\n" + other
+    if kind is Field:
+        name = example.partition("=")[0].strip()
+        homes = [home for home in HOMES if name in {key for key, *_ in keys(home[0])}]
+        if not homes:
+            return source + item + "[item.attributes]\n" + example + "\n"
+        kind, given, title = homes[0]
+    else:
+        given, title = next((given, title) for home, given, title in HOMES if home is kind)
+    if kind is ItemFields:
+        joined = "join_by" in example or "join_source" in example
+        more = 'join_by = "id"\n' if example.startswith("join_source") else ""
+        fields = {"id": '"id"'} if joined else given
+        return (
+            source
+            + table("[item]", fields, example)
+            + more
+            + (table("[observation]", OBSERVATION, "") if joined else "")
+        )
+    if kind is Impact and example.startswith(("low", "high")):  # neither bound is of use alone
+        example += '\nhigh = "ci_high"' if example.startswith("low") else '\nlow = "ci_low"'
+    return source + item + table(title, given, example)
+
+
+def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
+    kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
+    assert kept == markdown(), "put the output of `itemindex ingest check --keys` between the marks"
+
+
+EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "example"), EXAMPLES, ids=lambda value: value.__name__ if isinstance(value, type) else value[:20]
+)
+def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path, kind: Any, name: str, example: str) -> None:
+    assert re.search(rf"\b{name}\b", example)
+    path = tmp_path / "m.toml"
+    path.write_text(whole(kind, example))
+    read(path)
+
+
+def test_every_key_of_every_table_is_described() -> None:
+    plain = {field for _, kind in TABLES for field in kind.__dataclass_fields__}
+    reported = {name for _, kind in TABLES for name, *_ in keys(kind)}
+    assert plain - reported == {
+        "item",
+        "observations",
+        "factors",
+        "impacts",
+        "text",
+        "path",
+        "item_columns",
+        "sparse_columns",
+        "loaded_on",
+    }
+
+
+@pytest.mark.parametrize(
+    "block", re.findall(r"```toml\n(source.*?)```", GUIDE, flags=re.S), ids=lambda text: text.split('"')[1]
+)
+def test_the_mappings_of_the_guide_can_be_used(tmp_path: Path, block: str) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(block)
+    assert read(path).columns
+
+
+# deploy/guides/reports.md names every parameter and every column that reports have, and none that they have not.
+
+
+PAGE_REPORTS_GUIDE = (Path(__file__).parents[2] / "deploy" / "guides" / "reports.md").read_text(encoding="utf-8")
+
+SECTIONS = dict(re.findall(r"^## (\w+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE_REPORTS_GUIDE, re.MULTILINE | re.DOTALL))
+
+NAME = re.compile(r"`([a-z_0-9]+)`")
+
+
+def columns_of(section: str) -> set[str]:
+    """Return the names in the first column of a section's table."""
+    cells = re.findall(r"^\| (`[^|]*) \|", SECTIONS[section], re.MULTILINE)
+    return {name for cell in cells for name in NAME.findall(cell)}
+
+
+ROWS = [
+    ("Cohorts", rows.CohortRow),
+    ("Category", rows.CategoryRow),
+    ("Brand", rows.BrandRow),
+    ("Price", rows.PriceIndexRow),
+    ("Reductions", rows.ReductionRow),
+    ("Sustainability", rows.RollupRow),
+]
+
+
+def test_every_report_has_its_section() -> None:
+    replies = [report.reply().fields["data"] for report in REPORTS]
+    assert {type(data.inner.schema) for data in replies} == {row for _, row in ROWS}
+
+
+@pytest.mark.parametrize(("section", "row"), ROWS)
+def test_the_guide_defines_each_column(section: str, row: type[Schema]) -> None:
+    assert columns_of(section) == set(row().fields)
+
+
+def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
+    assert set(SustainabilityRow().fields) <= set(NAME.findall(SECTIONS["One"]))
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
+        ("Price", schemas.question_names(schemas.PriceIndexQuery)),
+        ("Reductions", schemas.question_names(reduction_schemas.ReductionsQuery)),
+        ("Sustainability", schemas.question_names(rollup_schemas.RollupQuery)),
+        ("Category", schemas.question_names(schemas.CategoryListQuery)),
+    ],
+)
+def test_the_guide_names_each_parameter(section: str, names: tuple[str, ...]) -> None:
+    sentence = re.search(r"Parameters: (.*?)\n\n", SECTIONS[section], re.DOTALL)
+    assert sentence is not None
+    assert {*names, "format", "dry_run"} <= set(NAME.findall(sentence[1]))
+
+
+# Each report is declared once, and everything that serves it follows from the declaration.
+
+
+every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
+
+
+def test_each_kind_of_report_is_declared_and_computed() -> None:
+    kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
+    assert REPORTS_BY_KIND.keys() == kinds
+    assert COMPUTATIONS.keys() == kinds
+    assert len(REPORTS_BY_KIND) == len(REPORTS)
+
+
+def test_operations_paths_and_entitlements_are_unique() -> None:
+    endpoints = [endpoint for report in REPORTS for endpoint in report.endpoints]
+    assert len({one.operation for one in endpoints}) == len({one.path for one in endpoints}) == len(endpoints)
+    assert len({report.entitlement for report in REPORTS}) == len({report.route_name for report in REPORTS})
+    assert {report.entitlement: report.route_name for report in REPORTS}.items() <= CAPABILITIES.items()
+
+
+@every_report
+def test_each_path_names_the_parameter_that_its_schema_has(report: Report) -> None:
+    for endpoint in report.endpoints:
+        parameter = endpoint.path_parameter
+        assert endpoint.path == report.base_path + (f"/{{{parameter}}}" if parameter else "")
+
+
+@every_report
+def test_each_picture_draws_columns_that_the_rows_have(report: Report) -> None:
+    rows = report.reply().fields["data"].inner.schema.fields
+    picture = report.picture
+    drawn = {*picture.lines, *picture.spread, *([picture.compared] if picture.spread else ())}
+    boxes = {"min", "p10", "p25", "p50", "p75", "p90", "max"} if picture.boxes else set()
+    assert drawn | boxes <= rows.keys()
+    assert report.columns, "the dashboard's table shows these first"
+    assert set(report.columns) <= rows.keys()
+
+
+@every_report
+def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
+    wanted = {endpoint.operation for endpoint in report.endpoints if endpoint.example}
+    assert wanted
+    assert wanted <= EXAMPLES_REPORTS.keys()
+
+
+@every_report
+def test_the_dashboards_form_has_the_parameters_of_the_api(report: Report) -> None:
+    typed = {"brand": "b,a", "category": "c", "slug": "b", "code": "c", "from": "2026-07-01", "channel": "z, y"}
+    names = {field.name for field in fields_of(report)}
+    form = read_form({"kind": report.kind.name, **{n: v for n, v in typed.items() if n in names}}, "https://host/v1")
+    assert form.report is report
+    assert form.parameters["channel"] == ["y", "z"]
+    assert form.parameters["from"] == "2026-07-01"
+    named = {report.path_parameter} if report.path_parameter else set()
+    assert form.parameters.keys() == {*question_names(report.form.query), *named}
+    assert form.url.startswith(f"https://host/v1/index{report.base_path}{'/' if named else '?'}")
+
+
+@every_report
+def test_the_form_has_a_field_for_each_parameter_of_the_report_and_refuses_every_other(report: Report) -> None:
+    parameters = [field.parameter for field in fields_of(report)]
+    named = [report.path_parameter] if report.path_parameter else []
+    assert parameters == [*named, *question_names(report.form.query)]
+    others = {field.name for other in REPORTS for field in fields_of(other)} - {f.name for f in fields_of(report)}
+    for name in others:
+        with pytest.raises(FormFaults, match=name):
+            read_form({"kind": report.kind.name, "brand": "a", "slug": "a", name: "x"}, "https://host/v1")
+
+
+def test_a_form_without_a_known_report_is_refused() -> None:
+    with pytest.raises(PageError):
+        read_form({"kind": "export"}, "https://host/v1")
+
+
+@every_report
+def test_each_field_has_a_sentence_and_its_own_name(report: Report) -> None:
+    listed = fields_of(report)
+    assert all(field.sentence and field.label for field in listed)
+    names = [field.name for field in listed]
+    assert len(names) == len(set(names))
+    assert "kind" not in names  # the form's own `kind` is the report's
+
+
+# The table of ASVS 5.0 has every requirement of levels 1 and 2 once, and each row leads to what exists or to a date.
+
+
+TABLE_ASVS = PROJECT / "deploy" / "docs" / "asvs.md"
+
+REQUIREMENTS = Path(__file__).parent / "asvs-5.0.0.txt"
+
+ROW_ASVS = re.compile(r"^\| (\d+\.\d+\.\d+) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
+
+TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
+
+FILE = re.compile(r"\b(?:(?:deploy|edge|shared|tests|workers)/[\w./-]*\w\.\w+|(?:nginx\.conf|SECURITY\.md)\b)")
+
+OPEN = re.compile(r"open until (\d{4}-\d{2}-\d{2}): \S.{20,}")
+
+REASON = re.compile(r"not applicable: \S.{15,}")
+
+AS_OF = re.compile(r"^As of (\d{4}-\d{2}-\d{2})\.", re.MULTILINE)
+
+
+@cache
+def functions_of(path: str) -> frozenset[str]:
+    """Return the names of the test functions in a file of the project; none where there is no such file."""
+    file = PROJECT / path
+    if not file.is_file():
+        return frozenset()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return frozenset(name for name in names if name.startswith("test_"))
+
+
+def faults(page: str, required: dict[str, str]) -> Iterator[str]:
+    """Name everything that is wrong with a page; `required` has the level of each number."""
+    rows = ROW_ASVS.findall(page)
+    as_of = AS_OF.search(page)
+    if as_of is None:
+        yield "the page has no date"
+        return
+    if [(number, level) for number, level, _, _ in rows] != list(required.items()):
+        yield "the numbers and levels are not those of the standard, each once and in their order"
+    for number, _, subject, how in rows:
+        if not subject.strip():
+            yield f"{number}: no subject"
+        yield from (f"{number}: {fault}" for fault in _faults_of(how, date.fromisoformat(as_of[1])))
+
+
+def _faults_of(how: str, as_of: date) -> Iterator[str]:
+    left = OPEN.match(how)
+    if left is not None and date.fromisoformat(left[1]) <= as_of:
+        yield "the date of an open row has come"
+    if not (left or REASON.match(how) or TEST.match(how) or FILE.match(how)):
+        yield "neither a test nor a file nor a reason nor a date"
+    yield from (f"no test {path}::{name}" for path, name in TEST.findall(how) if name not in functions_of(path))
+    yield from (f"no file {path}" for path in FILE.findall(how) if not (PROJECT / path).is_file())
+
+
+def requirements() -> dict[str, str]:
+    """Return the level of each requirement of levels 1 and 2, by number, in the standard's order."""
+    lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    pairs = [line.split() for line in lines if not line.startswith("#")]
+    assert len({number for number, _ in pairs}) == len(pairs) == 253
+    return {pair[0]: pair[1] for pair in pairs}
+
+
+def test_each_requirement_is_held_by_something_that_exists_or_open_until_a_date() -> None:
+    assert list(faults(TABLE_ASVS.read_text(encoding="utf-8"), requirements())) == []
+
+
+def test_the_totals_at_the_top_are_those_of_the_rows() -> None:
+    page = TABLE_ASVS.read_text(encoding="utf-8")
+    hows = [how for *_, how in ROW_ASVS.findall(page)]
+    totals = {
+        "held by a test": sum(TEST.match(how) is not None for how in hows),
+        "met by a file": sum(FILE.match(how) is not None and TEST.match(how) is None for how in hows),
+        "not applicable": sum(REASON.match(how) is not None for how in hows),
+        "open": sum(OPEN.match(how) is not None for how in hows),
+    }
+    assert dict(re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", page, re.MULTILINE)) == {
+        name: str(total) for name, total in totals.items()
+    }
+
+
+GOOD = "As of 2026-11-22.\n| 1.1.1 | 2 | Decoding | nginx.conf (a note) |\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("nginx.conf (a note)", "", "neither a test"),
+        ("nginx.conf (a note)", "yes", "neither a test"),
+        ("nginx.conf", "not applicable: no", "neither a test"),
+        ("nginx.conf", "edge/no_such_file.py", "no file"),
+        ("nginx.conf", "tests/laws/test_pages.py::test_that_is_not_there", "no test"),
+        ("nginx.conf", "tests/laws/no_such_file.py::test_x", "no test"),
+        ("nginx.conf (a note)", "open: it will be done at some time", "neither a test"),
+        ("nginx.conf (a note)", "open until 2026-11-22: this much is not done yet", "date of an open row"),
+        ("Decoding", "", "no subject"),
+        ("| 2 |", "| 1 |", "not those of the standard"),
+        ("1.1.1", "1.1.2", "not those of the standard"),
+        ("As of 2026-11-22.", "", "no date"),
+    ],
+)
+def test_the_law_bites(old: str, new: str, fault: str) -> None:
+    assert list(faults(GOOD, {"1.1.1": "2"})) == []
+    assert any(fault in one for one in faults(GOOD.replace(old, new), {"1.1.1": "2"}))
+
+
+def test_a_requirement_that_is_listed_twice_or_missing_is_found() -> None:
+    row = GOOD.splitlines()[1] + "\n"
+    assert any("each once" in one for one in faults(GOOD + row, {"1.1.1": "2"}))
+    assert any("each once" in one for one in faults(GOOD, {"1.1.1": "2", "1.1.2": "2"}))

@@ -1,0 +1,445 @@
+"""Pages of the dashboard: forms, the explorer, results, new secrets, and what they cost."""
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.db.connect import connect
+from shared.index.iid import mint
+from shared.settings.settings import Settings
+from tests.service.dashboard.browser import Browser
+from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, order, used, used_by, visit
+from tests.support.client import running_edge
+from tests.support.issuer import running_issuer
+
+# What pages say is so: limits of the plans, the header that a person can send, labels, questions before an end.
+
+
+__all__ = ["contents"]
+
+OTHER = mint("shop", "2").iid
+
+
+def execute(settings: Settings, query: str, *values: object) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(query, values or None)
+
+
+async def test_the_limits_on_pages_are_the_plans_as_they_are(browser: Browser, settings: Settings) -> None:
+    execute(settings, "UPDATE plans SET daily_units = 77 WHERE name = 'free'")
+    execute(settings, "UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
+    browser.edge.resources.credentials.invalidate()
+    await browser.sign_in()
+    for page, text in (
+        ("", "77 units a day"),
+        ("/token", "77 units a day"),
+        ("/organizations/new", "61,234 units a day"),
+    ):
+        assert await browser.ask("GET", f"/dashboard{page}") == 200
+        assert text in browser.text, page
+
+
+async def test_curl_shows_the_header_that_the_person_can_send(browser: Browser) -> None:
+    await browser.sign_in()
+    await visit(browser, f"/dashboard/explorer/{SOY}")
+    assert "X-Service-Public-Token: $ITEMINDEX_TOKEN" in browser.text and "ApiKey" not in browser.text
+    await member(browser)
+    await visit(browser, f"/dashboard/explorer/{SOY}")
+    assert "Authorization: ApiKey $ITEMINDEX_KEY" in browser.text and "ITEM_INDEX_KEY" not in browser.text
+
+
+async def test_a_record_names_each_figure_of_its_footprint_and_its_detail_leaves_the_unknown_out(
+    browser: Browser, settings: Settings
+) -> None:
+    execute(
+        settings,
+        "INSERT INTO impacts SELECT i.id, 'co2e_kg', 0.7, 'measured', 'weighed', s.id, '2026-01-01' FROM items i, sources s "
+        "WHERE i.iid = $1",
+        SOY,
+    )
+    await member(browser)
+    await visit(browser, f"/dashboard/explorer/{SOY}")
+    assert re.search(r"<dt>kg CO₂e</dt><dd>0\.7", browser.text)
+    assert re.search(r'<circle[^>]* r="5"', browser.text), "a price that varies has its band"
+    await visit(browser, f"/dashboard/explorer/{SOY}/history")
+    indicators = re.findall(r'<th scope="row">([^<]*)</th><td>kg', browser.text)
+    assert indicators == ["Greenhouse gas emissions"]
+    await visit(browser, f"/dashboard/explorer/{OTHER}/history")
+    assert "No source has a footprint for this item" in browser.text
+
+
+async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: Browser, settings: Settings) -> None:
+    organization = await member(browser)
+    other = Browser(browser.edge, browser.issuer)
+    await other.sign_in("bob")
+    add = (
+        "INSERT INTO members (organization_id, person_id, role) SELECT $1, id, 'member' FROM people WHERE name = 'Bob'"
+    )
+    execute(settings, add, organization)
+    browser.edge.resources.users.invalidate()
+    await other.ask("GET", "/dashboard/members")
+    assert "Yes, leave" in other.text and "You need a new invitation to rejoin" in other.text
+    person = re.search(r'name="person" value="([^"]+)"', other.text.split("Yes, leave")[0].rsplit("<form", 1)[1])
+    assert person is not None
+    form = {"csrf": other.csrf(), "person": person[1]}
+    assert await other.ask("POST", "/dashboard/members/removals", form) == 303
+    assert await other.ask("GET", other.last.headers["Location"]) == 200
+    assert "Welcome, Bob" in other.text
+
+
+@pytest.mark.parametrize(
+    ("page", "answers"),
+    [
+        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
+        ("/dashboard/members", ("Yes, leave",)),
+        ("/dashboard/key", ("Yes, stop all calls",)),
+    ],
+)
+async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser, page: str, answers: tuple[str, ...]) -> None:
+    await member(browser)
+    for making in ("/dashboard/token", "/dashboard/key"):
+        await browser.ask("GET", making)
+        await browser.ask("POST", making, {"csrf": browser.csrf(), "once": browser.once()})
+    await browser.ask("GET", page)
+    for answer in answers:
+        assert answer in browser.text
+
+
+async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/watches/new")
+    form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
+    assert await browser.ask("POST", "/dashboard/watches", form) == 400
+    main = browser.text.split("<main")[1]
+    assert "<code>condition</code>" in main and "`" not in main
+    assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
+    assert "is not a known brand" in browser.text and "`" not in browser.text
+
+
+async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    for _ in range(2):
+        await browser.ask("GET", "/dashboard/key")
+        path = "/dashboard/key/rotation" if "Rotate" in browser.text else "/dashboard/key"
+        form = {"csrf": browser.csrf(), "once": browser.once(), "grace": "none"}
+        assert await browser.ask("POST", path, form) == 303
+
+    async def acts(query: str) -> list[str]:
+        assert await browser.ask("GET", f"/dashboard/audit?{query}") == 200
+        return re.findall(r'<td title="([^"]+)">', browser.text)
+
+    everything = await acts("")
+    assert everything == ["key.rotated", "key.issued", "plan.changed", "organization.created"]
+    assert await acts("act=key.rotated") == ["key.rotated"]
+    assert '<option value="key.rotated" selected>Key rotated' in browser.text
+    assert await acts("person=Ada") == everything
+    assert await acts("person=Bob") == [] and "No entries match these filters" in browser.text
+    assert await acts("act=key.rotated&day=2020-01-01") == []
+    for nonsense in ("day=2020-13-01", "before=x"):
+        assert await browser.ask("GET", f"/dashboard/audit?{nonsense}") == 400
+
+
+async def test_a_page_of_the_audit_log_keeps_its_choice(browser: Browser, settings: Settings) -> None:
+    organization = await member(browser)
+    execute(
+        settings,
+        "INSERT INTO audit (organization_id, actor, act) SELECT $1, 'key x&y', 'watch.created' FROM generate_series(1, 101)",
+        organization,
+    )
+    await browser.ask("GET", "/dashboard/audit?act=watch.created&person=key+x%26y")
+    older = re.search(r'href="(/dashboard/audit\?[^"]+)"[^>]*>Older', browser.text)
+    assert older is not None
+    await browser.ask("GET", older[1].replace("&amp;", "&"))
+    assert re.findall(r'<td title="([^"]+)">', browser.text) == ["watch.created"]
+    assert '<option value="key x&amp;y" selected>' in browser.text
+
+
+# The explorer: what is typed costs nothing, what is entered or opened does; pages; problems of a part of a page.
+
+
+PART = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/explorer?q=soy+milk"}
+
+
+async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser) -> None:
+    await browser.sign_in()
+    for typed in ("s", "so", "soy"):
+        assert await visit(browser, f"/dashboard/explorer/suggestions?q={typed}") == 200
+    assert "/dashboard/explorer/IID-" in browser.text
+    assert await used(browser) == 0
+    assert await visit(browser, "/dashboard/explorer?q=soy") == 200
+    assert await used(browser) == 1
+
+
+async def test_suggestions_count_against_the_persons_own_limit(settings: Settings, tmp_path: Path) -> None:
+    async with running_issuer() as issuer:
+        bounded = replace(settings, oidc_issuer=issuer.url, person_calls_per_day=3)
+        async with running_edge(bounded, tmp_path) as edge:
+            browser = Browser(edge, issuer)
+            await browser.sign_in()  # counts as one
+            page = "/dashboard/explorer/suggestions?q=soy"
+            assert 429 not in [await visit(browser, page) for _ in range(2)]
+            assert await visit(browser, page) == 429
+
+
+async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await visit(browser, "/dashboard/explorer?q=soy&after=AAAA") == 400
+    assert await used(browser) == 0
+
+
+async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser: Browser) -> None:
+    await browser.sign_in()
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
+    assert "<html" not in browser.text and 'role="alert"' in browser.text
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
+    assert "<html" in browser.text
+
+
+async def test_an_ended_session_takes_the_whole_page_to_sign_in_and_back_to_its_query(browser: Browser) -> None:
+    assert await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head=PART) == 204
+    location = browser.last.headers["HX-Redirect"]
+    assert location == "/dashboard/sign-in?next=%2Fdashboard%2Fexplorer%3Fq%3Dsoy%2Bmilk"
+    await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
+    assert browser.last.headers["Location"] == "/dashboard/explorer?q=soy+milk"
+
+
+@pytest.mark.parametrize(
+    "away", ["https://evil.example/dashboard", "//evil.example/dashboard?q=1", "javascript:alert(1)"]
+)
+async def test_the_address_that_a_part_names_leads_nowhere_else(browser: Browser, away: str) -> None:
+    await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head={**PART, "HX-Current-URL": away})
+    location = browser.last.headers["HX-Redirect"]
+    await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
+    assert re.fullmatch(r"/dashboard(\?q=1)?", browser.last.headers["Location"])
+
+
+async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(browser: Browser) -> None:
+    organization = await member(browser)
+    await visit(browser, "/dashboard/explorer/suggestions?q=soy")
+    found = re.search(r"/dashboard/explorer/(IID-[0-9A-Z-]+)", browser.text)
+    assert found is not None
+    assert await visit(browser, found[0]) == 200
+    assert 'hx-trigger="load"' not in browser.text and "costs 4 units" in browser.text
+    plan = await browser.edge.resources.credentials.plan("brand")
+    assert (await browser.edge.resources.limiter.usage(f"org:{organization}", plan)).used_day == 1
+
+
+async def test_the_history_of_an_item_that_is_merged_meanwhile_leads_to_that_of_the_survivor(
+    browser: Browser, settings: Settings
+) -> None:
+    organization = await member(browser)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    page, survivor = f"/dashboard/explorer/{MERGED}/history", f"/dashboard/explorer/{SOY}/history"
+    assert await visit(browser, page) == 301
+    assert browser.last.headers["Location"] == survivor
+    assert browser.last.headers["Cache-Control"] == "no-store"
+    assert await browser.ask("GET", page, head={**PART, "X-Charge-Id": "a" * 32}) == 204
+    assert browser.last.headers["HX-Redirect"] == survivor
+    assert await used_by(browser, organization) == 0
+    assert await visit(browser, survivor) == 200
+    assert SOY in browser.text
+
+
+async def test_no_browser_keeps_the_redirection_of_a_merge_that_can_be_undone(
+    browser: Browser, settings: Settings
+) -> None:
+    await browser.sign_in()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, MERGED))
+    assert await visit(browser, f"/dashboard/explorer/{MERGED}") == 301
+    assert browser.last.headers["Location"] == f"/dashboard/explorer/{SOY}"
+    assert browser.last.headers["Cache-Control"] == "no-store"
+
+
+# Forms: faults stand beside their fields, typed values are kept, completion, and no question but the one typed.
+
+
+def fault(browser: Browser, name: str) -> str:
+    found = re.search(rf'id="fault-{name}"[^>]*>([^<]*)<', browser.text)
+    assert found is not None, name
+    return found[1]
+
+
+async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(browser: Browser) -> None:
+    organization = await member(browser)
+    await browser.ask("GET", "/dashboard/reports?kind=brand-insights&brand=vita")
+    assert "no field brand" in browser.text and 'name="brand"' not in browser.text
+    form = {"csrf": browser.csrf(), "kind": "brand-insights", "brand": "vita"}
+    assert await browser.ask("POST", "/dashboard/reports", form) == 400
+    assert "no field brand" in fault(browser, "form")
+    await browser.ask("GET", "/dashboard/reports/price?kind=brand-insights&brand=vita")
+    assert "data-cost" not in browser.text and "no field brand" in browser.text
+    assert await used_by(browser, organization) == 0
+
+
+async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
+    organization = await member(browser)
+    await browser.ask("GET", "/dashboard/reports?kind=cohorts")
+    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
+    assert await browser.ask("POST", "/dashboard/reports", form) == 400
+    assert "three letters" in fault(browser, "currency")
+    assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
+    assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
+    assert "is not a known brand" in fault(browser, "brand")
+    assert await used_by(browser, organization) == 0
+
+
+async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
+    assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
+    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
+    assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
+
+
+async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(browser: Browser) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": " ", "plan": "brand"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 400
+    assert "1 to 200" in fault(browser, "name")
+    assert re.search(r'value="brand" checked', browser.text)
+
+
+async def test_an_invitation_without_an_address_is_asked_again_with_the_role_kept(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/members")
+    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob", "role": "viewer"}
+    assert await browser.ask("POST", "/dashboard/members/invitations", form) == 400
+    assert "email address" in fault(browser, "email")
+    assert 'value="bob"' in browser.text and "<option selected>viewer" in browser.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "option"),
+    [("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")],
+)
+async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser, asked: str, option: str) -> None:
+    await member(browser)
+    assert await visit(browser, f"/dashboard/completions/{asked}") == 200
+    assert option.lower() in browser.text.lower()
+
+
+async def test_a_person_who_leaves_is_welcomed_and_shown_no_error(browser: Browser) -> None:
+    await member(browser)
+    await browser.ask("GET", "/dashboard/members")
+    assert browser.text.count("Yes, leave") == 1
+    person = re.search(r'name="person" value="([^"]+)"', browser.text)
+    assert person is not None
+    form = {"csrf": browser.csrf(), "person": person[1]}
+    assert await browser.ask("POST", "/dashboard/members/removals", form) == 409  # the last owner cannot leave
+    assert "This changed in the meantime" in browser.text or "last owner" in browser.text
+
+
+async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
+    await member(browser)
+    assert await order(browser, "vita") == 303
+    job = browser.last.headers["Location"]
+    await browser.ask("GET", "/dashboard/jobs")
+    assert re.search(r"Cohort.*?<td>Vita</td>", browser.text, re.DOTALL)
+    await browser.ask("GET", job)
+    assert "<h1>Cohort: Vita</h1>" in browser.text
+    await browser.ask("POST", f"{job}/cancel", {"csrf": browser.csrf()})
+    await browser.ask("GET", job)
+    assert browser.text.lower().count("nothing was charged") == 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/audit?act=%00", "/reports/price?kind=brand-insights&slug=%00", "/explorer?q=%00", "/completions/brand?q=%00"],
+)
+async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser, page: str) -> None:
+    await member(browser)
+    assert await browser.ask("GET", f"/dashboard{page}") == 400
+    assert "This address" in browser.text
+
+
+# New secrets in the dashboard: made once, shown once, whatever is reloaded, sent twice or sent again.
+
+
+SECRETS = r"(?:iixk_live_|iixp_free_)[0-9A-Za-z]{48}|/dashboard/invitation#[A-Za-z0-9_-]{43}"
+
+FORMS = {
+    "/dashboard/key": ("/dashboard/key", {}),
+    "/dashboard/key/rotation": ("/dashboard/key", {"grace": "1h"}),
+    "/dashboard/token": ("/dashboard/token", {}),
+    "/dashboard/members/invitations": ("/dashboard/members", {"email": "bob@example.org", "role": "viewer"}),
+}
+
+
+async def _prepared(browser: Browser, path: str) -> tuple[str, dict[str, str]]:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": "Acme", "plan": "brand"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    if path == "/dashboard/key/rotation":
+        await browser.ask("GET", "/dashboard/key")
+        await browser.ask("POST", "/dashboard/key", {"csrf": browser.csrf(), "once": browser.once()})
+        await browser.ask("GET", "/dashboard/key")
+    page, more = FORMS[path]
+    await browser.ask("GET", page)
+    return page, {"csrf": browser.csrf(), "once": browser.once(), **more}
+
+
+def _done(browser: Browser) -> int:
+    query = "SELECT (SELECT count(*) FROM api_keys) + (SELECT count(*) FROM public_tokens) + (SELECT count(*) FROM invitations)"
+    with connect(browser.edge.settings.database_url, application="tests") as connection:
+        row = connection.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_a_secret_is_shown_once_after_a_redirect_and_a_reload_repeats_nothing(
+    browser: Browser, path: str
+) -> None:
+    page, form = await _prepared(browser, path)
+    before = _done(browser)
+    assert await browser.ask("POST", path, form) == 303
+    assert browser.last.headers["Location"] == page
+    assert re.findall(SECRETS, browser.text) == []
+    assert await browser.ask("GET", page) == 200
+    assert len(set(re.findall(SECRETS, browser.text))) == 1
+    assert browser.last.headers["Cache-Control"] == "no-store"
+    assert await browser.ask("GET", page) == 200
+    assert re.findall(SECRETS, browser.text) == []
+    assert await browser.ask("POST", path, form) == 303
+    assert await browser.ask("GET", page) == 200
+    assert re.findall(SECRETS, browser.text) == []
+    assert _done(browser) == before + 1
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_a_form_that_is_sent_twice_at_once_is_one_act(browser: Browser, path: str) -> None:
+    page, form = await _prepared(browser, path)
+    before = _done(browser)
+    twins = [replace(browser, cookies=dict(browser.cookies)) for _ in range(6)]
+    assert set(await asyncio.gather(*(twin.ask("POST", path, form) for twin in twins))) == {303}
+    assert _done(browser) == before + 1
+    await browser.ask("GET", page)
+    assert len(set(re.findall(SECRETS, browser.text))) == 1
+
+
+async def test_a_one_time_secret_is_of_no_use_to_another_session_or_the_store(browser: Browser) -> None:
+    page, form = await _prepared(browser, "/dashboard/key")
+    await browser.ask("POST", "/dashboard/key", form)
+    state = browser.edge.resources.state
+    kept = [await state.command("GET", name) for name in await state.command("KEYS", "fl:*")]
+    assert len(kept) == 1 and b"iixk_" not in kept[0]
+    other = Browser(browser.edge, browser.issuer)
+    await other.sign_in()
+    await other.ask("GET", page)
+    assert re.findall(SECRETS, other.text) == []
+
+
+async def test_a_form_without_its_id_or_changed_after_it_was_sent_does_nothing(browser: Browser) -> None:
+    _, form = await _prepared(browser, "/dashboard/key/rotation")
+    before = _done(browser)
+    assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "once": ""}) == 400
+    assert await browser.ask("POST", "/dashboard/key/rotation", form) == 303
+    assert await browser.ask("POST", "/dashboard/key/rotation", {**form, "grace": "24h"}) == 409
+    assert _done(browser) == before + 1

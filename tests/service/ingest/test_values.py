@@ -1,0 +1,580 @@
+"""Values of files are loaded exactly, in the words and shapes of real files."""
+
+import math
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from shared.analytics.footprint import INDICATORS
+from shared.db.connect import connect
+from shared.errors import LoadRefused
+from shared.index.iid import mint
+from shared.settings.settings import Settings
+from tests.service.ingest.contents import ask
+from tests.support.shop import MAPPING, ROWS, load_rows, mapping
+from tests.support.shop import MAPPING as SHOP
+from workers.ingest.batches import LoadBuffers
+from workers.ingest.clean import NO_FIGURE
+from workers.ingest.load import Summary, load
+from workers.ingest.mapping import read
+from workers.ingest.observations import currency_bits
+from workers.provenance import events, item_acts
+from workers.provenance.undo import undo
+
+# A value is loaded exactly, or it is a reject with its file, line, column, value and reason.
+
+
+PROJECT = Path(__file__).parents[3]
+
+FIGURES = """
+source = "lab"
+title = "L"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = { constant = "Thing" }
+[[impacts]]
+indicator = "co2e_kg"
+value = "co2"
+basis = "measured"
+method = "m"
+"""
+
+PRICES = """
+source = "shop"
+title = "S"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "name"
+[observation]
+day = "day"
+channel = "shop"
+price = "price"
+currency = "cur"
+"""
+
+
+def put(settings: Settings, folder: Path, text: str, content: str, name: str = "a.csv", **options: Any) -> Summary:
+    """Load a file of any content through a mapping."""
+    path = folder / name
+    path.write_text(content)
+    return load(settings, mapping(folder, text), [path], **options)
+
+
+def rejected(settings: Settings) -> list[tuple[Any, ...]]:
+    """Return what the rejects of all loads name, in the order of lines."""
+    return ask(settings, "SELECT file, line, column_name, value, reason, scope FROM rejects ORDER BY line, column_name")
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        "0.123456789012345",
+        "0.1234567890123456",
+        "12.12345678901234567",
+        "123456789012345678",
+        "1.5e-3",
+        "0",
+        "9" * 60 + "." + "7" * 90,
+        ".5",
+        "1E+3",
+        "000.10",
+    ],
+)
+def test_a_number_of_any_length_is_loaded_digit_for_digit(settings: Settings, tmp_path: Path, figure: str) -> None:
+    put(settings, tmp_path, FIGURES, f"id,co2\na,{figure}\n")
+    judge = "SELECT per_unit = $1::numeric FROM impacts"
+    assert ask(settings, judge, figure) == [(True,)]
+    assert rejected(settings) == []
+
+
+@pytest.mark.parametrize(
+    "figure",
+    ["1,234.5", "-5", "about 5", "NaN", "inf", "0x1", "1_0", "٣", "1 2", "9" * 1001, "1e9999", "1e400", "1e-400"],
+)
+def test_a_text_that_is_no_number_rejects_its_row_with_column_and_value(
+    settings: Settings, tmp_path: Path, figure: str
+) -> None:
+    summary = put(settings, tmp_path, FIGURES, f'id,co2\na,"{figure}"\nb,1\n')
+    [(file, line, column, value, reason, scope)] = rejected(settings)
+    assert (file, line, column, scope) == ("a.csv", 2, "co2", "row")
+    assert value == figure[:300]
+    assert "no number" in reason
+    assert (summary.counts["rejected"], summary.counts["items_new"]) == (1, 1)
+
+
+def test_a_mapping_may_let_an_error_cost_only_its_field(settings: Settings, tmp_path: Path) -> None:
+    text = FIGURES.replace('value = "co2"', 'value = { column = "co2", on_error = "field" }')
+    summary = put(settings, tmp_path, text, "id,co2\na,about 5\nb,1\n")
+    assert (summary.counts["rejected"], summary.counts["items_new"]) == (0, 2)
+    assert ask(settings, "SELECT count(*) FROM impacts") == [(1,)]
+    assert rejected(settings) == [("a.csv", 2, "co2", "about 5", NO_FIGURE, "field")]
+    assert dict(summary.field_rejects) == {NO_FIGURE: 1}
+
+
+def test_factors_are_the_exact_means_of_their_groups(settings: Settings) -> None:
+    """The judge is DuckDB with 38 digits, over the file that the project ships."""
+    file = PROJECT / "deploy/demo/data/rivm_food_footprints.csv"
+    load(settings, read(PROJECT / "deploy/mappings/rivm_food_footprints.toml"), [file])
+    crosswalk = read(PROJECT / "deploy/mappings/rivm_food_footprints.toml").factors.code.crosswalk  # type: ignore[union-attr]
+    codes = {group: listed.split() for group, listed in crosswalk or ()}
+    columns = {
+        "co2e_kg": ("gwp_kg_co2e", 1),
+        "water_l": ("water_m3", 1000),
+        "land_use_m2a": ("land_use_m2a", 1),
+        "acidification_kg_so2e": ("acidification_kg_so2e", 1),
+    }
+    for indicator, (column, factor) in columns.items():
+        figure = f"TRY_CAST({column} AS DECIMAL(38, 24))"
+        rows = duckdb.sql(f"""SELECT product_group_nl, count({figure}), CAST(sum({figure}) AS VARCHAR)
+            FROM read_csv('{file}', all_varchar = true) WHERE product_group_nl IS NOT NULL GROUP BY 1""").fetchall()
+        expected = {(code, count, total) for group, count, total in rows if count for code in codes.get(group, ())}
+        assert len(expected) > 10
+        judge = "SELECT abs(per_kg - $1::numeric * $2 / $3) < 1e-18, samples FROM impact_factors WHERE code = $4 AND indicator = $5"
+        for code, count, total in expected:
+            assert ask(settings, judge, total, factor, count, code, indicator) == [(True, count)], (code, indicator)
+    drinks = "SELECT round(per_kg, 3)::text FROM impact_factors WHERE code = 'drinks' AND indicator = 'water_l'"
+    assert ask(settings, drinks) == [("65.597",)]
+
+
+def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -> None:
+    text = MAPPING.replace('day = "day"', 'day = { column = "day", format = "%d.%m.%Y" }')
+    rows = ROWS.splitlines()[0].replace("2026-07-01", "31.02.2026") + "\n"
+    with pytest.raises(LoadRefused, match=r"none of them can be used.*\n.*has no day"):
+        load_rows(settings, tmp_path, rows, text=text)
+    [(_, line, column, value, reason, _)] = rejected(settings)
+    assert (line, column, value) == (2, "day", "31.02.2026")
+    assert reason == "has no day of the form %d.%m.%Y"
+    assert ask(settings, "SELECT count(*) FROM observations") == [(0,)]
+
+
+def test_a_day_beyond_tomorrow_is_rejected_unless_the_mapping_allows_it(settings: Settings, tmp_path: Path) -> None:
+    rows = ROWS.splitlines()[0].replace("2026-07-01", "2099-02-01") + "\n"
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        load_rows(settings, tmp_path, rows)
+    assert [(row[2], row[3]) for row in rejected(settings)] == [("day", "2099-02-01")]
+    text = MAPPING.replace('day = "day"', 'day = { column = "day", max = "2099-12-31" }')
+    assert load_rows(settings, tmp_path, rows, text=text).counts["observations_new"] == 1
+
+
+def test_no_day_is_put_in_the_place_of_one_that_cannot_be_read(settings: Settings, tmp_path: Path) -> None:
+    text = FIGURES.replace(
+        "[[impacts]]", 'first_seen_on = { column = "since", format = ["%Y-%m-%d", "%B %d %Y", "%Y"] }\n[[impacts]]'
+    )
+    content = "id,co2,since\na,1,2020-05-06\nb,1,January 17 2023\nc,1,2013\nd,1,2022-2-6\ne,1,\nf,1,soon\n"
+    put(settings, tmp_path, text, content)
+    days = ask(settings, "SELECT first_seen_on::text FROM items ORDER BY 1")
+    assert days == [("2013-12-31",), ("2020-05-06",), ("2023-01-17",)]
+    assert ask(settings, "SELECT as_of::text FROM impacts ORDER BY 1") == days
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [
+        (5, "since", "2022-2-6"),
+        (6, "since", ""),
+        (7, "since", "soon"),
+    ]
+
+
+def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(settings: Settings, tmp_path: Path) -> None:
+    text = PRICES.partition("[observation]")[0] + 'iid = "iid"\n'
+    taken = mint("shop", "i5").iid
+    content = (
+        f"id,iid,name\ni1,IID-ABC-123,First\ni2,iid-abc-124,Second\ni3,IID-ABC-123,Same as the first\ni4,BAD,Bad\n"
+        f"i5,,Minted\ni6,{taken},Claims the minted one\ni1,IID-ABC-999,Another of the first\n"
+    )
+    put(settings, tmp_path, text, content)
+    assert ask(settings, "SELECT name FROM items ORDER BY name") == [("First",), ("Minted",), ("Second",)]
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [
+        (4, "iid", "IID-ABC-123"),
+        (5, "iid", "BAD"),
+        (7, "iid", taken),
+        (8, "iid", "IID-ABC-999"),
+    ]
+
+
+def test_text_and_price_of_an_item_come_from_the_same_newest_row(settings: Settings, tmp_path: Path) -> None:
+    content = (
+        "id,name,day,shop,price,cur\n"
+        + "".join(f"a,Title of day {day},2026-07-{day:02d},S1,{day}.00,USD\n" for day in (3, 9, 5, 1))
+        + "a,Last title of day 9,2026-07-09,S2,9.50,USD\n"
+        + "a,Title of day 2,2026-07-02,S1,2.00,USD\n" * 40
+    )
+    put(settings, tmp_path, PRICES, content, buffers=LoadBuffers(block_bytes=100))
+    assert ask(settings, "SELECT name FROM items") == [("Last title of day 9",)]
+
+
+def test_currencies_of_one_day_and_channel_do_not_replace_each_other(settings: Settings, tmp_path: Path) -> None:
+    content = "id,name,day,shop,price,cur\na,A,2026-07-01,S1,100.00,USD\na,A,2026-07-01,S1,90.00,EUR\n"
+    assert put(settings, tmp_path, PRICES, content).counts["observations_new"] == 2
+    prices = ask(settings, "SELECT currency, price_minor FROM observations ORDER BY 1")
+    assert prices == [("EUR", 9000), ("USD", 10000)]
+
+
+def test_spellings_that_fold_to_the_same_text_are_one_channel(settings: Settings, tmp_path: Path) -> None:
+    header = "id,name,day,shop,price,cur\n"
+    put(settings, tmp_path, PRICES, header + "a,A,2026-07-01,S1,1.00,USD\na,A,2026-07-02,s1,2.00,USD\n")
+    put(settings, tmp_path, PRICES, header + "a,A,2026-07-02,ｓ1,2.00,USD\na,A,2026-07-01,s1,3.00,USD\n", "b.csv")
+    assert ask(settings, "SELECT code FROM channels") == [("S1",)]
+    assert ask(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
+        ("2026-07-01", 300),
+        ("2026-07-02", 200),
+    ]
+
+
+def test_a_row_without_a_price_keeps_its_item(settings: Settings, tmp_path: Path) -> None:
+    content = "id,name,day,shop,price,cur\na,A,,,,\nb,B,2026-07-01,S1,1.00,USD\nc,C,2026-07-01,S1,ask us,USD\n"
+    summary = put(settings, tmp_path, PRICES, content)
+    assert ask(settings, "SELECT name FROM items ORDER BY 1") == [("A",), ("B",)]
+    assert summary.counts["observations_new"] == 1
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "price", "ask us")]
+
+
+def test_an_unreadable_list_price_is_no_silent_null(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, ROWS.replace("NORTH,10.90,12", "NORTH,10.90,about 12"))
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(2, "list", "about 12")]
+
+
+def test_migration_adds_to_marks_what_a_load_adds(settings: Settings, tmp_path: Path) -> None:
+    content = (
+        "id,name,day,shop,price,cur\na,A,2026-07-01,S1,1.00,USD\nb,B,2026-07-01,S1,2.00,EUR\nc,C,2026-07-01,S1,3,JPY\n"
+    )
+    put(settings, tmp_path, PRICES, content)
+    query = "SELECT currency, mark FROM observations ORDER BY currency"
+    before = ask(settings, query)
+    [step] = list((PROJECT / "shared/db/migrations").glob("0017_*.sql"))
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        connection.execute(step.read_bytes())
+    bits = currency_bits(np.array([currency for currency, _ in before], "S3")).tolist()
+    assert len(set(bits)) == 3
+    assert ask(settings, query) == [(row[0], row[1] ^ added) for row, added in zip(before, bits, strict=True)]
+
+
+# What real files need: composite ids, several prices a row, kinds by column, groups, stages, files joined to known
+# items.
+
+
+HEAD = 'source = "{source}"\ntitle = "T"\nlicense = "CC0-1.0"\n'
+
+PRICES_LANGUAGE = (
+    '[observation]\nday = "day"\nchannel = "shop"\nprice = "price"\ncurrency = {{ constant = "HKD" }}\n'.replace(
+        "{{", "{"
+    ).replace("}}", "}")
+)
+
+
+def mapped(source: str, rest: str) -> str:
+    return HEAD.format(source=source) + rest
+
+
+def test_an_id_of_several_columns_is_one_only_where_all_parts_are_the_same(settings: Settings, tmp_path: Path) -> None:
+    text = mapped("m", '[item]\nid = ["a", "b"]\nname = { columns = ["a", "b"], join = "-" }\n')
+    put(settings, tmp_path, text, "a,b\nx|y,z\nx,y|z\nx,\n x ,y\nx,y\n")
+    assert ask(settings, "SELECT source_item_id FROM item_sources ORDER BY 1") == [("x\\|y|z",), ("x|y",), ("x|y\\|z",)]
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "a, b", "x|")]
+    assert ask(settings, "SELECT count(*) FROM items") == [(3,)]
+
+
+def test_a_row_may_hold_two_prices(settings: Settings, tmp_path: Path) -> None:
+    two = PRICES_LANGUAGE.replace("[observation]", "[[observation]]").replace('"shop"', '{ constant = "ONLINE" }')
+    text = mapped(
+        "m", '[item]\nid = "id"\nname = "id"\n' + two + two.replace("ONLINE", "STORE").replace('"price"', '"store"')
+    )
+    summary = put(settings, tmp_path, text, "id,day,price,store\na,2026-07-01,1,2\nb,2026-07-01,,3\nc,2026-07-01,x,4\n")
+    rows = ask(
+        settings, "SELECT code, price_minor FROM observations o JOIN channels c ON c.id = o.channel_id ORDER BY 1, 2"
+    )
+    assert rows == [("ONLINE", 100), ("STORE", 200), ("STORE", 300)]
+    assert (summary.counts["observations_absent"], summary.counts["rejected"]) == (1, 1)
+
+
+def test_the_kind_may_stand_in_a_column(settings: Settings, tmp_path: Path) -> None:
+    kind = 'kind = { column = "type", crosswalk = { "offer" = "listing", "sold" = "sale" } }\n'
+    text = mapped("m", '[item]\nid = "id"\nname = "id"\n' + PRICES_LANGUAGE + kind)
+    put(
+        settings,
+        tmp_path,
+        text,
+        "id,day,shop,price,type\na,2026-07-01,S,1,offer\na,2026-07-01,S,2,sold\na,2026-07-01,S,3,gift\n",
+    )
+    assert ask(settings, "SELECT kind::text, price_minor FROM observations ORDER BY 2") == [("l", 100), ("s", 200)]
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "type", "gift")]
+
+
+def test_named_groups_of_one_pattern_fill_several_fields(settings: Settings, tmp_path: Path) -> None:
+    pattern = "match = '^(?P<maker>[A-Z][a-z]+) (?P<model>.*?) (?P<size>[0-9]+ ?ml)$'"
+    item = f'[item]\nid = "t"\nname = {{ column = "t", {pattern}, group = "model" }}\nbrand = {{ column = "t", {pattern}, group = "maker" }}\n'
+    attributes = f'[item.attributes]\nsize = {{ column = "t", {pattern}, group = "size" }}\nvolume_l = {{ column = "t", unit = "l" }}\n'
+    put(settings, tmp_path, mapped("m", item + attributes), "t\nAcme Cola Zero 330 ml\n")
+    rows = ask(settings, "SELECT i.name, b.name, attributes FROM items i JOIN brands b ON b.id = i.brand_id")
+    assert rows == [("Cola Zero", "Acme", {"size": "330 ml", "volume_l": "0.33"})]
+
+
+def test_stages_of_a_life_cycle_are_added_up_and_undone_with_their_load(settings: Settings, tmp_path: Path) -> None:
+    text = mapped(
+        "m",
+        '[item]\nid = "id"\nname = "id"\n[[impacts]]\nindicator = "co2e_kg"\nvalue = "co2"\nbasis = "modelled"\nmethod = "m"\nstage = "stage"\n',
+    )
+    content = "id,stage,co2\na,Upstream,1.15\na,Operations,0.6\na,Upstream,0.15\na,End of life,-0.504\nb,,1\nb,Use,much\nb,Use,\n"
+    summary = put(settings, tmp_path, text, content)
+    query = "SELECT stage, per_unit::text FROM impact_stages ORDER BY 1"
+    assert ask(settings, query) == [("End of life", "-0.504"), ("Operations", "0.6"), ("Upstream", "1.30")]
+    assert ask(settings, "SELECT count(*) FROM impacts") == [(0,)]
+    assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(6, "stage", ""), (7, "co2", "much")]
+    assert (summary.counts["impacts_read"], summary.counts["impacts_new"], summary.counts["impacts_superseded"]) == (
+        4,
+        3,
+        1,
+    )
+    put(settings, tmp_path, text, content.replace("0.6", "0.7"), "b.csv")
+    assert ask(settings, query)[1] == ("Operations", "0.7")
+    _undo_last(settings)
+    assert ask(settings, query)[1] == ("Operations", "0.6")
+    _undo_last(settings)
+    assert ask(settings, query) == []
+
+
+def test_stages_of_two_sources_are_never_mixed(settings: Settings, tmp_path: Path) -> None:
+    text = mapped(
+        "m",
+        '[item]\nid = "id"\nname = "id"\niid = "iid"\n[[impacts]]\nindicator = "co2e_kg"\nvalue = "co2"\nbasis = "modelled"\n'
+        'method = "m"\nstage = "stage"\n',
+    )
+    put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Upstream,1\na,IID-STAGES,Use,2\n")
+    put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Use,3\na,IID-STAGES,End of life,4\n", "b.csv")
+    query = "SELECT stage, per_unit::text FROM impact_stages ORDER BY 1"
+    assert ask(settings, query) == [("End of life", "4"), ("Upstream", "1"), ("Use", "3")], "one source, two loads"
+    other = text.replace('source = "m"', 'source = "n"\nrank = 1')
+    merged = "id,iid,stage,co2\nz,IID-OTHERS,Use,9\nz,IID-OTHERS,Transport,5\n"
+    put(settings, tmp_path, other, merged, "c.csv")
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        item_acts.merge(connection, "IID-OTHERS", "IID-STAGES", "tests", None)
+    assert ask(settings, query) == [("Transport", "5"), ("Use", "9")], "the lowest rank decides, for all stages"
+
+
+def _undo_last(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        events.lock(connection)
+        [(last,)] = connection.execute(
+            "SELECT max(no) FROM events WHERE kind = 'load' AND undone_by IS NULL"
+        ).fetchall()
+        undo(connection, str(last), "tests", None)
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("join", "name"),
+    [
+        ('id = "key"\njoin_by = "id"\njoin_source = "shop"', "1"),
+        ('id = "key"\njoin_by = "sku"', "1"),
+        ('id = "key"\njoin_by = "iid"', mint("shop", "1").iid.lower()),
+    ],
+    ids=["id", "identifier", "iid"],
+)
+def test_observations_and_impacts_are_joined_to_items_that_the_index_has(
+    settings: Settings, tmp_path: Path, join: str, name: str
+) -> None:
+    load_rows(settings, tmp_path)
+    before = ask(settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid")
+    summary = put(
+        settings,
+        tmp_path,
+        mapped("feed", f"[item]\n{join}\n" + PRICES_LANGUAGE),
+        f"key,day,shop,price\n{name},2026-07-09,WEST,7\nnone,2026-07-09,WEST,7\n",
+    )
+    assert summary.counts["observations_new"] == 1
+    assert [(row[1], row[2], row[3], row[4]) for row in rejected(settings)] == [
+        (3, "key", "none", "names no item that the index has")
+    ]
+    prices = "SELECT price_minor FROM observations WHERE item_id = $1 AND day = '2026-07-09'"
+    assert ask(settings, prices, mint("shop", "1").key) == [(700,)]
+    impact = '[[impacts]]\nindicator = "water_l"\nvalue = "w"\nbasis = "measured"\nmethod = "m"\n'
+    put(settings, tmp_path, mapped("lab", f"[item]\n{join}\n" + impact), f"key,w\n{name},1.50\n", "w.csv")
+    assert ask(settings, "SELECT item_id, per_unit::text FROM impacts") == [(mint("shop", "1").key, "1.50")]
+    assert (
+        ask(settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid")
+        == before
+    )
+
+
+def test_a_gtin_joins_with_and_without_leading_zeros(settings: Settings, tmp_path: Path) -> None:
+    items = mapped("m", '[item]\nid = "id"\nname = "id"\n[item.identifiers]\ngtin = "ean"\nmpn = "mpn"\n')
+    put(settings, tmp_path, items, "id,ean,mpn\na,0012345600012,007\nb,4006381333931,7\nc,04006381333931,8\n")
+    feed = mapped("feed", '[item]\nid = "key"\njoin_by = "gtin"\n' + PRICES_LANGUAGE)
+    rows = ("012345600012,2026-07-01,S,1", "00012345600012,2026-07-02,S,2", "4006381333931,2026-07-03,S,3")
+    put(settings, tmp_path, feed, "\n".join(("key,day,shop,price", *rows)) + "\n", "feed.csv")
+    prices = "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id ORDER BY 2"
+    assert ask(settings, prices) == [("a", 100), ("a", 200)]
+    assert [(row[1], row[4]) for row in rejected(settings)] == [(4, "names several items of the index")]
+    by_mpn = mapped("parts", '[item]\nid = "key"\njoin_by = "mpn"\n' + PRICES_LANGUAGE)
+    put(settings, tmp_path, by_mpn, "key,day,shop,price\n7,2026-07-04,S,4\n", "parts.csv")
+    assert ask(settings, prices)[2:] == [("b", 400)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "text", "join", "given"),
+    [
+        ("ean", "4006381333931", "gtin", "4006381333931"),
+        ("upc", "036000291452", "gtin", "0036000291452"),
+        ("upc", "036000291452", "gtin", "36000291452"),  # a spreadsheet ate the zero
+        ("isbn", "0-306-40615-2", "gtin", "9780306406157"),
+        ("gtin", "9780306406157", "isbn", "0306406152"),
+        ("mpn", "AB-12/3", "mpn", "ab123"),
+        ("style", "x-1", "style", "x-1"),
+    ],
+)
+def test_an_identifier_joins_whatever_its_source_calls_it(
+    settings: Settings, tmp_path: Path, scheme: str, text: str, join: str, given: str
+) -> None:
+    items = mapped("m", f'[item]\nid = "id"\nname = "id"\n[item.identifiers]\n{scheme} = "code"\n')
+    put(settings, tmp_path, items, f"id,code\na,{text}\n")
+    feed = mapped("feed", f'[item]\nid = "key"\njoin_by = "{join}"\n' + PRICES_LANGUAGE)
+    put(settings, tmp_path, feed, f"key,day,shop,price\n{given},2026-07-01,S,1\n", "feed.csv")
+    assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("a", 100)]
+    assert rejected(settings) == []
+
+
+def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Settings, tmp_path: Path) -> None:
+    items = '[item]\nid = "id"\nname = "name"\n[item.identifiers]\nean = "code"\n'
+    for source in ("m", "n"):
+        put(settings, tmp_path, mapped(source, items), f"id,name,code\na,{source},2000000000022\n", f"{source}.csv")
+    feed = '[item]\nid = "key"\njoin_by = "gtin"\n'
+    rows = "key,day,shop,price\n2000000000022,2026-07-01,S,1\n4006381333932,2026-07-01,S,1\n"
+    with pytest.raises(LoadRefused, match="none of them can be used"):
+        put(settings, tmp_path, mapped("feed", feed + PRICES_LANGUAGE), rows, "feed.csv")
+    assert [(row[1], row[4]) for row in rejected(settings)] == [
+        (2, "its gtin is a code that shops give out themselves: name whose it is by `join_source`"),
+        (3, "its gtin ends with a wrong check digit; expected is 1"),
+    ]
+    put(settings, tmp_path, mapped("feed", feed + 'join_source = "n"\n' + PRICES_LANGUAGE), rows, "feed.csv")
+    assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("n", 100)]
+
+
+def test_an_id_whose_iid_another_source_has_given_away_refuses_the_load_by_name(
+    settings: Settings, tmp_path: Path
+) -> None:
+    given = mint("m", "7").iid
+    put(settings, tmp_path, mapped("other", '[item]\nid = "id"\niid = "iid"\nname = "id"\n'), f"id,iid\na,{given}\n")
+    with pytest.raises(LoadRefused, match=f"^id '7' would get {given}, and an item of another source has it: "):
+        put(settings, tmp_path, mapped("m", '[item]\nid = "id"\nname = "id"\n'), "id\n6\n7\n", "m.csv")
+    assert ask(settings, "SELECT iid, name FROM items") == [(given, "a")]
+
+
+def test_a_name_of_several_items_joins_none(settings: Settings, tmp_path: Path) -> None:
+    load_rows(settings, tmp_path, text=SHOP.replace('sku = "sku"', 'model = "kind"'))
+    put(
+        settings,
+        tmp_path,
+        mapped("feed", '[item]\nid = "key"\njoin_by = "model"\n' + PRICES_LANGUAGE),
+        "key,day,shop,price\nSoy milk,2026-07-09,WEST,7\nCustard,2026-07-09,WEST,7\n",
+    )
+    assert [(row[1], row[4]) for row in rejected(settings)] == [(2, "names several items of the index")]
+
+
+def test_times_in_the_key_keep_each_scrape_of_a_day(settings: Settings, tmp_path: Path) -> None:
+    text = mapped("m", '[item]\nid = "id"\nname = "id"\n' + PRICES_LANGUAGE + 'event_key = ["time"]\n')
+    content = "id,day,shop,price,time\n" + "".join(
+        f"a,2026-07-01,S,{price},{time}\n" for price, time in ((3, "08:00"), (1, "12:00"), (2, "18:00"))
+    )
+    put(settings, tmp_path, text, content)
+    assert ask(settings, "SELECT price_minor FROM observations ORDER BY 1") == [(100,), (200,), (300,)]
+    once = put(settings, tmp_path, text.replace('event_key = ["time"]\n', "").replace('"m"', '"n"'), content, "b.csv")
+    assert (once.counts["observations_new"], once.counts["observations_superseded"]) == (1, 2)
+
+
+def test_times_of_parquet_are_days_in_utc(settings: Settings, tmp_path: Path) -> None:
+    import datetime
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    zone = datetime.timezone(datetime.timedelta(hours=8))
+    moments = [datetime.datetime(2026, 8, 5, 1, tzinfo=zone), datetime.datetime(2026, 8, 5, 9, tzinfo=zone)]
+    pq.write_table(
+        pa.table({"id": [1, 2], "day": moments, "shop": ["S", "S"], "price": [1.5, 2.25]}), tmp_path / "a.parquet"
+    )
+    path = tmp_path / "m.toml"
+    path.write_text(mapped("m", '[item]\nid = "id"\nname = "id"\n' + PRICES_LANGUAGE))
+    load(settings, read(path), [tmp_path / "a.parquet"])
+    assert ask(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
+        ("2026-08-04", 150),
+        ("2026-08-05", 225),
+    ]
+
+
+# The indicators of the code are those of the database.
+
+
+def test_code_and_table_name_the_same_indicators(settings: Settings) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute("SELECT code, unit, title FROM indicators ORDER BY place").fetchall()
+    assert rows == list(map(tuple, INDICATORS))
+
+
+# How wide a source says that its figures are, and how wide the samples of a factor lie apart.
+
+
+BOUNDS = (
+    FIGURES + 'low = { column = "lo", multiply = 1000 }\nhigh = { column = "hi", multiply = 1000 }\ndeviation = "sd"\n'
+)
+
+BOUNDS = BOUNDS.replace('value = "co2"', 'value = { column = "co2", multiply = 1000 }')
+
+FACTORS = """
+source = "food"
+title = "F"
+license = "CC0-1.0"
+[factors]
+code = "group"
+method = "mean"
+indicators = { co2e_kg = "gwp" }
+"""
+
+
+def test_bounds_and_deviations_are_loaded_exactly_in_the_unit_of_the_figure(settings: Settings, tmp_path: Path) -> None:
+    rows = "id,co2,lo,hi,sd\na,0.5,0.4,0.7,\nb,0.5,,,90\nc,0.5,0.4,,\nd,0.5,,,\n"
+    put(settings, tmp_path, BOUNDS, rows)
+    found = ask(
+        settings,
+        "SELECT source_item_id, low::text, high::text, deviation::text FROM impacts JOIN item_sources USING (item_id)"
+        " ORDER BY 1",
+    )
+    assert found == [
+        ("a", "400.0", "700.0", None),
+        ("b", None, None, "90"),
+        ("c", None, None, None),
+        ("d", None, None, None),
+    ]
+    assert rejected(settings) == []
+
+
+@pytest.mark.parametrize(("low", "high"), [("0.6", "0.7"), ("0.1", "0.4"), ("0", "1"), ("-1", "1"), ("x", "1")])
+def test_bounds_that_do_not_enclose_their_figure_are_rejects(
+    settings: Settings, tmp_path: Path, low: str, high: str
+) -> None:
+    put(settings, tmp_path, BOUNDS, f"id,co2,lo,hi,sd\na,0.5,{low},{high},\nb,0.5,0.4,0.7,\n")
+    assert [(row[1], row[2], row[3], row[5]) for row in rejected(settings)] == [(2, "lo", low, "row")]
+    assert ask(settings, "SELECT count(*) FROM impacts") == [(1,)]
+
+
+def test_another_spread_is_another_content_and_replaces_the_figure(settings: Settings, tmp_path: Path) -> None:
+    put(settings, tmp_path, BOUNDS, "id,co2,lo,hi,sd\na,0.5,0.4,0.7,\n")
+    summary = put(settings, tmp_path, BOUNDS, "id,co2,lo,hi,sd\na,0.5,0.3,0.7,\n")
+    assert summary.counts["impacts_replaced"] == 1
+    assert ask(settings, "SELECT low::text FROM impacts") == [("300.0",)]
+
+
+def test_a_factor_keeps_mean_and_deviation_of_its_samples_logarithms(settings: Settings, tmp_path: Path) -> None:
+    values = [1.5, 2.5, 9.75]
+    rows = "group,gwp\n" + "".join(f"bread,{value}\n" for value in values) + "milk,1\ntea,0\ntea,2\n"
+    put(settings, tmp_path, FACTORS, rows)
+    found = {
+        row[0]: row[1:] for row in ask(settings, "SELECT code, samples, log_mean, log_deviation FROM impact_factors")
+    }
+    logs = [math.log(value) for value in values]
+    assert found["bread"] == (3, pytest.approx(fmean(logs)), pytest.approx(stdev(logs)))
+    assert found["milk"] == (1, None, None)
+    assert found["tea"] == (2, None, None)

@@ -1,0 +1,298 @@
+"""A worker beside a broker that stops, messages of any kind, and its kept connection."""
+
+import base64
+import http.client
+import json
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis as redis_of_poison
+from kombu import Connection, Queue
+from kombu.transport import redis
+from psycopg.types.json import Jsonb
+
+from deploy.local.paths import free_port
+from deploy.local.process import Program, ServiceProcess, tail
+from deploy.local.supervised import worker_command
+from shared.db.connect import Connection as Connection_of_kept_connection
+from shared.db.connect import connect
+from shared.jobs.contract import EXECUTE
+from shared.jobs.contract import SQL as JOBS
+from shared.settings.settings import Settings
+from tests.support.servers import Servers
+from workers.jobs.app import ReconnectingQoS, patch_kombu
+from workers.worker import KeptConnection
+
+# A worker whose broker stopped during a job connects again, instead of waiting for ever.
+
+
+def test_an_acknowledgement_that_fails_ends_the_connection(servers: Servers, settings: Settings) -> None:
+    patch_kombu()
+    assert redis.Channel.QoS is ReconnectingQoS
+    with Connection(settings.broker_url) as connection:
+        queue = Queue("lost")(connection.default_channel)
+        queue.declare()
+        connection.SimpleQueue("lost").put({})
+        message = queue.get()
+        assert message is not None
+        pool = message.channel.pool
+        pool.connection_kwargs["path"] = str(servers.paths.run / "unused.sock")
+        pool.reset()
+        with pytest.raises(BrokenPipeError):
+            message.ack()
+        assert not message.acknowledged
+
+
+# A worker's connection is kept from one job to the next, and only while nothing speaks against it.
+
+
+class _Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _kept(settings: Settings, clock: _Clock, idle_seconds_max: float = 60.0) -> KeptConnection:
+    def opened() -> Connection_of_kept_connection:
+        return connect(settings.worker_database_url, application="worker", autocommit=True)
+
+    return KeptConnection(opened, idle_seconds_max, clock)
+
+
+def _borrowed(kept: KeptConnection, statement: str = "SELECT 1", *, keep: bool = True) -> int:
+    with kept.lent() as connection:
+        connection.execute(statement)
+        if keep:
+            kept.keep()
+        return connection.info.backend_pid
+
+
+def test_a_connection_is_lent_again_after_its_borrower_has_ended_well(settings: Settings) -> None:
+    kept = _kept(settings, _Clock())
+    assert _borrowed(kept) == _borrowed(kept) == _borrowed(kept, keep=False)
+    kept.close()
+
+
+@pytest.mark.parametrize(("statement", "keep"), [("SELECT 1", False), ("BEGIN", True)], ids=["not-kept", "transaction"])
+def test_a_connection_that_may_hold_something_is_closed(settings: Settings, statement: str, keep: bool) -> None:
+    kept = _kept(settings, _Clock())
+    first = _borrowed(kept, statement, keep=keep)
+    assert _borrowed(kept) != first
+    kept.close()
+
+
+def test_a_borrower_that_raises_gives_nothing_back(settings: Settings) -> None:
+    kept = _kept(settings, _Clock())
+    first = _borrowed(kept)
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        _borrowed(kept, "SELECT 1 / 0", keep=False)
+    assert _borrowed(kept) != first
+    kept.close()
+
+
+def test_an_idle_connection_is_given_up_after_its_time_and_none_is_kept_without_one(settings: Settings) -> None:
+    clock = _Clock()
+    kept = _kept(settings, clock)
+    first = _borrowed(kept)
+    clock.now = 61.0
+    assert _borrowed(kept) != first
+    kept.close()
+    none = _kept(settings, clock, 0.0)
+    assert _borrowed(none) != _borrowed(none)
+
+
+def test_a_connection_that_the_server_has_ended_is_replaced(settings: Settings) -> None:
+    kept = _kept(settings, _Clock())
+    first = _borrowed(kept)
+    with connect(settings.database_url, application="tests", autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend($1)", (first,))
+        ends = time.monotonic() + 60
+        while other.execute("SELECT FROM pg_stat_activity WHERE pid = $1", (first,)).fetchone() is not None:
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+    assert _borrowed(kept) != first
+    kept.close()
+
+
+# A worker survives any message in its queues: refused, counted, never quoted.
+
+
+CANARY = "canary-in-the-body"
+
+
+def message(body: bytes, **headers: Any) -> bytes:
+    """Return a message as kombu lays it into a list of Redis."""
+    given = {"task": EXECUTE, "id": str(uuid.uuid4()), "lang": "py", "argsrepr": CANARY, **headers}
+    properties = {
+        "delivery_tag": str(uuid.uuid4()),
+        "body_encoding": "base64",
+        "delivery_mode": 2,
+        "priority": 0,
+        "delivery_info": {"exchange": "", "routing_key": "maintenance"},
+        "correlation_id": given["id"],
+        "reply_to": "",
+    }
+    return json.dumps(
+        {
+            "body": base64.b64encode(body).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": {name: value for name, value in given.items() if value is not None},
+            "properties": properties,
+        }
+    ).encode()
+
+
+def changed(**members: Any) -> bytes:
+    document = json.loads(message(b"[[], {}, {}]"))
+    return json.dumps({**document, **members}).encode()
+
+
+POISON = {
+    "empty": b"",
+    "no JSON": CANARY.encode(),
+    "null": b"null",
+    "a number": b"7",
+    "a list": b"[]",
+    "a text": b'"x"',
+    "no properties": b"{}",
+    "cut off": message(b"[]")[:40],
+    "no UTF-8": b"\xff\xfe" + CANARY.encode(),
+    "deep": b"[" * 100_000,
+    "properties null": changed(properties=None),
+    "headers null": changed(headers=None),
+    "headers a list": changed(headers=[]),
+    "body no base64": changed(body="%%%"),
+    "body a number": changed(body=7),
+    "body null": changed(body=None),
+    "unknown encoding": changed(properties={**json.loads(message(b""))["properties"], "body_encoding": "rot13"}),
+    "false compression": message(CANARY.encode(), compression="application/x-gzip"),
+    "unknown compression": message(CANARY.encode(), compression="application/x-canary"),
+    "pickle": changed(**{"content-type": "application/x-python-serialize"}),
+    "yaml": changed(**{"content-type": "application/x-yaml"}),
+    "unknown content": changed(**{"content-type": CANARY}),
+    "no task": message(b"[]", task=None),
+    "unknown task": message(CANARY.encode(), task=f"os.system.{CANARY}"),
+    "task a number": message(b"[]", task=7),
+    "no id": message(b"[[], {}, {}]", id=None),
+    "body empty": message(b""),
+    "body null in JSON": message(b"null"),
+    "body no JSON": message(CANARY.encode()),
+    "wrong arguments": message(json.dumps([[CANARY, CANARY], {}, {}]).encode()),
+    "argument no id": message(json.dumps([[CANARY], {}, {}]).encode()),
+    "an ETA": message(b"[[], {}, {}]", eta=CANARY),
+    "an expiry": message(b"[[], {}, {}]", expires=CANARY),
+    "limits": message(b"[[], {}, {}]", timelimit=CANARY),
+    "ten megabytes": message(b"x" * 10_000_000),
+}
+
+
+@pytest.fixture
+def worker(settings: Settings, tmp_path: Path) -> Iterator[ServiceProcess]:
+    """A worker of one process on the maintenance queue, whose health is served on METRICS_LISTEN."""
+    environment = {
+        **settings.environment(),
+        "METRICS_LISTEN": f"127.0.0.1:{free_port()}",
+        "HEARTBEAT_FILE": str(tmp_path / "heartbeat"),
+    }
+    child = ServiceProcess(
+        Program(
+            name="worker",
+            command=worker_command("maintenance", 1),
+            log=tmp_path / "worker.log",
+            environment=environment,
+            stop_seconds=5,
+            heartbeat=tmp_path / "heartbeat",
+            heartbeat_seconds=3.0,
+        )
+    )
+    child.start()
+    yield child
+    child.stop()
+
+
+def until(child: ServiceProcess, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, tail(child.program.log, 20)
+        time.sleep(0.05)
+
+
+def health(child: ServiceProcess) -> int:
+    """Return the status of the worker's /health, 0 where it does not answer."""
+    host, _, port = child.program.environment["METRICS_LISTEN"].partition(":")
+    with closing(http.client.HTTPConnection(host, int(port), timeout=2)) as line:
+        try:
+            line.request("GET", "/health")
+            return line.getresponse().status
+        except OSError:
+            return 0
+
+
+def ordered(settings: Settings, fingerprint: str, broker: "redis.Redis[bytes]") -> str:
+    """Order an index and ring for it; return the job."""
+    with connect(settings.database_url, application="tests") as connection:
+        values = ("search-index", "maintenance", None, Jsonb({}), fingerprint, 1, 3)
+        row = connection.execute(JOBS.join, values).fetchone()
+    assert row is not None
+    broker.lpush("maintenance", message(json.dumps([[str(row[0])], {}, {}]).encode()))
+    return str(row[0])
+
+
+def state(settings: Settings, job: str) -> str:
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT state FROM jobs WHERE id = $1", (job,)).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.fixture
+def broker(servers: Servers, settings: Settings) -> Iterator["redis.Redis[bytes]"]:
+    """The broker's own server, as any program that reached it could write to it."""
+    path = settings.broker_url.removeprefix("redis+socket://").partition("?")[0]
+    with closing(redis_of_poison.Redis(unix_socket_path=path, db=1)) as client:
+        yield client
+
+
+def test_no_message_ends_the_worker_and_the_next_job_is_done(
+    settings: Settings, worker: ServiceProcess, broker: "redis.Redis[bytes]"
+) -> None:
+    until(worker, lambda: health(worker) == 200)
+    assert worker.process is not None
+    pool = _children(worker.process.pid)
+    for poison in POISON.values():
+        broker.lpush("maintenance", poison)
+    job = ordered(settings, "after all of it", broker)
+    until(worker, lambda: state(settings, job) not in ("queued", "running"))
+    assert worker.alive
+    assert _children(worker.process.pid) == pool
+    lines = worker.program.log.read_text(errors="replace").splitlines()
+    assert CANARY not in "\n".join(lines)
+    # Celery warns a worker that runs as root before it asks where to log.
+    read = [json.loads(line) for line in lines if line.startswith("{")]
+    assert sum(line["event"] == "message-refused" for line in read) > 20
+    assert broker.llen("maintenance") == 0
+    assert broker.hlen("unacked") == 0
+
+
+def test_a_blocked_worker_is_unhealthy_and_is_restarted(settings: Settings, worker: ServiceProcess) -> None:
+    until(worker, lambda: health(worker) == 200)
+    until(worker, lambda: not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists())
+    assert worker.process is not None
+    worker.process.send_signal(signal.SIGSTOP)
+    until(worker, lambda: health(worker) != 200)
+    until(worker, worker.end_if_stuck)
+    until(worker, worker.revive)
+    until(worker, lambda: health(worker) == 200)
+
+
+def _children(pid: int) -> set[str]:
+    return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())

@@ -1,0 +1,164 @@
+"""MCP tools: charging, reports, and the protocol's own clients."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import fastmcp
+import jsonschema
+import msgspec
+import pytest
+from aiohttp import web
+from fastmcp.client.transports import StreamableHttpTransport
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from edge.mcp.tools import TOOLS_BY_NAME
+from shared.index.iid import mint
+from shared.settings.settings import Settings
+from tests.support.accounts import api_key
+from tests.support.client import Edge
+from tests.support.mcp import Mcp, said
+from tests.support.reports import work
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+
+# Reports as tasks and as jobs: what a client gets that follows tasks, and one that does not.
+
+
+COHORT = {"report": "cohorts", "brand": ["vita"]}
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.fixture
+def client(edge: Edge, settings: Settings) -> Mcp:
+    return Mcp(edge, {"Authorization": f"ApiKey {api_key(settings)}"}, tasks=True)
+
+
+async def test_a_report_is_a_task_that_completes_with_its_rows(client: Mcp, settings: Settings) -> None:
+    created = await client.call("market_report", COHORT)
+    assert (created["resultType"], created["status"]) == ("task", "working")
+    assert "result" not in created and created["ttlMs"] is None
+    id = {"taskId": created["taskId"]}
+    assert (await client.ask("tasks/get", id)).json["result"]["status"] == "working"
+    assert await work(settings) == ["succeeded"]
+    answer = await client.ask("tasks/get", id)
+    task = answer.json["result"]
+    assert (task["resultType"], task["status"]) == ("complete", "completed")
+    assert [row["items"] for row in said(task["result"])["rows"]] == [0, 1, 2]
+    assert len(answer.body) <= 4096
+
+
+async def test_a_cancelled_task_is_given_back_and_stays_cancelled(client: Mcp) -> None:
+    created = await client.call("market_report", COHORT)
+    id = {"taskId": created["taskId"]}
+    for _ in range(2):
+        assert (await client.ask("tasks/cancel", id)).json["result"]["resultType"] == "complete"
+    assert (await client.ask("tasks/get", id)).json["result"]["status"] == "cancelled"
+    assert (await client.ask("tasks/update", {**id, "inputResponses": {}})).json["result"]["resultType"] == "complete"
+
+
+async def test_another_organizations_task_does_not_exist(edge: Edge, client: Mcp, settings: Settings) -> None:
+    created = await client.call("market_report", COHORT)
+    outsider = Mcp(edge, {"Authorization": f"ApiKey {api_key(settings)}"}, tasks=True)
+    for method in ("tasks/get", "tasks/update", "tasks/cancel"):
+        for id in (created["taskId"], "no-uuid"):
+            answer = await outsider.ask(method, {"taskId": id})
+            assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
+
+
+async def test_tasks_need_the_clients_capability(edge: Edge, client: Mcp) -> None:
+    answer = await Mcp(edge, client.head).ask("tasks/get", {"taskId": "x"})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32021)
+    assert answer.json["error"]["data"]["requiredCapabilities"] == {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+async def test_without_tasks_a_call_waits_for_its_report(edge: Edge, client: Mcp, settings: Settings) -> None:
+    waiting = asyncio.create_task(Mcp(edge, client.head).call("market_report", COHORT))
+    assert await work(settings) == ["succeeded"]
+    result = await waiting
+    assert [row["items"] for row in said(result)["rows"]] == [0, 1, 2]
+
+
+async def test_a_job_is_read_by_its_id_and_one_that_runs_says_when(edge: Edge, client: Mcp, settings: Settings) -> None:
+    created = await client.call("market_report", COHORT)
+    plain = Mcp(edge, client.head)
+    waiting = await plain.call("market_report", {"job": created["taskId"]})
+    assert waiting["isError"] and said(waiting)["retry_after"] > 0
+    assert await work(settings) == ["succeeded"]
+    assert said(await plain.call("market_report", {"job": created["taskId"]}))["rows"]
+    both = await plain.call("market_report", {"job": created["taskId"], "brand": ["vita"]})
+    assert both["isError"] and said(both)["errors"][0]["parameter"] == "brand"
+
+
+# The protocol's own clients, `mcp` and `fastmcp`, list the tools and call them, in both revisions.
+
+
+SOY = mint("shop", "1").iid
+
+
+@pytest.fixture
+async def address(edge: Edge) -> AsyncIterator[str]:
+    """The address of the edge on TCP: these clients know no unix socket."""
+    site = web.TCPSite(edge.runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"{edge.runner.addresses[-1][0]}:{edge.runner.addresses[-1][1]}"
+    finally:
+        await site.stop()
+
+
+@pytest.fixture
+def head(settings: Settings) -> dict[str, str]:
+    return {"Authorization": f"ApiKey {api_key(settings)}"}
+
+
+@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+async def test_the_sdks_client_negotiates_lists_and_calls(
+    address: str, head: dict[str, str], mode: str, version: str
+) -> None:
+    async with create_mcp_http_client(headers=head) as http:
+        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http), mode=mode) as client:
+            assert client.protocol_version == version
+            assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
+            found = await client.call_tool("find_items", {"query": "soy milk"})
+            assert not found.is_error
+            assert msgspec.json.decode(found.content[0].text)["items"][0]["iid"] == SOY
+            # The client itself holds it against the tool's output schema.
+            assert found.structured_content == msgspec.json.decode(found.content[0].text)
+            refused = await client.call_tool("get_item", {"iid": "nope"})
+            assert refused.is_error
+            assert msgspec.json.decode(refused.content[0].text)["type"].endswith("/invalid-iid")
+
+
+async def test_fastmcps_client_lists_and_calls(address: str, head: dict[str, str]) -> None:
+    async with fastmcp.Client(StreamableHttpTransport(f"http://{address}/mcp", headers=head)) as client:
+        assert {tool.name for tool in await client.list_tools()} == set(TOOLS_BY_NAME)
+        answer = await client.call_tool("compare_items", {"iids": [SOY, mint("shop", "2").iid]})
+        assert [item["name"] for item in msgspec.json.decode(answer.content[0].text)["items"]] == [
+            "Soy milk 1L",
+            "Crème brûlée",
+        ]
+
+
+@pytest.mark.parametrize("tool", TOOLS_BY_NAME)
+async def test_what_each_tool_answers_fits_its_output_schema(address: str, head: dict[str, str], tool: str) -> None:
+    arguments: dict[str, dict[str, object]] = {
+        "find_items": {"query": "soy milk"},
+        "resolve_identifier": {"sku": "1", "source": "shop"},
+        "compare_items": {"iids": [SOY, mint("shop", "2").iid]},
+        "market_report": {"report": "cohorts", "brand": ["vita"], "dry_run": True},
+        "how_am_i_counted": {},
+    }
+    async with create_mcp_http_client(headers=head) as http:
+        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http)) as client:
+            [listed] = [one for one in (await client.list_tools()).tools if one.name == tool]
+            answer = await client.call_tool(tool, arguments.get(tool, {"iid": SOY}))
+            assert not answer.is_error, answer
+    schema = listed.output_schema
+    jsonschema.validate(answer.structured_content, {**schema, "minProperties": 1})
+    assert set(schema["properties"]) & set(answer.structured_content)

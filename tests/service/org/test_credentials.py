@@ -1,0 +1,450 @@
+"""ID tokens, repeated calls and rotated secrets."""
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from deploy.ctl.main import cli
+from edge.auth.id_token import InvalidToken
+from edge.http.lists import CursorSigner
+from edge.http.problems import Problem
+from edge.http.signed_urls import Link, SignedUrls
+from edge.organizations.service import OrganizationService
+from shared.db.connect import connect
+from shared.errors import InvalidCursor
+from shared.settings.settings import Settings
+from tests.service.org.conftest import SignedIn
+from tests.support.accounts import api_key, free_token
+from tests.support.client import running_edge
+from tests.support.issuer import Issuer, SigningKey
+
+# ID tokens at the edge: accepted where the contract says, through rotations and outages, and cheap to refuse.
+
+
+async def test_root_and_quota_know_who_is_signed_in(signed_in: SignedIn) -> None:
+    assert (await signed_in.ask("GET", "/")).json["organization"] is None
+    organization = await signed_in.organization()
+    root = (await signed_in.ask("GET", "/")).json
+    assert (root["credential"], root["plan"]) == ("bearer", "free")
+    assert root["organization"] == {"id": organization, "name": "Acme"}
+    quota = (await signed_in.ask("GET", "/quota", address="2001:db8::7")).json
+    assert (quota["counted_as"], quota["limits"][0]["limit"]) == ("2001:db8::/64", 100)
+
+
+async def test_a_signed_in_person_has_the_free_plan_by_address_on_free_calls(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    answer = await signed_in.ask("GET", "/index/brands")
+    assert answer.status == 200
+    assert '"free-daily";q=100' in answer.head["RateLimit-Policy"]
+
+
+async def test_a_paid_call_takes_no_id_token_and_says_so(signed_in: SignedIn) -> None:
+    answer = await signed_in.ask("GET", "/index/lookup?iid=IID-A")
+    assert answer.status == 403
+    assert answer.json["accepted"] == ["api-key"]
+
+
+async def test_bad_and_expired_tokens_are_distinguished_and_nothing_else_is(signed_in: SignedIn) -> None:
+    edge, issuer = signed_in.edge, signed_in.issuer
+    now = issuer.claims()["iat"]
+    tokens = {
+        issuer.token(iat=now - 900, exp=now - 300): "expired-credentials",
+        issuer.token(aud="other"): "invalid-credentials",
+        issuer.token() + "x": "invalid-credentials",
+        "abc": "invalid-credentials",
+        "x" * 8_193: "invalid-credentials",
+    }
+    bodies = set()
+    for token, slug in tokens.items():
+        answer = await edge.ask("GET", "/", anonymous=False, head={"Authorization": f"Bearer {token}"})
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (401, slug)
+        assert "Bearer" in answer.head["WWW-Authenticate"]
+        bodies.add(answer.json["detail"])
+    assert len(bodies) == 2
+
+
+async def test_a_rotation_of_the_providers_keys_costs_no_call(signed_in: SignedIn) -> None:
+    issuer = signed_in.issuer
+    statuses: list[int] = []
+
+    async def call_until(stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            statuses.append((await signed_in.ask("GET", "/quota", f"p{len(statuses) % 7}")).status)
+
+    stop = asyncio.Event()
+    callers = [asyncio.create_task(call_until(stop)) for _ in range(4)]
+    while len(statuses) < 40:
+        await asyncio.sleep(0)
+    issuer.rotate("two")
+    while len(statuses) < 120:
+        await asyncio.sleep(0)
+    stop.set()
+    await asyncio.gather(*callers)
+    assert set(statuses) == {200}
+    assert issuer.fetches == 2
+
+
+async def test_ten_thousand_unknown_keys_cause_one_fetch(signed_in: SignedIn) -> None:
+    issuer, people = signed_in.issuer, signed_in.edge.resources.users
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    before = issuer.fetches
+    good = issuer.token()
+    real = issuer.keys[-1]
+
+    async def flood(n: int) -> None:
+        issuer.keys[-1] = SigningKey(f"unknown-{n}", real.algorithm, real.private)
+        token = issuer.token()
+        issuer.keys[-1] = real
+        with pytest.raises(InvalidToken):
+            await people.authenticate(token)
+
+    for start in range(0, 10_000, 1_000):
+        await asyncio.gather(*(flood(n) for n in range(start, start + 1_000)))
+    assert issuer.fetches - before <= 1
+    assert (await people.authenticate(good)).name == "Ada"
+
+
+async def test_while_the_provider_is_down_known_keys_go_on_and_unknown_ones_are_not_blamed(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer = signed_in.issuer
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    issuer.down = True
+    provider = signed_in.edge.resources.users.provider
+    monkeypatch.setattr(provider, "_refresh_seconds", -1.0)
+    monkeypatch.setattr(provider, "_fetch_seconds", -1.0)
+    assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
+    issuer.rotate("new")
+    answer = await signed_in.ask("GET", "/quota", "carol")
+    assert answer.status == 503
+    assert int(answer.head["Retry-After"]) >= 1
+    issuer.down = False
+    assert (await signed_in.ask("GET", "/quota", "carol")).status == 200
+
+
+async def test_a_provider_that_was_never_reached_is_our_fault_not_the_callers(signed_in: SignedIn) -> None:
+    signed_in.issuer.down = True
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kty": "EC", "crv": ["P-256"]},
+        {"kty": "EC", "crv": "P-256", "x": {"a": []}},
+        [],
+        "key",
+        {"kty": {}},
+        {"use": []},
+    ],
+)
+async def test_no_entry_of_the_providers_keys_keeps_the_others_from_being_used(signed_in: SignedIn, entry: Any) -> None:
+    signed_in.issuer.extra_keys = [entry]
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"keys":' * 50_000, b"\xff", b"", b"null", b'{"keys":{}}'])
+async def test_keys_that_cannot_be_read_are_an_outage_of_the_provider_and_no_fault_of_ours(
+    signed_in: SignedIn, body: bytes
+) -> None:
+    signed_in.issuer.raw_jwks = body
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+
+
+async def test_while_the_keys_were_never_fetched_a_hundred_calls_cause_one_fetch(signed_in: SignedIn) -> None:
+    signed_in.issuer.down = True
+    for _ in range(2):
+        answers = await asyncio.gather(*(signed_in.ask("GET", "/quota", f"p{n}") for n in range(50)))
+        assert {answer.status for answer in answers} == {503}
+    assert signed_in.issuer.discoveries == 1
+
+
+async def test_a_provider_that_names_another_issuer_is_not_believed(signed_in: SignedIn) -> None:
+    signed_in.issuer.called = "https://id.example"
+    assert (await signed_in.ask("GET", "/quota")).status == 503
+    assert signed_in.issuer.fetches == 0
+
+
+async def test_keys_that_move_to_another_address_are_found_there(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await signed_in.ask("GET", "/quota")).status == 200
+    signed_in.issuer.jwks_path = "/moved/jwks"
+    signed_in.issuer.rotate("two", keep=False)
+    monkeypatch.setattr(signed_in.edge.resources.users.provider, "_fetch_seconds", -1.0)
+    assert (await signed_in.ask("GET", "/quota", "bob")).status == 200
+
+
+async def test_an_invitation_is_not_for_a_person_whose_address_is_not_verified(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    answer = await signed_in.ask("POST", "/org/invitations", body={"email": "bob@example.org", "role": "admin"})
+    secret = answer.json["link"].partition("#")[2]
+    people, acts = (
+        signed_in.edge.resources.users,
+        OrganizationService(signed_in.edge.resources.database, signed_in.edge.settings),
+    )
+    for claim in (None, False):
+        with pytest.raises(Problem, match="state-conflict"):
+            await acts.accept_invitation(
+                await people.authenticate(signed_in.issuer.token("bob", email_verified=claim)), secret
+            )
+    await acts.accept_invitation(await people.authenticate(signed_in.issuer.token("bob")), secret)
+
+
+async def test_two_credentials_are_one_too_many(signed_in: SignedIn) -> None:
+    key = api_key(signed_in.edge.settings)
+    both = {"X-Service-Public-Token": signed_in.edge.settings.anonymous_token}
+    assert (await signed_in.ask("GET", "/quota", head=both)).status == 400
+    assert (await signed_in.edge.get("/quota", key=key)).status == 200
+
+
+# Idempotency-Key on /org: one act for all repetitions, with the answer of the first, also when its connection was
+# lost.
+
+
+ROTATIONS = "/org/api-key/rotations"
+
+
+async def _acts(signed_in: SignedIn, name: str) -> int:
+    rows = (await signed_in.ask("GET", "/org/audit?limit=200")).json["data"]
+    return sum(row["act"] == name for row in rows)
+
+
+async def test_a_repeated_rotation_gives_the_same_key_and_keeps_the_production_key_in_its_grace(
+    signed_in: SignedIn,
+) -> None:
+    await signed_in.organization()
+    production = await signed_in.key()
+    head = {"Idempotency-Key": "rotate-1"}
+    first = await signed_in.ask("POST", ROTATIONS, body={"grace": "24h"}, head=head)
+    again = await signed_in.ask("POST", ROTATIONS, body={"grace": "24h"}, head=head)
+    assert (again.status, again.body) == (first.status, first.body)
+    assert [(await signed_in.edge.get("/quota", key=key)).status for key in (production, first.json["key"])] == [
+        200,
+        200,
+    ]
+    assert await _acts(signed_in, "key.rotated") == 1
+
+
+async def test_of_a_hundred_rotations_at_once_under_one_key_one_happens(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    head = {"Idempotency-Key": "a-hundred"}
+    answers = await asyncio.gather(*(signed_in.ask("POST", ROTATIONS, head=head) for _ in range(100)))
+    assert {answer.status for answer in answers} <= {201, 409}
+    assert {answer.json["type"].rpartition("/")[2] for answer in answers if answer.status == 409} <= {
+        "idempotency-in-progress"
+    }
+    keys = {answer.json["key"] for answer in answers if answer.status == 201}
+    assert len(keys) == 1
+    assert await _acts(signed_in, "key.rotated") == 1
+    assert (await signed_in.edge.get("/quota", key=keys.pop())).status == 200
+
+
+async def test_while_a_request_is_under_way_its_repetition_is_refused_at_once(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    head, body = {"Idempotency-Key": "slow"}, {"name": "Second"}
+    with connect(signed_in.edge.settings.database_url, application="tests") as connection:
+        connection.execute("SELECT FROM people FOR UPDATE")  # holds up the act of whichever comes first
+        both = {asyncio.create_task(signed_in.ask("POST", "/org", body=body, head=head)) for _ in range(2)}
+        [early], [late] = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        answer = early.result()
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (409, "idempotency-in-progress")
+        connection.rollback()
+        assert (await late).status == 201
+        assert connection.execute("SELECT count(*) FROM organizations WHERE name = 'Second'").fetchone() == (1,)
+
+
+async def _prepared(signed_in: SignedIn) -> dict[str, tuple[str, str, Any]]:
+    bob = await signed_in.join("bob", "viewer")
+    body = {"email": "eve@example.org", "role": "viewer"}
+    invitation = (await signed_in.ask("POST", "/org/invitations", body=body)).json["id"]
+    return {
+        "organization.created": ("POST", "/org", {"name": "Second"}),
+        "member.removed": ("DELETE", f"/org/members/{bob}", None),
+        "invitation.withdrawn": ("DELETE", f"/org/invitations/{invitation}", None),
+        "member.invited": ("POST", "/org/invitations", {"email": "carol@example.org", "role": "viewer"}),
+        "key.issued": ("POST", "/org/api-key", None),
+        "key.rotated": ("POST", ROTATIONS, {"grace": "1h"}),
+        "key.revoked": ("DELETE", "/org/api-key", None),
+    }
+
+
+async def test_every_post_and_delete_of_org_is_done_once_and_answered_alike(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    for act, (method, path, body) in (await _prepared(signed_in)).items():
+        before = await _acts(signed_in, act)
+        answers = [await signed_in.ask(method, path, body=body, head={"Idempotency-Key": act}) for _ in range(3)]
+        assert {(answer.status, answer.body) for answer in answers} == {(answers[0].status, answers[0].body)}, act
+        assert answers[0].status in (201, 204), act
+        done = await _acts(signed_in, act) - before
+        assert done == (0 if act == "organization.created" else 2 if act == "key.revoked" else 1), act
+    assert len((await signed_in.ask("GET", "/")).json) > 0
+    with connect(signed_in.edge.settings.database_url, application="tests") as connection:
+        assert connection.execute("SELECT count(*) FROM organizations WHERE name = 'Second'").fetchone() == (1,)
+
+
+async def test_another_request_under_a_used_key_is_refused_and_does_nothing(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.key()
+    head = {"Idempotency-Key": "once"}
+    assert (await signed_in.ask("POST", ROTATIONS, body={"grace": "1h"}, head=head)).status == 201
+    for method, path, body in (("POST", ROTATIONS, {"grace": "24h"}), ("DELETE", "/org/api-key", None)):
+        answer = await signed_in.ask(method, path, body=body, head=head)
+        assert (answer.status, answer.json["type"].rpartition("/")[2]) == (422, "idempotency-key-reused")
+    assert await _acts(signed_in, "key.rotated") == 1
+
+
+async def test_the_same_call_about_another_organization_is_another_request(signed_in: SignedIn) -> None:
+    first, second = await signed_in.organization(), await signed_in.organization(name="Second")
+    head = {"Idempotency-Key": "issue"}
+    assert (await signed_in.ask("POST", f"/org/api-key?organization={first}", head=head)).status == 201
+    other = await signed_in.ask("POST", f"/org/api-key?organization={second}", head=head)
+    assert (other.status, other.json["type"].rpartition("/")[2]) == (422, "idempotency-key-reused")
+    assert (await signed_in.ask("GET", f"/org?organization={second}")).json["keys"] == []
+
+
+async def test_a_key_belongs_to_one_person(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    await signed_in.organization("eve", "Other")
+    head = {"Idempotency-Key": "same"}
+    mine = await signed_in.ask("POST", "/org/api-key", head=head)
+    theirs = await signed_in.ask("POST", "/org/api-key", "eve", head=head)
+    assert (mine.status, theirs.status) == (201, 201)
+    assert mine.json["key"] != theirs.json["key"]
+
+
+async def test_a_refused_act_leaves_its_key_free(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    head = {"Idempotency-Key": "early"}
+    assert (await signed_in.ask("POST", ROTATIONS, head=head)).status == 409
+    await signed_in.key()
+    assert (await signed_in.ask("POST", ROTATIONS, head=head)).status == 201
+
+
+@pytest.mark.parametrize("value", ["x" * 256, "a b", "ä"])
+async def test_a_malformed_key_is_refused_before_anything_is_done(signed_in: SignedIn, value: str) -> None:
+    await signed_in.organization()
+    head = {"Idempotency-Key": value}
+    assert (await signed_in.ask("POST", "/org/api-key", head=head)).status == 400
+    assert (await signed_in.ask("GET", "/org")).json["keys"] == []
+
+
+async def test_the_stored_answer_shows_no_key_and_is_gone_after_a_day(signed_in: SignedIn) -> None:
+    await signed_in.organization()
+    first = (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).json["key"]
+    with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
+        [row] = connection.execute("SELECT sealed_body, key_sha256 FROM idempotent_requests").fetchall()
+        assert first.encode() not in bytes(row[0]) and b"kept" not in bytes(row[0]) + bytes(row[1])
+        connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '23 hours'")
+        again = await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})
+        assert again.json["key"] == first
+        connection.execute("UPDATE idempotent_requests SET created_at = now() - interval '25 hours'")
+        assert (await signed_in.ask("POST", "/org/api-key", head={"Idempotency-Key": "kept"})).status == 409
+        assert (await signed_in.ask("POST", ROTATIONS, head={"Idempotency-Key": "next"})).status == 201
+        assert connection.execute("SELECT count(*) FROM idempotent_requests").fetchone() == (1,)
+
+
+# Secrets are rotated with an overlap: no credential, link, cursor or answer is refused, and the old ones end.
+
+
+NEW = "another pepper for tests, long enough to be one"
+
+
+async def _status(settings: Settings, folder: Path, key: str, token: str) -> list[int]:
+    folder.mkdir(exist_ok=True)
+    async with running_edge(settings, folder) as edge:
+        return [(await edge.get("/quota", key=key)).status, (await edge.get("/quota", token=token)).status]
+
+
+async def test_a_new_pepper_refuses_nothing_and_is_the_only_one_afterwards(settings: Settings, tmp_path: Path) -> None:
+    used, unused, token = api_key(settings), api_key(settings), free_token(settings)
+    accepting = replace(settings, token_pepper_previous=NEW)
+    rotated = replace(settings, token_pepper=NEW, token_pepper_previous=settings.token_pepper)
+    ended = replace(settings, token_pepper=NEW)
+    for n, step in enumerate((settings, accepting, rotated, accepting, rotated, rotated)):
+        assert await _status(step, tmp_path / str(n), used, token) == [200, 200]
+    assert await _status(ended, tmp_path / "ended", used, token) == [200, 200]
+    assert await _status(ended, tmp_path / "ended", unused, token) == [401, 200]
+    assert await _status(settings, tmp_path / "old", used, token) == [401, 401]
+
+
+async def test_a_leaked_key_is_revoked_and_an_answer_repeated_during_the_overlap(
+    settings: Settings, tmp_path: Path, issuer: Issuer
+) -> None:
+    chosen = replace(settings, oidc_issuer=issuer.url)
+    head = {"Idempotency-Key": "once"}
+    async with running_edge(chosen, tmp_path) as edge:
+        signed_in = SignedIn(edge, issuer)
+        await signed_in.organization()
+        first = await signed_in.ask("POST", "/org/api-key", head=head)
+    rotated = replace(chosen, token_pepper=NEW, token_pepper_previous=settings.token_pepper)
+    async with running_edge(rotated, tmp_path) as edge:
+        signed_in = SignedIn(edge, issuer)
+        assert (await signed_in.ask("POST", "/org/api-key", head=head)).body == first.body
+        body = b'{"key":"%b"}' % first.json["key"].encode()
+        assert (await edge.ask("POST", "/org/api-key/revocations", anonymous=False, body=body)).status == 204
+        assert (await signed_in.ask("GET", "/org")).json["keys"] == []
+
+
+def test_links_and_cursors_of_the_previous_secret_are_accepted_until_it_ends() -> None:
+    old, new, both = SignedUrls("a" * 32), SignedUrls("b" * 32), SignedUrls("b" * 32, "a" * 32)
+    signature = old.query("f" * 64, "acme", 9).rpartition("=")[2]
+    link = Link(9, "acme", signature)
+    assert [one.holds(link, "f" * 64) for one in (old, new, both)] == [True, False, True]
+    assert both.query("f" * 64, "acme", 9) == new.query("f" * 64, "acme", 9)
+    cursor = CursorSigner("a" * 32).seal("k", {"q": 1}, [1])
+    assert CursorSigner("b" * 32, "a" * 32).open("k", {"q": 1}, cursor) == [1]
+    with pytest.raises(InvalidCursor):
+        CursorSigner("b" * 32).open("k", {"q": 1}, cursor)
+
+
+def _run(settings: Settings, *arguments: str) -> tuple[int, str]:
+    environment = {
+        "DATABASE_URL": settings.database_url,
+        "EDGE_DATABASE_URL": settings.edge_database_url,
+        "WORKER_DATABASE_URL": settings.worker_database_url,
+        "TOKEN_PEPPER": settings.token_pepper,
+    }
+    done = CliRunner(env=environment).invoke(cli, list(arguments))
+    return done.exit_code, done.output
+
+
+def test_a_password_of_the_database_is_rotated_by_a_second_login(settings: Settings) -> None:
+    code, output = _run(settings, "secrets", "rotate", "worker-password")
+    assert code == 0, output
+    [url] = re.findall(r"^WORKER_DATABASE_URL=(\S+)$", output, re.MULTILINE)
+    with connect(url, application="tests") as new, connect(settings.worker_database_url, application="tests") as old:
+        for connection in (new, old):
+            assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (0,)
+        assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 1, "refused while it is in use"
+    assert _run(settings, "secrets", "retire", "itemindex_worker_login_2")[0] == 0
+    with pytest.raises(psycopg.OperationalError):
+        connect(url, application="tests")
+    assert _run(settings, "secrets", "retire", "postgres")[0] == 1
+
+
+def test_the_steps_for_a_signing_secret_can_be_copied(settings: Settings) -> None:
+    code, output = _run(settings, "secrets", "rotate", "token-pepper")
+    assert code == 0, output
+    lines = [line for line in output.splitlines() if not line.startswith("#")]
+    new = lines[0].partition("=")[2]
+    assert len(new) >= 32
+    assert lines == [
+        f"TOKEN_PEPPER_PREVIOUS={new}",
+        f"TOKEN_PEPPER={new}",
+        f"TOKEN_PEPPER_PREVIOUS={settings.token_pepper}",
+        "TOKEN_PEPPER_PREVIOUS=",
+    ]
+
+
+def test_keys_that_were_not_used_since_are_listed(settings: Settings) -> None:
+    key = api_key(settings)
+    assert key[10:20] in _run(settings, "keys", "list", "--unused-since", "2099-01-01", "--json")[1]
+    assert key[10:20] not in _run(settings, "keys", "list", "--unused-since", "2020-01-01", "--json")[1]

@@ -1,1 +1,0 @@
-"""The stores: whole or absent, whatever happens to the writer."""

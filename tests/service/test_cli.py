@@ -1,0 +1,209 @@
+"""Commands on a database: accounts, webhooks, and names that would act on a terminal."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from deploy.ctl.main import main
+from shared.db.connect import connect
+from shared.events.webhooks import ENDPOINTS_MAX
+from shared.settings.settings import Settings
+from tests.service.webhooks.calls import signatures_hold
+from tests.service.webhooks.receivers import receiver
+from tests.support.command import Run
+from tests.unit.test_cli import HOSTILE, acts, rendered
+from workers.dispatcher import SQL as RETENTION
+from workers.events.webhooks import deliver
+
+# Organizations and keys on the command line: named by id or name, printed for people or programs.
+
+
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
+
+def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
+    made = json.loads(run("orgs", "create", "Acme Ltd", "--json")[1])
+    for name in (made["id"], made["id"].upper(), "Acme Ltd", "acme ltd"):
+        assert run("members", "list", name, "--json")[:2] == (0, "[]\n")
+    code, out, _ = run("orgs", "plan", "acme ltd", "institutional", "--json")
+    assert (code, json.loads(out)["organization"]) == (0, made["id"])
+
+
+def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> None:
+    ids = [run("orgs", "create", "Twin")[1].strip() for _ in range(2)]
+    code, _, error = run("orgs", "state", "Twin", "suspended")
+    assert code == 1
+    assert all(one in " ".join(error.split()) for one in ids)
+    assert "there is no organization" in run("orgs", "state", "Unknown Inc", "suspended")[2]
+
+
+def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
+    run("orgs", "create", "Acme Ltd")
+    assert re.fullmatch(r"iixk_live_\S+\n", run("keys", "issue", "Acme Ltd")[1])
+    rotated: dict[str, Any] = json.loads(run("keys", "rotate", "Acme Ltd", "--json")[1])
+    [listed] = json.loads(run("keys", "list", "Acme Ltd", "--json")[1])
+    assert rotated["key"].startswith("iixk_live_")
+    assert listed["id"] == rotated["id"]
+
+
+def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(run: Run, settings: Settings) -> None:
+    code, _, error = run("orgs", "plan", "\udcff", "brand")
+    assert (code, "is not text in UTF-8" in error) == (1, True)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
+    code, _, error = run("sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
+    assert (code, "the state store does not answer" in error) == (1, True)
+
+
+def test_instants_have_one_format_everywhere(run: Run) -> None:
+    run("orgs", "create", "Acme Ltd")
+    run("tokens", "issue")
+    for command in (("orgs", "list"), ("tokens", "list"), ("orgs", "audit", "Acme Ltd")):
+        [row, *_] = json.loads(run(*command, "--json")[1])
+        instant = row.get("created_at") or row["at"]
+        assert _INSTANT.fullmatch(instant), command
+        assert instant in run(*command)[1]
+
+
+# Names that people and data bring reach the operator's terminal as text.
+
+
+NAMES = [name for name in HOSTILE if name != "\ud800"]  # PostgreSQL keeps no surrogate
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_organizations_are_listed_whatever_they_are_called(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: Any, as_json: bool
+) -> None:
+    with connect(settings.database_url, application="tests") as connection:
+        for name in NAMES:
+            connection.execute("INSERT INTO organizations (name, plan) VALUES ($1, 'brand')", (name,))
+    monkeypatch.setenv("DATABASE_URL", settings.database_url)
+    with pytest.raises(SystemExit) as ended:
+        main(["orgs", "list", *(["--json"] if as_json else [])])
+    assert ended.value.code == 0
+    written = capsys.readouterr().out
+    assert acts(written) - ({"\x7f"} if as_json else set()) == set()
+    if not as_json:
+        assert [name for name in NAMES if rendered(name) not in written] == []
+
+
+def test_an_error_that_quotes_what_was_given_is_text(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["ingest", "check", "\x1b]0;owned\x07[/b].toml"])
+    assert ended.value.code == 1
+    written = capsys.readouterr().err
+    assert acts(written) == set()
+    assert "[/b].toml" in written
+
+
+# `itemindex webhooks` and `itemindex events`: what the API offers organizations, for operators by name.
+
+
+URL = "https://example.org/hook"
+
+
+@pytest.fixture
+def acme(run: Run) -> str:
+    """An organization, by its name."""
+    assert run("orgs", "create", "Acme Ltd")[0] == 0
+    return "Acme Ltd"
+
+
+def happen(settings: Settings, name: str, times: int) -> None:
+    with connect(settings.database_url, application="tests", autocommit=True) as connection:
+        for _ in range(times):
+            connection.execute(
+                "INSERT INTO event_log (organization_id, type, data) "
+                "SELECT id, 'key.rotated', '{\"key_id\": \"\\u001b[31mred\"}' FROM organizations WHERE name = $1",
+                (name,),
+            )
+
+
+def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by_commands(
+    run: Run, acme: str, settings: Settings
+) -> None:
+    allowed = {"WEBHOOK_PRIVATE_ADDRESSES": "true"}
+    local = replace(settings, webhook_private_addresses=True)
+    with receiver() as there:
+        made = json.loads(run("webhooks", "create", acme, there.url, "--type", "key.rotated", "--json", **allowed)[1])
+        webhook = made["id"]
+        happen(settings, acme, 2)
+        assert deliver(local, 30) == 2
+        code, secret, _ = run("webhooks", "rotate", webhook)
+        assert (code, secret.startswith("whsec_")) == (0, True)
+        assert json.loads(run("webhooks", "replay", webhook, "--after", "0", "--json")[1]) == {"events": 2}
+        assert deliver(local, 30) == 2
+        assert signatures_hold(there.accepted[0], made["secret"])
+        assert signatures_hold(there.accepted[3], made["secret"], secret.strip())
+        attempts = json.loads(run("webhooks", "attempts", webhook, "--json")[1])
+        assert [one["outcome"] for one in attempts] == ["accepted"] * 4
+
+        assert run("webhooks", "state", webhook, "disabled", "--reason", "asked")[0] == 0
+        [listed] = json.loads(run("webhooks", "list", "--organization", "acme ltd", "--json")[1])
+        assert (listed["organization"], listed["disabled_reason"]) == (acme, "asked")
+        happen(settings, acme, 1)
+        assert deliver(local, 30) == 0
+        assert run("webhooks", "state", webhook, "enabled")[0] == 0
+        assert deliver(local, 30) == 1
+    assert run("webhooks", "delete", webhook)[0] == 0
+    assert json.loads(run("webhooks", "list", "--json")[1]) == []
+    acts = {row["act"] for row in json.loads(run("orgs", "audit", acme, "--json")[1])}
+    assert {
+        f"webhook.{act}" for act in ("created", "secret-rotated", "replayed", "disabled", "enabled", "deleted")
+    } <= acts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("create", "Acme Ltd", "https://127.0.0.1/"), "must be on the public internet"),
+        (("create", "Acme Ltd", "http://example.org/"), "must be an https address"),
+        (("create", "Unknown", URL), "there is no organization"),
+        (("create", "Acme Ltd", URL, "--type", "nonsense"), "'nonsense' is not one of"),
+        (("rotate", str(uuid4())), "there is no webhook of this id"),
+        (("delete", str(uuid4())), "there is no webhook of this id"),
+        (("state", str(uuid4()), "enabled"), "there is no webhook of this id"),
+        (("attempts", "7"), "is not a valid UUID"),
+        (("replay", str(uuid4())), "name either --event or --after"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_failure_is_one_sentence(run: Run, acme: str, arguments: tuple[str, ...], words: str) -> None:
+    code, _, error = run("webhooks", *arguments)
+    assert code in (1, 2)
+    assert words in " ".join(error.split()) and "Traceback" not in error
+
+
+def test_a_secret_is_sealed_or_not_made(run: Run, acme: str) -> None:
+    code, _, error = run("webhooks", "create", acme, URL, SIGNING_SECRET="")
+    assert (code, "SIGNING_SECRET must be set" in " ".join(error.split())) == (1, True)
+
+
+def test_an_organization_has_so_many_webhooks_at_most(run: Run, acme: str) -> None:
+    codes = [run("webhooks", "create", acme, f"{URL}/{n}")[0] for n in range(ENDPOINTS_MAX + 1)]
+    assert codes == [0] * ENDPOINTS_MAX + [1]
+
+
+def test_events_are_listed_for_people_and_programs_and_a_cursor_that_is_too_old_is_refused(
+    run: Run, acme: str, settings: Settings
+) -> None:
+    happen(settings, acme, 3)
+    first, second, third = json.loads(run("events", acme, "--json")[1])
+    assert [first["cursor"], second["cursor"]] < [second["cursor"], third["cursor"]]
+    assert json.loads(run("events", acme, "--after", second["cursor"], "--json")[1]) == [third]
+    assert json.loads(run("events", acme, "--type", "watch.fired", "--json")[1]) == []
+    code, table, _ = run("events", acme, "--limit", "1")
+    assert (code, "key.rotated" in table, "\x1b" in table) == (0, True, False)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "UPDATE event_log SET at = now() - interval '31 days' WHERE number = $1", (int(second["cursor"]),)
+        )
+        connection.execute(RETENTION.delete_old_events, (30,))
+    code, _, error = run("events", acme, "--after", first["cursor"])
+    assert (code, second["cursor"] in error) == (1, True)
+    assert json.loads(run("events", acme, "--after", second["cursor"], "--json")[1]) == [third]

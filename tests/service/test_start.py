@@ -1,0 +1,162 @@
+"""Every part refuses settings that weaken it: one line for each fault, no traceback, however the part is started."""
+
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shared.objects.shared_directories import faults, places
+from shared.settings.settings import Settings
+
+PROJECT = Path(__file__).parents[2]
+
+COMMANDS = {
+    "gunicorn": ["-m", "gunicorn", "-c", "deploy/gunicorn.conf.py", "edge.server:create_runner"],
+    "edge": ["-m", "deploy.ctl.main", "edge"],
+    "worker": ["-m", "deploy.ctl.main", "worker"],
+    "worker module": ["-m", "workers"],
+    "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
+    "dispatcher module": ["-m", "workers", "dispatcher"],
+    "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],
+    "migrate": ["-m", "deploy.ctl.main", "migrate"],
+}
+
+
+def start(
+    command: str, settings: Settings, folder: Path, *, prefix: tuple[str, ...] = (), **more: str
+) -> tuple[int, str]:
+    """Start a part as its operator does; return its exit code and what it printed."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {**kept, **settings.environment(), "EDGE_BIND": f"unix:{folder}/edge.sock", **more, "COLUMNS": "300"}
+    done = subprocess.run(
+        [*prefix, sys.executable, *COMMANDS[command]],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_part_that_is_set_up_weakly_does_not_start(settings: Settings, tmp_path: Path, command: str) -> None:
+    code, printed = start(
+        command, settings, tmp_path, TOKEN_PEPPER="a", TRUSTED_PROXIES="0.0.0.0/0", STATE_TIMEOUT_SECONDS="-5"
+    )
+    assert code == 1
+    lines = [line.removeprefix("itemindex: ") for line in printed.splitlines()]
+    assert sorted(line.split()[0] for line in lines) == ["STATE_TIMEOUT_SECONDS", "TOKEN_PEPPER", "TRUSTED_PROXIES"]
+    assert all("; " in line for line in lines)
+
+
+def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_path: Path) -> None:
+    code, printed = start("gunicorn", replace(settings, state_url="", signing_secret=""), tmp_path)
+    (line,) = printed.splitlines()
+    assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
+
+
+@pytest.mark.parametrize("owner_is_named", [True, False])
+def test_an_edge_does_not_start_as_the_owner_of_the_database(
+    settings: Settings, tmp_path: Path, owner_is_named: bool
+) -> None:
+    as_owner = replace(settings, edge_database_url=settings.database_url)
+    code, printed = start("gunicorn", as_owner if owner_is_named else replace(as_owner, database_url=""), tmp_path)
+    (line,) = printed.splitlines()
+    assert (code, line.startswith("itemindex: EDGE_DATABASE_URL ")) == (1, True)
+    assert "owns the schema; use a login" in line
+
+
+def on_host(name: str, command: str, settings: Settings, folder: Path, **more: str) -> tuple[int, str]:
+    """Start a part on a host of this name: in a namespace of its own."""
+    return start(
+        command, settings, folder, prefix=("unshare", "--uts", "sh", "-c", f'hostname {name}; exec "$@"', "sh"), **more
+    )
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a host of another name")
+def test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set(settings: Settings, tmp_path: Path) -> None:
+    """With default settings each host has its own RESULTS_DIR and SEARCH_DIR, which the edges of others cannot read."""
+    first = replace(settings, results_dir=tmp_path / "one/results", search_dir=tmp_path / "one/search")
+    second = replace(settings, results_dir=tmp_path / "two/results", search_dir=tmp_path / "two/search")
+    listed = {"DATABASE_URL": settings.database_url}
+    for command in ("doctor", "migrate directories"):
+        COMMANDS[command] = ["-m", "deploy.ctl.main", *command.split()]
+    assert "where the other hosts have them" in on_host("one", "doctor", first, tmp_path, **listed)[1]
+    mounted = replace(second, results_dir=tmp_path / "mounted/results", search_dir=tmp_path / "mounted/search")
+    shutil.copytree(tmp_path / "one", tmp_path / "mounted")  # what a mount shows: the same files
+    for command in ("edge", "worker", "dispatcher"):
+        code, printed = on_host("two", command, second, tmp_path)
+        assert code == 1 and "Traceback" not in printed
+        here, there = second.results_dir, first.results_dir
+        assert (
+            f"results: {here} on this host (two) is not {there} of the host one; set S3_BUCKET on every host" in printed
+        )
+        assert "set SEARCH_IN_STORE on every host, or mount the same SEARCH_DIR on every host" in printed
+        assert "itemindex migrate directories" in printed
+    code, printed = on_host("two", "doctor", second, tmp_path, **listed)
+    assert code == 1 and "set S3_BUCKET on every host" in printed
+    assert faults(mounted, settings.database_url) == []
+    bucket = replace(mounted, s3_bucket="items")
+    assert [remedy for _, remedy in faults(bucket, settings.database_url)] == [
+        "set S3_BUCKET on every host, or mount the same RESULTS_DIR on every host"
+    ], "half of the hosts moved"
+    code, printed = on_host("two", "migrate directories", bucket, tmp_path, **listed)
+    assert code == 0 and "the bucket items" in printed
+    assert faults(bucket, settings.database_url) == []
+    assert faults(mounted, settings.database_url) != []
+
+
+def test_a_host_may_move_its_own_directories_and_two_parts_agree_on_one_marker(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with ThreadPoolExecutor() as pool:
+        seen = set(pool.map(lambda _: tuple(place.identity for place in places(settings)), range(16)))
+    assert len(seen) == 1
+    assert faults(settings, settings.database_url) == []
+    assert faults(replace(settings, results_dir=tmp_path / "elsewhere"), settings.database_url) == []
+    unwritable = replace(settings, results_dir=Path("/proc/nope"))
+    assert [place.name for place in places(unwritable)] == ["search"]
+    assert faults(settings, "postgresql://nobody@127.0.0.1:1/none") == [], "a part starts without PostgreSQL"
+
+
+class _Expired(http.server.BaseHTTPRequestHandler):
+    """A bucket whose temporary credentials have expired."""
+
+    def do_GET(self) -> None:
+        body = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
+        self.send_response(400 if "list-type" not in self.path else 403)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing."""
+
+
+def test_expired_credentials_of_the_bucket_are_named_and_never_printed(settings: Settings, tmp_path: Path) -> None:
+    COMMANDS["doctor"] = ["-m", "deploy.ctl.main", "doctor"]
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Expired) as bucket:
+        thread = threading.Thread(target=bucket.serve_forever)
+        thread.start()
+        remote = replace(
+            settings,
+            s3_bucket="items",
+            s3_endpoint=f"http://127.0.0.1:{bucket.server_port}",
+            s3_access_key_id="AKIAEXPIRED",
+            s3_secret_access_key="never-in-a-log",
+        )
+        code, printed = start("doctor", remote, tmp_path, DATABASE_URL=settings.database_url)
+        bucket.shutdown()
+        thread.join()
+    assert code == 1 and "Traceback" not in printed
+    assert "refuses the credentials (ExpiredToken)" in printed and "renew S3_ACCESS_KEY_ID" in printed
+    assert "never-in-a-log" not in printed

@@ -1,0 +1,375 @@
+"""Records as the matcher compares them: identifiers, model numbers, quantities, and the index of candidates."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workers.articles.matching.features import pair_features
+from workers.articles.matching.identifiers import identifier_keys, identifier_links
+from workers.articles.matching.index import MatchIndex, Nearest
+from workers.articles.matching.profiles import profile
+from workers.articles.matching.quantities import amounts, contradictions
+from workers.articles.matching.records import Decision, Kind, Link, Record
+from workers.articles.matching.search import Search
+from workers.articles.matching.synthetic import worlds
+from workers.articles.matching.text import digit_runs, normalize, words
+from workers.articles.matching.vocabulary import Vocabulary
+
+# What is compared of model numbers that shops spell differently.
+
+
+_WORDS = Vocabulary()
+
+
+def _features(left: str, right: str) -> dict[str, float]:
+    """Compare two mice with these part numbers."""
+    made = [profile(Record(name, name, "Razer mouse pink", mpn=name), _WORDS) for name in (left, right)]
+    return pair_features(made[0], made[1], _WORDS)
+
+
+def test_part_numbers_of_one_article_are_alike_though_neither_contains_the_other() -> None:
+    same, other = _features("rp01-050106r1m1", "rp01-00050106-r1m1"), _features("rp01-050106r1m1", "zx9-7714")
+    assert same["mpn_left_found"] == same["mpn_right_found"] == 0
+    assert same["code_likeness"] > 0.75
+    assert other["code_likeness"] == 0
+
+
+def test_the_digits_of_part_numbers_are_compared_without_the_letters_around_them() -> None:
+    same, inside = _features("pe209780", "edgdm-0209780-pe"), _features("pe209780", "edgdm-1209780-pe")
+    assert same["code_digits_shared"] == 6
+    assert inside["code_digits_shared"] == 0
+    assert (inside["code_digits_left_found"], inside["code_digits_right_found"]) == (6, 0)
+
+
+def test_records_without_model_numbers_have_none_that_are_alike() -> None:
+    assert _features("", "zx9-7714")["code_likeness"] == -1
+
+
+def test_runs_of_digits_do_not_begin_with_zeros_and_have_two_digits() -> None:
+    assert digit_runs(["rp01", "x00050106r1", "a7"]) == {"50106"}
+
+
+def test_the_generation_of_a_network_is_no_weight_that_contradicts_another() -> None:
+    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Galaxy A52 5G", "Galaxy A52 189 g"))
+    assert pair_features(left, right, _WORDS)["amounts_against"] == 0
+
+
+def test_an_amount_is_read_in_whatever_width_its_letters_are_written() -> None:
+    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Juice ５００ｍｌ", "JUICE 500 ML"))
+    assert pair_features(left, right, _WORDS)["amounts_agree"] == 1
+
+
+# The identifier rule and its guards.
+
+
+GTIN = "04006381333931"
+
+
+def _links(*records: Record) -> list[Link]:
+    identifiers = (identifier for record in records for identifier in identifier_keys(record))
+    return identifier_links(identifiers, lambda key: [one for one in records if key in identifier_keys(one)])
+
+
+def _pen(source: str, name: str = "Stabilo pen 88", **said: object) -> Record:
+    return Record(f"{source}/1", source, name, **({"gtins": (GTIN,)} | said))  # type: ignore[arg-type]
+
+
+def test_equal_gtins_of_two_sources_make_a_link() -> None:
+    (link,) = _links(_pen("a"), _pen("b"))
+    assert (link.pair, link.kind, link.decision) == (("a/1", "b/1"), Kind.IDENTIFIER, Decision.LINK)
+    assert [(one.field, one.left, one.agrees) for one in link.evidence] == [("gtin", GTIN, True)]
+
+
+def test_a_different_pack_size_waits_for_a_person() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88, pack of 10"), _pen("b", "Stabilo pen 88, 20 pcs"))
+    assert link.decision is Decision.REVIEW
+    assert [one.field for one in link.evidence if not one.agrees] == ["pack"]
+
+
+@pytest.mark.parametrize(("written", "decision"), [("5 LİTRE", Decision.LINK), ("6 lıtre", Decision.REVIEW)])
+def test_a_unit_in_turkish_letters_is_that_unit(written: str, decision: Decision) -> None:
+    (link,) = _links(_pen("a", f"Hayat su {written}"), _pen("b", "Hayat su 5 l"))
+    assert link.decision is decision
+
+
+def test_a_unit_with_a_long_s_is_that_unit() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen, 12 pageſ"), _pen("b", "Stabilo pen, 14 pages"))
+    assert link.decision is Decision.REVIEW
+
+
+def test_a_size_or_colour_that_only_one_side_states_contradicts_nothing() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88 blue 0.4 mm"), _pen("b"))
+    assert link.decision is Decision.LINK
+
+
+def test_a_different_colour_waits_for_a_person() -> None:
+    (link,) = _links(_pen("a", "Stabilo pen 88 blue"), _pen("b", "Stabilo pen 88 red"))
+    assert link.decision is Decision.REVIEW
+
+
+def test_equal_sizes_in_different_units_agree() -> None:
+    (link,) = _links(_pen("a", "Stabilo ink 1 l"), _pen("b", "Stabilo ink 1000ml"))
+    assert link.decision is Decision.LINK
+
+
+def test_brand_and_part_number_make_a_link_however_they_are_written() -> None:
+    (link,) = _links(
+        _pen("a", gtins=(), brand="Hewlett-Packard", mpn="Q-1989A"),
+        _pen("b", gtins=(), brand="hewlett packard", mpn="q1989 a"),
+    )
+    assert (link.decision, link.evidence[0].field) == (Decision.LINK, "mpn")
+
+
+def test_a_part_number_without_a_brand_identifies_nothing() -> None:
+    assert _links(_pen("a", gtins=(), mpn="Q1989A"), _pen("b", gtins=(), mpn="Q1989A", brand="HP")) == []
+
+
+def _spreads(*names: str, **said: object) -> dict[tuple[str, str], Decision]:
+    records = [_pen(source, name, **said) for source, name in zip("abcdef", names, strict=False)]
+    return {(link.left[0], link.right[0]): link.decision for link in _links(*records)}
+
+
+def test_a_link_stays_whatever_else_the_identifier_is_given_to() -> None:
+    spreads = ["Nutella hazelnut spread 400 g", "Nutella hazelnut spread jar 400 g"]
+    others = ["Haselnusscreme Brotaufstrich Glas", "Pâte à tartiner aux noisettes", "Garden hose", "Olive oil"]
+    for known in range(len(others) + 1):
+        assert _spreads(*spreads, *others[:known])["a", "b"] is Decision.LINK
+    assert set(_spreads(*spreads, *others).values()) == {Decision.LINK, Decision.REVIEW}
+
+
+@pytest.mark.parametrize(
+    ("names", "brands", "decision"),
+    [
+        (("Peanut butter 340g", "花生醬 340克"), ("", ""), Decision.LINK),
+        (("Hazelnut spread 400 g", "Haselnusscreme 0,4 kg"), ("", ""), Decision.LINK),
+        (("Hazelnut spread", "Haselnusscreme"), ("Nutella", "NUTELLA"), Decision.LINK),
+        (("Nutella spread", "Haselnusscreme"), ("", "Nutella"), Decision.LINK),
+        (("Hazelnut spread", "Haselnusscreme"), ("Ferrero", "费列罗"), Decision.REVIEW),
+        (("Hazelnut spread", "Haselnusscreme"), ("", ""), Decision.REVIEW),
+        (("Hazelnut spread 400 g", "Garden hose 15 m"), ("", ""), Decision.REVIEW),
+        (("Hazelnut spread 400 g", "Haselnusscreme 750 g"), ("Nutella", "Nutella"), Decision.REVIEW),
+        (("Hazelnut spread 400 g", "Hazelnut spread 400 g"), ("Nutella", "Milka"), Decision.REVIEW),
+        (("Ink 305 black", "Ink 305 black"), ("HP", "Hewlett-Packard"), Decision.LINK),
+        (("Final Cut", "Final Cut"), ("Apple Computer", "Apple Software"), Decision.LINK),
+        (("Hazelnut spread 400 g", "榛子醬 400克"), ("Ferrero", "费列罗"), Decision.LINK),
+    ],
+)
+def test_names_in_two_languages_need_something_else_that_agrees(
+    names: tuple[str, str], brands: tuple[str, str], decision: Decision
+) -> None:
+    (link,) = _links(_pen("a", names[0], brand=brands[0]), _pen("b", names[1], brand=brands[1]))
+    assert link.decision is decision
+
+
+def test_a_pack_and_a_single_one_wait_for_a_person() -> None:
+    (link,) = _links(_pen("a", "Cola 330 ml can"), _pen("b", "Cola 24 x 330 ml cans"))
+    assert link.decision is Decision.REVIEW
+    assert [one.field for one in link.evidence if not one.agrees] == ["pack"]
+
+
+def test_different_part_numbers_contradict_an_equal_gtin() -> None:
+    (link,) = _links(_pen("a", brand="HP", mpn="N9K06AE"), _pen("b", brand="HP", mpn="N9K08AE"))
+    assert [one.field for one in link.evidence if not one.agrees] == ["mpn"]
+    (link,) = _links(_pen("a", brand="HP", mpn="N9K06AE"), _pen("b", brand="HP", mpn="N9K06AE#ABD"))
+    assert link.decision is Decision.LINK
+
+
+def test_a_source_that_fills_a_column_with_an_identifier_links_nothing_and_takes_no_link_of_others_away() -> None:
+    filled = [Record(f"z/{at}", "z", "Stabilo pen 88", gtins=(GTIN,)) for at in range(101)]
+    assert [link.pair for link in _links(_pen("a"), _pen("b"), *filled)] == [("a/1", "b/1")]
+
+
+def test_pairs_of_very_many_sources_are_linked_and_those_that_contradict_each_other_are_left_out() -> None:
+    names = ["Stabilo pen 88 red" if at % 2 else "Stabilo pen 88 blue" for at in range(102)]
+    records = [_pen(f"s{at}", name) for at, name in enumerate(names)]
+    links = _links(*records)
+    assert {link.decision for link in links} == {Decision.LINK}
+    assert len(links) == 2 * 51 * 50 // 2
+
+
+def test_two_records_of_one_source_are_never_linked() -> None:
+    assert _links(_pen("a"), Record("a/2", "a", "Stabilo pen 88", gtins=(GTIN,))) == []
+
+
+def test_a_record_that_is_kept_separate_is_never_linked() -> None:
+    assert _links(_pen("a"), _pen("b", separate=True)) == []
+
+
+def test_codes_for_circulation_inside_one_company_never_identify() -> None:
+    for shop_made in ("02012345678903", "00212345678906", "00412345678904"):
+        assert _links(_pen("a", gtins=(shop_made,)), _pen("b", gtins=(shop_made,))) == []
+
+
+# Amounts that names state are read for matching as their sellers mean them.
+
+
+@pytest.mark.parametrize(
+    ("text", "measures", "packs"),
+    [
+        ("paper 1,000 sheets", {"sheet": {1000}}, set()),
+        ("paper 10 000 sheets", {"sheet": {10_000}}, set()),
+        ("Kopierpapier 1.000 Blatt", {"sheet": {1000}}, set()),
+        ("power bank 10,000 mAh", {"mAh": {10_000}}, set()),
+        ("Powerbank 10.000mAh", {"mAh": {10_000}}, set()),
+        ("flour 1,234.5 g", {"g": {1234.5}}, set()),
+        ("Mehl 1.234,5 g", {"g": {1234.5}}, set()),
+        ("salt 1.000.000 g", {"g": {1_000_000}}, set()),
+        ("water 1,5 l", {"ml": {1500}}, set()),
+        ("pill 0.500 g", {"g": {0.5}}, set()),
+        ("Reis 1.000 kg", {"g": {1000}}, set()),
+        ("screws 1,500 pcs", {}, {1500}),
+        ("Schrauben 1.500 Stück", {}, {1500}),
+        ("diamond 1.250 ct", {"g": {0.25}}, set()),
+        ("board 1,220 x 2,440 mm", {"mm": {1220, 2440}}, set()),
+        ("洗发水500ml装", {"ml": {500}}, set()),
+        ("シャンプー500mlパック", {"ml": {500}}, set()),
+        ("牛奶250ml装x6盒", {"ml": {250}}, {6}),
+        ("湿巾20pcs装", {}, {20}),
+        ("model 3ml5", {}, set()),
+        ("Galaxy A52 5G 189 g", {"g": {189}}, set()),
+        ("iPhone 128G", {"MB": {128_000}}, set()),
+        ("SUGAR 500G", {"g": {500}}, set()),
+        ("sugar 5g", {"g": {5}}, set()),
+        ("3M tape 5 m", {"mm": {5000}}, set()),
+        ("正品3M胶带", {}, set()),
+        ("HDMI cable 3M", {"mm": {3000}}, set()),
+        ("labels 3.5 x 5 inches", {"mm": {88.9, 127}}, set()),
+        ("paper 8.5 x 11, letter", {}, set()),
+    ],
+)
+def test_numbers_are_read_as_sellers_write_them(text: str, measures: dict[str, set[float]], packs: set[int]) -> None:
+    read = amounts(text)
+    assert (read.measures, read.packs) == (measures, packs)
+
+
+@pytest.mark.parametrize("other", ["rice 1250 g", "rice 1250 kg"])
+def test_three_digits_behind_a_comma_of_kilograms_contradict_neither_meaning(other: str) -> None:
+    assert contradictions(amounts("rice 1,250 kg"), amounts(other)) == []
+
+
+def test_packs_of_a_thousand_and_of_one_contradict_each_other() -> None:
+    assert contradictions(amounts("labels 1,000 sheets"), amounts("labels 1 sheet")) == ["sheet"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "against"),
+    [
+        ("Cola 330 ml can", "Cola 24 x 330 ml cans", ["pack"]),
+        ("Cola 330 ml", "Cola 330 ml, pack of 24", ["pack"]),
+        ("Cola 12 x 330 ml", "Cola 24 x 330 ml", ["pack"]),
+        ("Cola 24 x 330 ml", "Cola cans 330ml (24 pack)", []),
+        ("Cola 24 x 330 ml", "Cola 7.92 l", []),
+        ("Cola", "Cola 24 x 330 ml", []),
+        ("memory kit 16GB (2x8GB)", "memory kit 16 GB", []),
+        ("memory 8GB", "memory kit 2x8GB", ["pack"]),
+        ("tea 20 bags 40 g", "tea 40 g", []),
+        ("raisins 9 bags 125 g", "raisins 9包裝 125克", []),
+        ("vitamin C 60 tablets", "vitamin C 90 capsules", ["pack"]),
+    ],
+)
+def test_so_many_packed_together_contradict_one_alone(left: str, right: str, against: list[str]) -> None:
+    assert contradictions(amounts(left), amounts(right)) == contradictions(amounts(right), amounts(left)) == against
+
+
+def test_what_an_attribute_states_of_one_of_a_pack_does_not_make_the_pack_a_single() -> None:
+    pack = amounts("Cola 24 x 330 ml", "330 ml")
+    assert contradictions(pack, amounts("Cola 330 ml")) == ["pack"]
+    assert contradictions(amounts("Cola 330 ml", "24 cans"), amounts("Cola 330 ml")) == ["pack"]
+
+
+# The index of candidates: what it finds, keeps and forgets.
+
+
+_WORDS_INDEX = ("lamp", "chair", "table", "kettle", "mirror", "carpet", "vase", "clock")
+
+
+def _record(number: int, source: str) -> Record:
+    name = f"brand{number % 7} {_WORDS_INDEX[number % 8]} model x{number}00"
+    return Record(f"{source}/{number}", source, name, gtins=(f"0400{number:010d}",) if number % 2 else ())
+
+
+def _nearest_keys(index: MatchIndex, key: str) -> list[str]:
+    row = index.row(key)
+    assert row is not None
+    return [index.record(int(other)).key for other in index.nearest(np.array([row])).other]
+
+
+def test_the_nearest_of_a_record_is_its_twin_and_none_is_of_its_own_source() -> None:
+    index = MatchIndex.build([_record(number, source) for number in range(50) for source in ("a", "b")])
+    found = _nearest_keys(index, "a/17")
+    assert found[0] == "b/17"
+    assert all(key.startswith("b/") for key in found)
+
+
+def test_a_saved_index_gives_the_same_candidates_and_records(tmp_path: Path) -> None:
+    index = MatchIndex.build([_record(number, source) for number in range(30) for source in ("a", "b")])
+    index.remove(["b/3"])
+    index.save(tmp_path)
+    again = MatchIndex.open(tmp_path)
+    assert len(again) == len(index) == 59
+    assert "b/3" not in again
+    for number in range(30):
+        assert _nearest_keys(again, f"a/{number}") == _nearest_keys(index, f"a/{number}")
+    assert again.by_identifier("gtin:04000000000005") == index.by_identifier("gtin:04000000000005") != []
+
+
+def test_an_index_grown_in_many_steps_holds_the_newest_of_every_key(tmp_path: Path) -> None:
+    index = MatchIndex()
+    for number in range(40):
+        index.add([_record(number, "a"), Record("b/0", "b", f"thing of step {number}")])
+        index.save(tmp_path)
+        index = MatchIndex.open(tmp_path)
+    assert len(index) == 41
+    row = index.row("b/0")
+    assert row is not None
+    assert index.record(row).name == "thing of step 39"
+    assert {index.record(int(one)).key for one in index.rows()} == {"b/0", *(f"a/{number}" for number in range(40))}
+    assert len(list(tmp_path.glob("segment-*"))) <= 10
+
+
+def test_a_broken_save_leaves_the_former_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = MatchIndex.build([_record(number, "a") for number in range(5)])
+    index.save(tmp_path)
+    index.add([_record(7, "b")])
+
+    def full(*arguments: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OSError, match="no space"):
+        index.save(tmp_path)
+    monkeypatch.undo()
+    assert len(MatchIndex.open(tmp_path)) == 5
+
+
+def test_chinese_names_without_blanks_find_each_other() -> None:
+    others = [Record(f"b/{number}", "b", f"清風紙巾第{number}款") for number in range(20)]
+    index = MatchIndex.build(
+        [Record("a/1", "a", "維他奶低糖豆奶"), Record("b/x", "b", "維他奶 低糖豆奶 1公升"), *others]
+    )
+    assert _nearest_keys(index, "a/1")[0] == "b/x"
+
+
+def test_a_model_number_within_a_chinese_name_is_a_word_of_its_own() -> None:
+    assert words(normalize("索尼WH1000XM5耳机")) == ["wh1000xm5", "索尼", "耳机"]
+    siblings = [Record(f"b/{number}", "b", f"新款索尼WH100{number}耳机黑色") for number in range(9)]
+    index = MatchIndex.build([Record("a/1", "a", "索尼WH1004耳机"), *siblings])
+    assert _nearest_keys(index, "a/1")[0] == "b/4"
+
+
+# The search of one load gives what the index gives.
+
+
+def _listed(found: Nearest) -> set[tuple[int, int, float]]:
+    return set(zip(found.row.tolist(), found.other.tolist(), found.score.tolist(), strict=True))
+
+
+def test_answers_are_those_of_the_index_whatever_was_asked_before() -> None:
+    world = next(worlds(1, seed=3, articles=80))
+    index = MatchIndex.build([*world.left, *world.right])
+    rows = index.rows()
+    search = Search(index)
+    assert _listed(search.wide(rows[:30])) == _listed(index.nearest(rows[:30], least_of_best=0.0))
+    for asked in (rows[20:50], rows[:10], rows[::-1], rows[:0]):
+        assert _listed(search.nearest(asked)) == _listed(index.nearest(asked))

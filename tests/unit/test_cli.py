@@ -1,0 +1,274 @@
+"""The command line: its commands, what it says to mistakes, and what it prints of text that others wrote."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deploy.ctl import console as ctl
+from deploy.ctl.main import COMMANDS, cli, load_command, main
+from deploy.terminal import SafeTable, Terminal, safe
+from shared.printable import json_line, printable, printable_lines
+from shared.telemetry.log import Log
+
+# Text of others on a terminal and in a log: shown to the last character, acted on by nothing.
+
+
+HOSTILE = [
+    "\x1b]0;owned\x07",
+    "\x1b[31mred",
+    "\x9b31mred",
+    "[/b]",
+    "[/]",
+    "[link=http://evil]x[/link]",
+    "T-shirt [black]",
+    "a\\",
+    "\x1b]8;;http://evil\x1b\\x\x1b]8;;\x1b\\",
+    "two\nlines",
+    "\r2026 [alert] forged",
+    "\u202egnp.exe",
+    "\u2028",
+    "\ud800",
+    "{other}",
+    "\x7f",
+    "[bold]",
+    "\\[/x]",
+]
+
+
+def rendered(text: str) -> str:
+    return printable(text)
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What reaches a terminal that takes colours."""
+    written = io.StringIO()
+    terminal = Terminal(file=written, force_terminal=True, color_system=None, highlight=False, width=500)
+    monkeypatch.setattr(ctl, "console", terminal)
+    return written
+
+
+def acts(text: str) -> set[str]:
+    """Return the characters on which a terminal acts, but for line breaks of ours."""
+    return {
+        c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in "\u200e\u200f\u202e\u2066"
+    } - {"\n"}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_value_in_a_template_is_text(screen: io.StringIO, text: str) -> None:
+    ctl.console.say("[bold]name[/]: {name}", name=text)
+    assert rendered(text) in screen.getvalue()
+    assert acts(screen.getvalue()) == set()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_cell_of_a_table_is_text(screen: io.StringIO, text: str) -> None:
+    ctl.show([{text or "x": text, "n": 1_000}], as_json=False, title=text)
+    assert screen.getvalue().count(rendered(text)) == 3
+    assert acts(screen.getvalue()) == set()
+    ctl.show([], as_json=False, title=text)
+    assert screen.getvalue().count(rendered(text)) == 4
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_lines_of_another_program_are_text(screen: io.StringIO, text: str) -> None:
+    ctl.console.pass_on(f"{text}\nend\n")
+    assert screen.getvalue() == printable_lines(text) + "\nend\n"
+    assert acts(screen.getvalue()) == set()
+
+
+@given(st.text())
+def test_no_text_breaks_a_table_or_a_template(text: str) -> None:
+    written = io.StringIO()
+    terminal = Terminal(file=written, force_terminal=True, color_system=None, highlight=False, width=10_000)
+    table = SafeTable("name")
+    table.add_row(text)
+    terminal.print(table)
+    terminal.say("{a}", a=text)
+    terminal.print(safe(text))
+    assert acts(written.getvalue()) == set()
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_a_line_of_a_log_is_one_line_of_json_that_says_what_was_said(members: dict[str, str]) -> None:
+    line = json_line(members)
+    assert line.endswith(b"\n") and line.count(b"\n") == 1
+    assert json.loads(line) == members
+    assert acts(line.decode()) == set()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_log_escapes_what_a_terminal_acts_on(text: str) -> None:
+    written = io.StringIO()
+    Log("tests", stream=written).info("started", revision=text)
+    assert acts(written.getvalue()) == set()
+    assert json.loads(written.getvalue())["revision"] == text
+
+
+# Commands that every start of a stack runs load no library of numbers and none of keys, which would take longer than
+# all else they do.
+
+
+_LOADED = "import sys, {0}; print(sorted({{'cryptography', 'numpy', 'pyarrow', 'scipy'}} & set(sys.modules)))"
+
+
+@pytest.mark.parametrize("module", ["deploy.ctl.stack", "deploy.ctl.matches"])
+def test_a_command_of_every_start_loads_no_library_of_numbers_or_keys(module: str) -> None:
+    ran = subprocess.run([sys.executable, "-c", _LOADED.format(module)], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+# The map of commands: each can be imported, and none needs the tests, which an installed package does not have.
+
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_each_command_of_the_map_can_be_imported(name: str) -> None:
+    assert load_command(COMMANDS[name][0]).name
+
+
+def test_no_command_imports_the_tests() -> None:
+    modules = sorted({target.partition(":")[0] for target, _ in COMMANDS.values()})
+    code = f"import sys, importlib\n[importlib.import_module(name) for name in {modules}]\n"
+    code += "print([name for name in sys.modules if name == 'tests' or name.startswith('tests.')])"
+    found = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_help_lists_every_command() -> None:
+    listed = CliRunner().invoke(cli, ["--help"]).output.split()
+    assert set(COMMANDS) <= set(listed)
+
+
+# What the command line says to a mistake: one clear sentence and exit code 1 or 2, never a traceback.
+
+
+@dataclass(frozen=True)
+class Done:
+    """The outcome of a command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: what would end in a traceback raises here."""
+    for name in os.environ:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("HOME", "/nonexistent")
+
+    def called(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        written = capsys.readouterr()
+        return Done(int(str(ended.value.code)), written.out, written.err)
+
+    return called
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("up", "--port", "99999"), "99999 is not in the range"),
+        (("up", "--data-dir", "/proc/nope"), "cannot be the data directory"),
+        (("doctor", "--data-dir", "/proc/nope"), "nothing runs on /proc/nope"),
+        (("jobs", "list", "--state", "nonsense"), "'nonsense' is not one of"),
+        (("jobs", "list", "--limit", "0"), "0 is not in the range"),
+        (("loads", "rejects", "--limit", "-1"), "-1 is not in the range"),
+        (("plans", "set", "brand", "--burst-units", "9" * 12), "is not in the range"),
+        (("webhooks", "replay", str(UUID(int=1)), "--after", "9" * 30), "is not in the range"),
+        (("nginx", "render", "--listen", "bad"), "is no address"),
+        (("nginx", "render", "--listen", "0.0.0.0:8080;evil"), "is no address"),
+        (("fetch", "items", "--key", "k", "--url", "http://127.0.0.1:1/v1"), "cannot be reached"),
+        (("fetch", "items", "--key", "k", "--url", "ftp://x"), "must begin with http"),
+        (("fetch", "items", "--key", "ké"), "the key has characters that no key has"),
+        (("fetch", "items", "--key", "k", "--url", "http://é é"), "is no address of an API"),
+        (("top", "--url", "http://[", "--once"), "is no address of metrics"),
+        (("calc", "index-numbers", "nowhere.csv"), "does not exist"),
+        (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
+        (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),
+        (("item", "list"), "Did you mean `items`?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_mistake_is_answered_with_a_sentence(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    done = run(*arguments)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr + done.stdout
+    assert sentence in " ".join((done.stderr + done.stdout).split())
+
+
+@pytest.mark.parametrize("command", ["status", "doctor", "orgs list", "down", "logs", "top", "jobs list"])
+def test_a_command_that_only_reads_creates_nothing(
+    run: Run, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(*command.split(), "--data-dir", str(tmp_path / "absent"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "marker"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --no-files")]
+)
+def test_completion_prints_a_script_of_the_shell(run: Run, shell: str, marker: str) -> None:
+    done = run("completion", shell)
+    assert (done.returncode, marker in done.stdout) == (0, True)
+
+
+LONG_CELL = b"a,b,day,price\n1," + b"x" * 200_000 + b",2026-07-01,2\n"
+
+CUT_GZIP = gzip.compress(b"id,name\n" + b"1,x\n" * 10_000, mtime=0)[:40]
+
+LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "content", "sentence"),
+    [
+        ("ingest guess", "long.csv", LONG_CELL, "the file is broken: field larger than field limit"),
+        ("ingest guess", "cut.csv.gz", CUT_GZIP, "the file is broken"),
+        ("ingest guess", "cut.parquet", b"PAR1....PAR1", "the file is broken"),
+        ("calc units --pairs", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
+        ("calc prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+        ("calc footprint", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
+    ],
+    ids=["cell", "gzip", "parquet", "pairs", "prices", "figures"],
+)
+def test_a_broken_file_is_answered_with_a_sentence(
+    run: Run, command: str, name: str, content: bytes, sentence: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = run(*command.split(), str(tmp_path / name))
+    assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (1, False)
+    assert sentence in " ".join(done.stderr.split())
+
+
+def test_a_full_disk_is_answered_with_a_sentence() -> None:
+    command = [sys.executable, "-m", "deploy.ctl.main", "openapi"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, cwd=PROJECT, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "itemindex: No space left on device.\n")

@@ -1,0 +1,320 @@
+"""A process of the edge: its log, its documents, its cache entries and its end."""
+
+import asyncio
+import fcntl
+import hashlib
+import os
+import re
+import socket
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
+
+from edge.docs.guides import READERS, Guides, address_of, render
+from edge.docs.problem_types import Errors
+from edge.docs.well_known import WellKnown
+from edge.http.context import CONTEXT, Context
+from edge.http.representation import MadeOnce
+from edge.http.request_context import AccessLog
+from edge.index import identifiers
+from edge.index import lookup as records
+from edge.index.identifiers import Resolution
+from edge.index.lookup import make
+from edge.server import EdgeServer
+from shared.redis import keys
+from shared.settings.settings import Settings
+from shared.telemetry import metrics
+from shared.telemetry.log import LineWriter, Log
+
+# Access lines for which there is no place are counted, and no request waits for a place.
+
+
+_LINE = b"x" * 999 + b"\n"
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    path = tmp_path / "lines"
+    os.mkfifo(path)
+    return path
+
+
+def opened(pipe: Path) -> int:
+    """Open the end of a reader, with as little room for lines that wait for it as a pipe can have."""
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    return reader
+
+
+def lost() -> float:
+    return metrics.access_lines_lost._value.get()
+
+
+async def test_lines_behind_a_part_that_was_written_are_counted_as_lost(pipe: Path) -> None:
+    reader, before = opened(pipe), lost()
+    file = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)  # takes what fits, as a disk that becomes full
+    writer = LineWriter(file, metrics.access_lines_lost)
+    writer.write(_LINE * 10)
+    writer.close()
+    assert lost() - before == 10 - os.read(reader, 65536).count(b"\n") > 0
+    os.close(reader)
+
+
+async def test_a_pipe_that_nobody_reads_stops_no_loop_and_each_line_is_written_or_counted(pipe: Path) -> None:
+    reader, before, lines = opened(pipe), lost(), 5_000
+    log = AccessLog(str(pipe))
+    latest, longest = monotonic(), 0.0
+    for n in range(lines):
+        log.append(_LINE)
+        if n % 100 == 0:
+            await asyncio.sleep(0.02)  # 50 steps: several ticks of the log's own timer
+            longest, latest = max(longest, monotonic() - latest), monotonic()
+    assert longest < 0.5
+    assert lost() > before
+    os.set_blocking(reader, True)
+    read = asyncio.create_task(asyncio.to_thread(_all_lines, reader))
+    await asyncio.to_thread(log.flush)
+    log.close()
+    assert await read + lost() - before == lines
+
+
+async def test_a_log_whose_pipe_nobody_reads_stops_no_loop(pipe: Path) -> None:
+    reader = opened(pipe)
+    before = metrics.log_lines_lost._value.get()
+    log = Log("tests", stream=LineWriter(os.open(pipe, os.O_WRONLY), metrics.log_lines_lost))
+    began = monotonic()
+    for _ in range(2_000):
+        log.info("started", text="x" * 1_000)
+    assert monotonic() - began < 2
+    assert metrics.log_lines_lost._value.get() > before
+    os.close(reader)
+
+
+def _all_lines(reader: int) -> int:
+    with os.fdopen(reader, "rb") as file:
+        return sum(1 for _ in file)
+
+
+# What edges of two releases read from one cache store: a change of an entry's bytes needs another layout.
+
+
+ROW: dict[str, Any] = {
+    "iid": "II-1", "name": "Soy drink", "alt_names": ["Soya"], "status": "active", "survivor_iid": None,
+    "product_type": "Drink", "identifiers": '[{"scheme":"gtin","value":"04006381333931"}]',
+    "attributes": '{"weight_kg":1.05}', "version": 3, "first_seen_on": date(2026, 7, 1),
+    "updated_at": datetime(2026, 7, 2, tzinfo=UTC), "brand_id": "b1", "brand_name": "Oat & Co", "brand_slug": "oat-co",
+    "category_code": "food.drinks", "category_path": ["Food", "Drinks"],
+    "channels": '[{"channel":"NORTH","listings":2,"last_seen_on":"2026-07-02"}]',
+    "price_band": '{"currency":"EUR","kind":"l","low":199,"high":249,"median":224.5,"observations":4,"set_aside":1,'
+    '"from":"2026-07-01","to":"2026-07-02"}',
+    "impacts": '[{"indicator":"gwp_kg","per_unit":0.7,"basis":"measured","method":"EPD"}]',
+    "factors": None,
+    "sources": '[{"source":"shop","observed_at":"2026-07-02T00:00:00","license":"CC-BY-4.0"}]',
+    "field_sources": None, "members": None,
+    "matches": '[{"iids":["II-1","II-2"],"kind":"link","score":1,"evidence":[],"since":"2026-07-01T00:00:00"}]',
+}  # fmt: skip
+
+
+def test_a_record_that_is_packed_otherwise_has_another_layout() -> None:
+    packed = make(ROW, "https://api.example/v1").pack()
+    digest = hashlib.sha256(packed).hexdigest()[:12]
+    assert (records.LAYOUT, digest) == (1, "0ec366487b7c"), (
+        "a changed record needs the next LAYOUT: then name its digest here"
+    )
+
+
+def test_a_resolution_that_is_packed_otherwise_has_another_layout() -> None:
+    assert (identifiers.LAYOUT, Resolution(("II-1", "II-2")).pack()) == (1, b"II-1\nII-2")
+
+
+def test_no_key_of_one_layout_is_a_key_of_another() -> None:
+    snapshot = keys.snapshot(12, "2026-07-01 00:00:00+00")
+    for key in (keys.record, keys.identifier):
+        assert len({key(layout, one, "II-1") for layout in (1, 2) for one in (snapshot, keys.snapshot(12, ""))}) == 4
+
+
+# Documents that are made once: in a thread, for all who request them.
+
+
+def _request(method: str, path: str, *arguments: Any, **named: Any) -> web.Request:
+    request = make_mocked_request(method, path, *arguments, **named)
+    request[CONTEXT] = Context("request", "charge", "network")
+    return request
+
+
+HTML, MARKDOWN, JSON = "text/html", "text/markdown", "application/json"
+
+
+async def test_concurrent_requests_share_one_making_in_another_thread() -> None:
+    threads: list[threading.Thread] = []
+
+    def make() -> object:
+        threads.append(threading.current_thread())
+        return object()
+
+    value = MadeOnce(make)
+    assert len({id(made) for made in await asyncio.gather(*(value.get() for _ in range(5)))}) == 1
+    assert threads != [] and threading.current_thread() not in threads
+    await value.get()
+    assert len(threads) == 1
+
+
+async def test_a_caller_that_disconnects_leaves_the_value_to_the_others() -> None:
+    finish = threading.Event()
+    value = MadeOnce(lambda: finish.wait(30))
+    gone, stays = asyncio.create_task(value.get()), asyncio.create_task(value.get())
+    await asyncio.sleep(0)
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    finish.set()
+    assert await stays
+
+
+async def test_a_value_that_could_not_be_made_is_made_for_the_next_caller() -> None:
+    broken = [OSError("too many open files")]
+
+    def make() -> str:
+        if broken:
+            raise broken.pop()
+        return "made"
+
+    value = MadeOnce(make)
+    with pytest.raises(OSError, match="too many"):
+        await value.get()
+    assert await value.get() == "made"
+
+
+@pytest.mark.parametrize("accept", [HTML, MARKDOWN, JSON])
+async def test_a_second_request_for_the_problems_makes_no_page_again(accept: str) -> None:
+    errors = Errors(Settings())
+
+    async def bodies() -> list[object]:
+        head = {"Accept": accept}
+        one = _request("GET", "/v1/errors/not-found", head, match_info={"slug": "not-found"})
+        return [
+            (await errors.list(_request("GET", "/v1/errors", head))).body,  # type: ignore[attr-defined]
+            (await errors.show(one)).body,  # type: ignore[attr-defined]
+        ]
+
+    for first, second in zip(await bodies(), await bodies(), strict=True):
+        assert first is second
+
+
+async def test_a_second_request_makes_no_well_known_document_again() -> None:
+    documents = WellKnown(Settings(), Guides({}, "https://index.example"))
+    for handler in (documents.api_catalog, documents.robots, documents.llms):
+        first, second = [await handler(_request("GET", "/")) for _ in range(2)]
+        assert first.body is second.body  # type: ignore[attr-defined]
+
+
+# An edge that ends takes nothing with it that it has answered.
+
+
+_CHUNK = b"x" * 8192
+
+_REQUEST = b"GET / HTTP/1.1\r\nHost: edge\r\nConnection: close\r\n\r\n"
+
+_END = b"0\r\n\r\n"
+
+
+@asynccontextmanager
+async def answered() -> AsyncIterator[tuple[EdgeServer, asyncio.StreamReader]]:
+    """A server that has answered, and a caller that has not read the end: it is in the process, not in the kernel."""
+    done = asyncio.Event()
+
+    async def handler(request: web.BaseRequest) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        while not request.transport.get_write_buffer_size():  # type: ignore[union-attr]
+            await answer.write(_CHUNK)
+        done.set()
+        return answer
+
+    fast_path: Any = SimpleNamespace(draining=True)
+    server = EdgeServer(handler, fast_path=fast_path, problem_base_url="http://errors")
+    ours, theirs = socket.socketpair()
+    await asyncio.get_running_loop().connect_accepted_socket(server, ours)
+    reader, writer = await asyncio.open_unix_connection(sock=theirs)
+    reader._transport.pause_reading()  # type: ignore[attr-defined]
+    writer.write(_REQUEST)
+    await done.wait()
+    yield server, reader
+    writer.close()
+
+
+async def test_a_slow_reader_gets_the_end_of_his_answer() -> None:
+    async with answered() as (server, reader):
+        ending = asyncio.create_task(server.shutdown(30))
+        for _ in range(50):  # turns of the loop: nothing but the reader can end it
+            await asyncio.sleep(0)
+        assert not ending.done()
+        reader._transport.resume_reading()  # type: ignore[attr-defined]
+        assert (await reader.read()).endswith(_END)
+        await ending
+
+
+@pytest.mark.parametrize("seconds", [0.1, None])
+async def test_a_client_that_does_not_read_keeps_no_worker_for_ever(seconds: float | None) -> None:
+    async with answered() as (server, _):
+        await asyncio.wait_for(server.shutdown(seconds), 10)
+
+
+# Guides as pages: headings that can be linked to, tables that scroll, links that lead somewhere.
+
+
+GUIDES = Path(__file__).parents[2] / "deploy/guides"
+
+
+def test_headings_have_anchors_and_twins_are_numbered() -> None:
+    rendered = render("# A *guide*\n\n## Part: one & two\n\n## Part\n\n## Part\n")
+    assert rendered.title == "A guide"
+    assert [one.anchor for one in rendered.headings] == ["a-guide", "part-one--two", "part", "part-1"]
+    assert '<h2 id="part-1">' in rendered.html
+
+
+def test_a_table_scrolls_and_right_alignment_is_a_class() -> None:
+    html = render("| a | b |\n|---|--:|\n| x | 1 |\n").html
+    assert '<div class="scroll" tabindex="0"><table>' in html
+    assert '<td class="number">1</td>' in html and "style=" not in html
+
+
+def test_a_link_without_an_address_becomes_text() -> None:
+    html = render("see [this *page*](../x.py) and [that](b.md)", lambda href: "/b" if href == "b.md" else None).html
+    assert html == '<p>see this <em>page</em> and <a href="/b">that</a></p>\n'
+
+
+def test_links_of_guides_lead_to_guides_or_out() -> None:
+    guides = {"operate", "reports"}
+    assert address_of("operate.md#x", guides) == "/v1/docs/guides/operate#x"
+    assert address_of("https://example.org", guides) == "https://example.org"
+    assert address_of("#here", guides) == "#here"
+    assert address_of("../decisions/0001-x.md", guides) is None
+    assert address_of("missing.md", guides) is None
+
+
+def test_every_guide_is_listed_once() -> None:
+    listed = [name for names in READERS.values() for name in names]
+    assert sorted(listed) == sorted(path.stem for path in GUIDES.glob("*.md"))
+
+
+@pytest.mark.parametrize("name", [name for names in READERS.values() for name in names])
+def test_a_guide_begins_with_one_plain_sentence_about_its_purpose(name: str) -> None:
+    title, summary, *_ = (GUIDES / f"{name}.md").read_text(encoding="utf-8").split("\n\n")
+    assert title.startswith("# ")
+    assert re.fullmatch(r"[^`\[<.]{20,200}\.", " ".join(summary.split())), summary
+
+
+@pytest.mark.parametrize("name", READERS["customers"])
+def test_a_customers_guide_names_no_file_and_no_decision_of_the_repository(name: str) -> None:
+    text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    assert re.findall(r"\b(?:deploy|shared|edge|workers|tests)/[\w./-]+|\bdecisions?\W+\d{4}", text) == []

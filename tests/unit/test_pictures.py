@@ -1,0 +1,366 @@
+"""Pictures of reports: what is drawn of which rows."""
+
+from datetime import date
+from typing import Any
+
+from edge.analytics.price_history import Price
+from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.dashboard.charts import bars, history, plots
+from edge.dashboard.charts import footprint as footprint_of_whiskers
+from edge.dashboard.periods import Periods
+from edge.dashboard.tables import Reading, question, table_of
+
+# Pictures of a report: one line or bar for each group, none of an arbitrary row; shares of 100 %.
+
+
+COHORT, CATEGORY, FOOTPRINT = (
+    REPORTS_BY_KIND[kind].picture for kind in ("cohorts", "category-insights", "sustainability-rollup")
+)
+
+SHARES = [{"channel": "A", "observations": 63, "share": 0.63}, {"channel": "B", "observations": 37, "share": 0.37}]
+
+
+def cohort(period: str, p50: str, **group: Any) -> dict[str, Any]:
+    prices = dict.fromkeys(("min", "p10", "p25", "p75", "p90", "max", "mean"), "1.00")
+    return {"period": period, **group, "currency": "HKD", **prices, "p50": p50, "channels": SHARES}
+
+
+def test_a_single_group_has_its_distribution_of_the_newest_period_and_shares_of_the_whole() -> None:
+    distribution, shares = bars(COHORT, [cohort("2026-06-01", "5.00"), cohort("2026-07-01", "7.00")])
+    assert distribution["title"] == "Distribution of prices, 2026-07-01, HKD"
+    assert [e["text"] for e in distribution["entries"]] == ["7.00 (1.00 to 1.00)"]
+    assert distribution["ends"] == ("1.00", "7.00")
+    assert [(e["label"], e["part"], e["text"]) for e in shares["entries"]] == [
+        ("A", 63.0, "63.0 %"),
+        ("B", 37.0, "37.0 %"),
+    ]
+
+
+def test_several_groups_are_compared_by_a_box_each_on_one_scale_and_none_is_drawn_alone() -> None:
+    rows = [cohort("2026-07-01", "7.00", channel="A"), cohort("2026-07-01", "9.00", channel="B")]
+    [compared] = bars(COHORT, rows)
+    assert compared["title"] == "Distribution of prices, 2026-07-01, HKD"
+    assert [(e["label"], e["text"], e["box"]["p50"]) for e in compared["entries"]] == [
+        ("A", "7.00 (1.00 to 1.00)", 75.0),
+        ("B", "9.00 (1.00 to 1.00)", 100.0),
+    ]
+
+
+def test_a_list_of_categories_is_a_bar_each() -> None:
+    rows = [
+        {"period": None, "currency": "HKD", "category": name, "median": "3.00", "channels": SHARES} for name in "abc"
+    ]
+    [compared] = bars(CATEGORY, rows)
+    assert [e["label"] for e in compared["entries"]] == ["a", "b", "c"]
+
+
+def test_currencies_are_not_compared_with_each_other() -> None:
+    rows = [cohort("2026-07-01", "7.00", brand=b) | {"currency": c} for b in ("x", "y") for c in ("HKD", "USD")]
+    assert [picture["title"][-3:] for picture in bars(COHORT, rows)] == ["HKD", "USD"]
+
+
+def test_one_period_is_no_line_but_a_bar_of_each_group() -> None:
+    rows = [
+        {"period": "2026-07-01", "category": name, "co2e_kg": 1.0, "co2e_kg_central": 1_494_348.6}
+        for name in ("a", None)
+    ]
+    assert plots(FOOTPRINT, rows) == []
+    [picture] = [one for one in bars(FOOTPRINT, rows) if one["title"].startswith("Greenhouse")]
+    assert [(e["label"], e["part"], e["text"]) for e in picture["entries"]] == [
+        ("a", 100.0, "1,494,349"),
+        ("no category", 100.0, "1,494,349"),
+    ]
+
+
+def test_a_plot_of_several_periods_has_one_line_for_each_group() -> None:
+    rows = [cohort(day, "7.00", channel=name) for day in ("2026-07-01", "2026-08-01") for name in "AB"]
+    [plot] = plots(COHORT, rows)
+    assert [series["label"] for series in plot["series"]] == ["A", "B"]
+
+
+def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words() -> None:
+    table = table_of(
+        [{"period": "2026-07-01", "path": ["Drinks", "Tea"], "share_matched": 0.27923, "mean": "88.229565", "n": None}]
+    )
+    assert [(column.heading, column.style, column.shown) for column in table.columns] == [
+        ("Period", "day", True),
+        ("Path", "text", True),
+        ("Matched share, %", "number", True),
+        ("Mean", "number", True),
+        ("N", "text", False),
+    ]
+    assert [[cell.text for cell in row] for row in table.rows] == [["2026-07-01", "Drinks › Tea", "27.9", "88.2296"]]
+
+
+def test_a_question_in_words_names_what_it_is_of_first_and_leaves_defaults_out() -> None:
+    asked = {"granularity": "week", "brand": ["vitasoy"], "group_by": ["channel"], "outliers": "exclude", "kind": None}
+    assert question(asked, {"outliers": "exclude"}) == "vitasoy · by week · grouped by channel"
+    assert question({"brand": []}, {}) == "all"
+
+
+# Outliers are hollow points: in a record's picture those that were set aside, in a report's the periods that have
+# some.
+
+
+COHORT_HOLLOW_POINTS = REPORTS_BY_KIND["cohorts"].picture
+
+INSIGHTS = REPORTS_BY_KIND["category-insights"].picture
+
+
+def price(day: int, minor: int, outlier: str | None = None, channel: str = "A") -> Price:
+    return Price(date(2026, 7, day), channel, "l", "HKD", minor, None, outlier)
+
+
+def cohort_hollow_points(period: str, set_aside: int, **group: str) -> dict[str, Any]:
+    return {
+        "period": period,
+        **group,
+        "currency": "HKD",
+        "p10": 1,
+        "p50": 2,
+        "p90": 3,
+        "mean": 2,
+        "set_aside": set_aside,
+    }
+
+
+def test_an_outlier_is_a_hollow_point_of_its_channel_and_no_part_of_its_line() -> None:
+    [plot] = history(
+        [price(1, 1000), price(3, 1010), price(1, 990, channel="B")], [price(3, 10100, "d"), price(2, 101, "d")]
+    )
+    assert plot["x"] == ["2026-07-01", "2026-07-02", "2026-07-03"]
+    line, outliers, other = plot["series"]
+    assert (line["label"], line["values"]) == ("A", [10.0, None, 10.1])
+    assert (outliers["label"], outliers["values"]) == ("A, outliers", [None, 1.01, 101.0])
+    assert (outliers["hollow"], outliers["line"]) == ([1, 2], False)
+    assert outliers["colour"] == line["colour"] != other["colour"]
+    assert "hollow" not in other
+
+
+def test_a_picture_says_how_many_channels_it_leaves_out() -> None:
+    [six], [seven] = (history([price(1, 1000, channel=channel) for channel in some]) for some in ("ABCDEF", "ABCDEFG"))
+    assert len(six["series"]) == len(seven["series"]) == 6
+    assert "channels" not in six["title"] and seven["title"].endswith("(the first 6 of 7 channels)")
+
+
+def test_far_outliers_make_the_axis_logarithmic_so_that_the_line_stays_readable() -> None:
+    prices = [price(1, 1000), price(2, 1100)]
+    scales = [history(prices, aside)[0]["scale"] for aside in ([], [price(2, 300, "n")], [price(2, 11000, "d")])]
+    assert scales == ["linear", "linear", "log"]
+    assert history(prices, [price(2, 0, "n")])[0]["scale"] == "linear", "a logarithm of 0 there is none"
+
+
+def test_an_item_of_outliers_alone_is_drawn() -> None:
+    [plot] = history([], [price(2, 101, "d")])
+    assert [one["values"] for one in plot["series"]] == [[None], [1.01]]
+
+
+def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
+    [plot] = plots(COHORT_HOLLOW_POINTS, [cohort_hollow_points("2026-06-01", 0), cohort_hollow_points("2026-07-01", 2)])
+    assert {one["label"]: one.get("hollow") for one in plot["series"]} == {
+        "10th percentile": None,
+        "Median": [1],
+        "90th percentile": None,
+        "Mean": None,
+    }
+
+
+def test_each_group_has_hollow_points_of_its_own_periods() -> None:
+    rows = [
+        cohort_hollow_points("2026-06-01", 0, channel="A"),
+        cohort_hollow_points("2026-07-01", 2, channel="A"),
+        cohort_hollow_points("2026-07-01", 1, channel="B"),
+    ]
+    [plot] = plots(COHORT_HOLLOW_POINTS, rows)
+    assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A", [1]), ("B", [1])]
+    assert plot["series"][1]["values"] == [None, 2.0]
+
+
+def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interval() -> None:
+    def row(period: str, low: float | None) -> dict[str, Any]:
+        bounds = {"index_change": 0.01, "index_change_high": 0.03} if low is not None else {"index_change": None}
+        return {
+            "period": period,
+            "currency": "HKD",
+            "median": "5.00",
+            "set_aside": 1,
+            "index_change_low": low,
+            **bounds,
+        }
+
+    median, change = plots(INSIGHTS, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
+    assert (median["title"], median["series"][0]["hollow"]) == ("Median price per period, HKD", [0, 1])
+    assert {one["label"]: one["values"] for one in change["series"]} == {
+        "95 % interval, low": [0.0, -2.0],
+        "Change of the same items, %": [1.0, 1.0],
+        "95 % interval, high": [3.0, 3.0],
+    }
+    assert change["band"] == ["95 % interval, low", "95 % interval, high"]
+
+
+# What the dashboard draws of rollups and of converted rows.
+
+
+ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
+
+COHORT_PICTURES = REPORTS_BY_KIND["cohorts"].picture
+
+WEEKS = ("2026-07-13", "2026-07-20")
+
+
+def footprint(period: str, low: float, central: float, high: float) -> dict[str, object]:
+    return {"period": period, "co2e_kg": central, "co2e_kg_low": low, "co2e_kg_central": central, "co2e_kg_high": high}
+
+
+def test_a_rollup_of_one_group_is_drawn_with_its_interval() -> None:
+    drawn = plots(ROLLUP, [footprint("2026-06-01", 1, 2, 4), footprint("2026-07-01", 2, 3, 5)])[0]
+    assert drawn["title"] == "Greenhouse gas emissions, kg CO2e per period"
+    assert {one["label"]: one["values"] for one in drawn["series"]} == {
+        "95 % interval, low": [1, 2],
+        "Median": [2, 3],
+        "95 % interval, high": [4, 5],
+    }
+
+
+def test_rows_converted_from_two_currencies_are_two_lines() -> None:
+    rows = [
+        {"period": period, "currency": "USD", "original_currency": original, "p50": price}
+        for period in ("2026-06-01", "2026-07-01")
+        for original, price in (("HKD", "1.5"), ("JPY", "2"), ("USD", "3"))
+    ]
+    [drawn] = plots(COHORT_PICTURES, rows)
+    assert {one["label"]: one["values"] for one in drawn["series"]} == {
+        "USD from HKD": [1.5, 1.5],
+        "USD from JPY": [2.0, 2.0],
+        "USD": [3.0, 3.0],
+    }
+
+
+TEN_DAYS = Reading(Periods("week", date(2026, 7, 15), date(2026, 7, 24)))
+
+
+def test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked() -> None:
+    rows = [{"period": day, "currency": "HKD", "p50": "1", "channel": c} for day in WEEKS for c in "AB"]
+    [drawn] = plots(COHORT_PICTURES, rows, TEN_DAYS)
+    assert drawn["title"] == "Median price per week, HKD, 2026-07-15 to 2026-07-24"
+    assert drawn["partial"] == [0, 1]
+    assert drawn["labels"] == ["2026-07-15 to 2026-07-19", "2026-07-20 to 2026-07-24"]
+    [boxes] = bars(COHORT_PICTURES, rows, TEN_DAYS)
+    assert boxes["title"] == "Distribution of prices, 2026-07-20 to 2026-07-24, HKD"
+
+
+def test_a_whole_range_is_named_by_its_days_with_data_and_never_by_its_first_day() -> None:
+    row = {"period": "2026-04-26", "currency": "HKD", **dict.fromkeys(("min", "p10", "p25", "p75", "p90", "max"), "2")}
+    [drawn] = bars(COHORT_PICTURES, [{**row, "p50": "2"}], Reading(Periods(None, date(2026, 7, 15), date(2026, 7, 24))))
+    assert drawn["title"] == "Distribution of prices, 2026-07-15 to 2026-07-24, HKD"
+
+
+def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a_bar_with_its_unit() -> None:
+    def row(period: str, water: float | None) -> dict[str, object]:
+        figures = {f"water_l{bound}": water for bound in ("", "_low", "_central", "_high")}
+        return {**footprint(period, 1, 2, 4), **figures}
+
+    rows = [row("2026-06-01", None), row("2026-07-01", 300.0)]
+    assert [one["title"] for one in plots(ROLLUP, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
+    [drawn] = bars(ROLLUP, rows)
+    assert [(e["label"], e["text"]) for e in drawn["entries"]] == [("Water consumption", "300 (300 to 300) l")]
+    both = [row("2026-06-01", 200.0), row("2026-07-01", 300.0)]
+    assert [one["title"] for one in plots(ROLLUP, both)][1:] == ["Water consumption, l per period"]
+
+
+def test_the_central_figure_of_a_footprint_is_drawn_and_not_its_sum() -> None:
+    rows = [{**footprint("2026-06-01", 1, 2, 4), "co2e_kg": 1.9, "brand": brand} for brand in "ab"]
+    [drawn] = bars(ROLLUP, rows)
+    assert [e["text"] for e in drawn["entries"]] == ["2 (1 to 4)", "2 (1 to 4)"]
+
+
+# The dashboard draws the index beside the median, and the matched share below.
+
+
+PICTURE = REPORTS_BY_KIND["price-index"].picture
+
+
+def row(period: str, index: float, share: float | None, currency: str = "HKD") -> dict[str, object]:
+    return {
+        "period": period,
+        "currency": currency,
+        "index": index,
+        "low": index - 1,
+        "high": index + 1,
+        "median_index": 2 * index,
+        "share_matched": share,
+    }
+
+
+def test_one_plot_has_index_interval_and_median_and_the_next_one_the_matched_share() -> None:
+    both, matched = plots(PICTURE, [row("2026-05-01", 100, 0.5), row("2026-06-01", 103, 0.8)])
+    assert both["title"] == "Price index and median per period, HKD"
+    assert {one["label"]: one["values"] for one in both["series"]} == {
+        "Price index": [100, 103],
+        "95 % interval, low": [99, 102],
+        "95 % interval, high": [101, 104],
+        "Median price": [200, 206],
+    }
+    assert matched["title"] == "Matched share, % per period, HKD"
+    assert [one["values"] for one in matched["series"]] == [[50.0, 80.0]]
+
+
+def test_several_currencies_are_compared_by_their_index() -> None:
+    rows = [row("2026-05-01", 100, None), row("2026-05-01", 100, None, "USD"), row("2026-06-01", 90, 0.5, "USD")]
+    compared = plots(PICTURE, rows)[0]
+    assert compared["title"] == "Price index per period"
+    assert {one["label"]: one["values"] for one in compared["series"]} == {"HKD": [100, None], "USD": [100, 90]}
+
+
+# A figure with bounds is drawn with them: whiskers of bars, bands of lines.
+
+
+def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
+    figures = {"water_l": 4 * scale, "water_l_low": 2 * scale, "water_l_central": 5 * scale, "water_l_high": 10 * scale}
+    return {
+        "period": period,
+        **group,
+        **figures,
+        "co2e_kg": None,
+        "co2e_kg_low": None,
+        "co2e_kg_central": None,
+        "co2e_kg_high": None,
+    }
+
+
+def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
+    [picture] = bars(ROLLUP, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
+    assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
+        ("a", 25.0, (10.0, 50.0)),
+        ("b", 50.0, (20.0, 100.0)),
+    ]
+    assert picture["entries"][0]["text"] == "5 (2 to 10)"
+
+
+def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
+    [plot] = [
+        one
+        for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
+        if one["title"] == "Water consumption, l per period"
+    ]
+    assert plot["band"] == ["95 % interval, low", "95 % interval, high"]
+    assert {one["label"]: one["values"] for one in plot["series"]} == {
+        "95 % interval, low": [2, 4],
+        "Median": [5, 10],
+        "95 % interval, high": [10, 20],
+    }
+
+
+def test_an_items_indicators_are_each_on_a_scale_of_its_own() -> None:
+    rows = [
+        {"indicator": "co2e_kg", "unit": "kg", "per_unit": 4.0, "low": 2.0, "high": 8.0},
+        {"indicator": "water_l", "unit": "l", "per_unit": 300.0, "low": 240.0, "high": 400.0},
+        {"indicator": "waste_kg", "unit": "kg", "per_unit": None, "low": None, "high": None},
+    ]
+    picture = footprint_of_whiskers(rows, {"co2e_kg": "CO2e"})
+    assert picture is not None
+    assert [(e["label"], e["part"], e["whisker"], e["text"]) for e in picture["entries"]] == [
+        ("CO2e", 50.0, (25.0, 100.0), "4 (2 to 8) kg"),
+        ("water_l", 75.0, (60.0, 100.0), "300 (240 to 400) l"),
+    ]
+    assert footprint_of_whiskers(rows[2:], {}) is None
