@@ -1,24 +1,1324 @@
 """The planted faults. Each would break a promise; the named tests, or the drill, must fail with it."""
 
-from tests.sabotage.account_faults import ACCOUNT_FAULTS
-from tests.sabotage.event_faults import EVENT_FAULTS
-from tests.sabotage.fast_path_faults import FAST_PATH_FAULTS
-from tests.sabotage.form_faults import FORM_FAULTS
-from tests.sabotage.guess_faults import GUESS_FAULTS
-from tests.sabotage.ingest_faults import INGEST_FAULTS
-from tests.sabotage.operator_faults import OPERATOR_FAULTS
-from tests.sabotage.page_faults import PAGE_FAULTS
 from tests.sabotage.planted import drilled, fault
-from tests.sabotage.price_faults import PRICE_FAULTS
-from tests.sabotage.reading_faults import READING_FAULTS
-from tests.sabotage.search_faults import SEARCH_FAULTS
+
+# Faults in what decides who may do what: keys, roles, sessions, tokens, signed addresses.
+
+
+_TOKENS = "tests/unit/test_auth.py"
+
+_SESSIONS = "tests/service/dashboard/test_sign_in.py"
+
+_SIGN_IN = "tests/service/dashboard/test_sign_in.py"
+
+_SIGN_OUT = "tests/service/dashboard/test_sign_in.py"
+
+_IDEMPOTENT = "tests/service/org/test_credentials.py"
+
+_ORG = "tests/service/org/test_organizations.py"
+
+_API_KEYS = "tests/service/org/test_organizations.py"
+
+ACCOUNT_FAULTS = (
+    fault(
+        "a mirror passes although its manifest was changed",
+        "deploy/clients/python/itemindex_client/downloads.py",
+        "    except (InvalidSignature, ValueError):\n        return False\n",
+        "    except (InvalidSignature, ValueError):\n        return True\n",
+        "tests/unit/clients/test_python_client.py::test_what_is_not_as_published_is_said_and_ends_with_one",
+    ),
+    fault(
+        "a release forgets the key that signed it",
+        "workers/bulk/releases.sql",
+        "INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;",
+        "SELECT $1::text, $2::text;",
+        "tests/service/releases/test_downloads.py::test_a_manifest_is_signed_and_former_keys_stay",
+    ),
+    fault(
+        "a revoked key stays in the memory of an edge",
+        "edge/auth/credentials.py",
+        "        self._cache.clear()\n        self._loads.clear()\n        self._invalidations += 1\n",
+        "        self._loads.clear()\n",
+        f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
+        f"{_ORG}::test_a_change_of_plan_counts_within_a_second",
+        "tests/unit/test_auth.py::test_a_value_read_before_a_change_is_not_remembered_after_it",
+    ),
+    fault(
+        "a plan opens what a higher one pays for",
+        "edge/auth/middleware.py",
+        "if plan.rank >= rule.rank_min:",
+        "if True:",
+        "tests/service/exports/test_api.py::test_only_institutional_plans_and_keys",
+    ),
+    fault(
+        "a refusal does not say which plan is needed where accounts change meanwhile",
+        "edge/auth/middleware.py",
+        "plans = await self._credentials.all_plans()",
+        "plans = self._credentials.plans.values()",
+        "tests/service/exports/test_api.py::test_a_refusal_names_the_plan_that_is_needed_also_where_accounts_change_meanwhile",
+    ),
+    fault(
+        "an organization sees every order",
+        "shared/db/migrations/0024_orders_by_organization.sql",
+        "    USING (organization_id = (SELECT context_organization()) OR (SELECT context_task()) = 'jobs');",
+        "    USING (true);",
+        "tests/service/db/test_tenants.py::test_another_organizations_rows_are_not_seen",
+    ),
+    fault(
+        "each member may do everything",
+        "shared/organizations/accounts.py",
+        "return role in _RIGHTS[right]",
+        "return right in _RIGHTS",
+        "tests/unit/test_values.py::test_each_role_has_its_rights_and_no_other",
+    ),
+    fault(
+        "an admin makes owners",
+        "shared/organizations/accounts.py",
+        'return "manage-owners" if role == "owner" else "manage-members"',
+        'return "manage-members"',
+        "tests/unit/test_values.py::test_only_owners_touch_owners",
+    ),
+    fault(
+        "forms are taken without their CSRF token",
+        "edge/dashboard/session_guard.py",
+        "or not own:",
+        "or not token:",
+        f"{_SESSIONS}::test_a_form_from_elsewhere_does_nothing",
+    ),
+    fault(
+        "a sign-in may end in another browser",
+        "edge/dashboard/sign_in.py",
+        'if not hmac.compare_digest(request.cookies.get(binding, "").encode(), digest_of(state).encode()):',
+        "if False:",
+        f"{_SIGN_IN}::test_a_state_works_once_and_only_in_the_browser_that_began",
+    ),
+    fault(
+        "signing in leads to any address",
+        "edge/dashboard/sign_in.py",
+        "return text if text and _DESTINATION.fullmatch(text) else HOME",
+        "return text or HOME",
+        f"{_SIGN_IN}::test_signing_in_never_redirects_to_another_site",
+    ),
+    fault(
+        "an ID token for another client is believed",
+        "edge/auth/id_token.py",
+        "return bool(audience == client_id and party in (None, client_id))",
+        "return True",
+        f"{_TOKENS}::test_a_wrong_claim_is_refused",
+    ),
+    fault(
+        "signatures of ID tokens are not checked",
+        "edge/auth/id_token.py",
+        "return bool(_METHODS[token.algorithm].verify(token.signed, key.key, token.signature))",
+        "return True",
+        f"{_TOKENS}::test_any_changed_byte_is_refused",
+    ),
+    fault(
+        "cursors are not signed",
+        "edge/http/lists.py",
+        "if not any(hmac.compare_digest(tag, one) for one in tags):",
+        "if False:",
+        "tests/unit/test_http.py::test_a_cursor_opens_only_with_its_query",
+    ),
+    fault(
+        "signed addresses open any file",
+        "edge/http/signed_urls.py",
+        "return any(hmac.compare_digest(signature, link.signature) for signature in signatures)",
+        "return True",
+        "tests/service/releases/test_downloads.py::test_a_signed_address_that_was_changed_opens_nothing",
+    ),
+    fault(
+        "an account may hold all connections to PostgreSQL",
+        "edge/storage/database.py",
+        "FairShare(max(1, connections_max // 2))",
+        "FairShare(connections_max)",
+        "tests/service/db/test_statements.py::test_statements_of_one_account_that_hang_leave_a_connection_for_others",
+    ),
+    fault(
+        "two requests under one Idempotency-Key run at once",
+        "edge/storage/idempotency.sql",
+        "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7166005)) AS got;",
+        "SELECT true AS got WHERE $1::text IS NOT NULL;",
+        f"{_IDEMPOTENT}::test_while_a_request_is_under_way_its_repetition_is_refused_at_once",
+    ),
+    fault(
+        "an Idempotency-Key means any organization",
+        "edge/storage/idempotency.py",
+        '"organization": organization,\n        "body"',
+        '"body"',
+        f"{_IDEMPOTENT}::test_the_same_call_about_another_organization_is_another_request",
+    ),
+    fault(
+        "an Idempotency-Key is forgotten after an hour",
+        "edge/storage/idempotency.sql",
+        "WHERE person_id = $1::uuid AND key_sha256 = $2 AND created_at > statement_timestamp() - interval '24 hours';",
+        "WHERE person_id = $1::uuid AND key_sha256 = $2 AND created_at > statement_timestamp() - interval '1 hour';",
+        f"{_IDEMPOTENT}::test_the_stored_answer_shows_no_key_and_is_gone_after_a_day",
+    ),
+    fault(
+        "a key works on after its grace",
+        "shared/db/migrations/0022_acting_person.sql",
+        "\n      AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())\n$$;",
+        "\n$$;",
+        f"{_API_KEYS}::test_rotation_with_a_grace_keeps_both_keys_working",
+    ),
+    fault(
+        "PostgreSQL lets every member ask for a plan",
+        "shared/db/migrations/0022_acting_person.sql",
+        "ARRAY['owner']);\n    RETURN QUERY SELECT a.granted_plan",
+        "ARRAY['owner', 'admin', 'member', 'viewer']);\n    RETURN QUERY SELECT a.granted_plan",
+        "tests/service/db/test_tenants.py::test_each_function_holds_the_acting_persons_role_itself",
+    ),
+    fault(
+        "an end that is cut off the audit chain with its head is not seen",
+        "shared/organizations/organizations.sql",
+        "h FULL JOIN ends e",
+        "h LEFT JOIN ends e",
+        "tests/service/db/test_tenants.py::test_a_forged_removed_moved_or_reordered_entry_is_detected",
+    ),
+    fault(
+        "calls of /org with wrong parameters are not counted",
+        "edge/app.py",
+        "            person_limit(services.person_limits),\n            validation,\n",
+        "            validation,\n            person_limit(services.person_limits),\n",
+        "tests/service/org/test_organizations.py::test_calls_about_organizations_with_wrong_parameters_count_as_well",
+    ),
+    fault(
+        "sign-ins have no limit",
+        "edge/quota/middleware.py",
+        'return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
+        'return await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
+        f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
+    ),
+    fault(
+        "forms of the dashboard have no limit",
+        "edge/dashboard/session_guard.py",
+        "        await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)\n",
+        "",
+        f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
+    ),
+    fault(
+        "a visit does not prolong its session",
+        "edge/dashboard/sessions.py",
+        '"GETEX", _session_key(cookie), "EX", self._idle_seconds)',
+        '"GET", _session_key(cookie))',
+        f"{_SESSIONS}::test_each_visit_lets_a_session_go_on_for_another_while",
+    ),
+    fault(
+        "a request under way revives a session that was ended",
+        "edge/dashboard/sessions.py",
+        'packed, "XX", "EX"',
+        'packed, "EX"',
+        f"{_SIGN_OUT}::test_a_session_that_was_ended_stays_ended_whatever_was_under_way_in_it",
+    ),
+    fault(
+        "a logout token that came in an outage is lost",
+        "edge/dashboard/sign_out.py",
+        "                await self._sessions.forget_notice(notice.id)\n",
+        "",
+        f"{_SIGN_OUT}::test_a_logout_token_that_came_in_an_outage_is_obeyed_when_it_comes_again",
+    ),
+    fault(
+        "discovery of another issuer is believed",
+        "edge/auth/oidc_provider.py",
+        'named = isinstance(document, dict) and document.get("issuer") == self.issuer',
+        "named = isinstance(document, dict)",
+        "tests/service/org/test_credentials.py::test_a_provider_that_names_another_issuer_is_not_believed",
+    ),
+    # What a refusal says.
+    fault(
+        "a refusal points elsewhere for its reason",
+        "edge/http/faults.py",
+        'text = ". ".join(sentences[:kept])',
+        'text = "See `errors`"',
+        "tests/unit/test_http.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
+    ),
+    fault(
+        "a refusal repeats a key that stood in the wrong place",
+        "edge/http/faults.py",
+        "or _CREDENTIAL.search(text):",
+        "or False:",
+        "tests/unit/test_http.py::test_a_credential_in_the_wrong_place_is_not_repeated",
+    ),
+    fault(
+        "a number whose zero was eaten is refused without the number that was meant",
+        "edge/http/problems.py",
+        'if error.suggestion else ""',
+        'if error.suggestion == "" else ""',
+        "tests/unit/test_http.py::test_a_number_whose_zero_was_eaten_comes_back_with_it",
+    ),
+    fault(
+        "the Python client drops the faults of a refusal",
+        "deploy/clients/python/itemindex_client/errors.py",
+        "return [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []",
+        "return []",
+        "tests/unit/clients/test_python_client.py::test_a_refusal_carries_its_faults_and_its_text_has_each_of_them_once",
+    ),
+    fault(
+        "the Python client hands out amounts and days as text",
+        "deploy/clients/python/itemindex_client/results.py",
+        "    if kind in _READ:",
+        "    if kind in ():",
+        "tests/unit/clients/test_python_client.py::test_arrow_and_polars_have_decimals_and_days",
+    ),
+    fault(
+        "the Python client sends an argument that the API lacks",
+        "deploy/clients/python/itemindex_client/orders.py",
+        'if name.rstrip("_") not in names:',
+        "if not name:",
+        "tests/unit/clients/test_python_client.py::test_an_argument_that_the_api_lacks_is_refused_before_a_call",
+    ),
+    fault(
+        "a guide of customers does not say how to install a client",
+        "edge/docs/guides.py",
+        'commands = self._commands if name in READERS["customers"] else {}',
+        "commands: Mapping[str, str] = {}",
+        "tests/service/http/test_clients.py::test_every_page_with_a_sample_shows_the_commands",
+    ),
+    fault(
+        "a tool of MCP that declares its output answers with text alone",
+        "edge/mcp/calls.py",
+        '"structuredContent": page, "isError": False}',
+        '"isError": False}',
+        "tests/service/mcp/test_tools.py::test_what_each_tool_answers_fits_its_output_schema",
+    ),
+    fault(
+        "a form that is too large is answered to a person with JSON",
+        "edge/dashboard/session_guard.py",
+        "except web.HTTPRequestEntityTooLarge:",
+        "except ZeroDivisionError:",
+        f"{_SESSIONS}::test_a_form_that_is_too_large_is_a_page_that_says_so",
+    ),
+)
+
+
+# Faults in what programs hear of: the log of events, and webhooks.
+
+
+_WEBHOOKS = "tests/service/webhooks/test_webhooks.py"
+
+_POSTS = "tests/unit/test_webhooks.py"
+
+EVENT_FAULTS = (
+    fault(
+        "a host of a webhook is resolved twice",
+        "workers/events/outgoing.py",
+        "    return addresses[0], port\n",
+        "    return host, port\n",
+        f"{_POSTS}::test_a_resolver_that_changes_its_answer_changes_nothing",
+    ),
+    fault(
+        "one public address of a webhook's host is enough",
+        "workers/events/outgoing.py",
+        "if not private_allowed and not all(",
+        "if not private_allowed and not any(",
+        f"{_POSTS}::test_a_name_with_a_private_address_among_its_own_is_not_called",
+    ),
+    fault(
+        "a webhook's receiver may answer as slowly as it likes",
+        "workers/events/outgoing.py",
+        "    alarm.start()\n",
+        "",
+        f"{_POSTS}::test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on",
+    ),
+    fault(
+        "only the newer secret signs during a rotation",
+        "workers/events/webhooks.py",
+        "(event.sealed_secret, event.sealed_secret_before) if",
+        "(event.sealed_secret,) if",
+        f"{_WEBHOOKS}::test_after_a_rotation_both_secrets_sign_and_then_the_new_one_alone",
+    ),
+    drilled(
+        "a drill of webhooks: an event that was not accepted is passed over",
+        "workers/events/webhooks.sql",
+        "UPDATE webhook_endpoints SET failures = failures + 1, lease_until = NULL,\n    due_at",
+        "UPDATE webhook_endpoints SET failures = failures + 1, lease_until = NULL, position = (SELECT max(number) FROM event_log),\n    due_at",
+        *("webhooks", "--events", "200", "--receivers", "10", "--kills", "4", "--rate", "20", "--minutes", "5"),
+    ),
+)
+
+
+# Faults in what is answered from memory: for whom, at which price, and what a refused call may cost.
+
+
+_UNREAD = "tests/service/http/test_unread_records.py"
+
+FAST_PATH_FAULTS = (
+    fault(
+        "cached records are keyed by the number of a data_version alone",
+        "shared/redis/keys.py",
+        'return f"{data_version}-{blake2b(committed_at.encode(), digest_size=6).hexdigest()}"',
+        'return f"{data_version}"',
+        f"{_UNREAD}::test_after_a_restore_a_record_of_before_it_is_not_served_under_the_same_number",
+    ),
+    fault(
+        "an entry of the cache store that cannot be read is an error",
+        "edge/index/versioned_cache.py",
+        "                metrics.cache_unreadable.labels(self._kind.name).inc()\n                done(None)\n                return\n",
+        "                raise\n",
+        f"{_UNREAD}::test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced",
+    ),
+    fault(
+        "releases of another layout read each other's records",
+        "shared/redis/keys.py",
+        'return f"r{layout}:{snapshot}:{iid}"',
+        'return f"r:{snapshot}:{iid}"',
+        "tests/unit/test_edge.py::test_no_key_of_one_layout_is_a_key_of_another",
+    ),
+    fault(
+        "a callback that fails takes the replies of all others with it",
+        "edge/storage/redis_client.py",
+        "            deliver(waiting.popleft()[1], reply)\n",
+        "            waiting.popleft()[1](reply)\n",
+        "tests/unit/test_store.py::test_a_callback_that_fails_is_given_its_error_and_costs_no_other_its_reply",
+    ),
+    fault(
+        "the fast path responds twice where it fails after its response",
+        "edge/fast_path/protocol.py",
+        "        if self._call is not call:  # it has a response: a second one would be taken for that of the next request\n"
+        "            return\n",
+        "",
+        "tests/service/http/test_fast_path.py::"
+        "test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_call_is_charged_once",
+    ),
+    fault(
+        "a document that could not be made once is never made again",
+        "edge/http/representation.py",
+        "if self._task is None or (self._task.done() and self._task.exception() is not None):",
+        "if self._task is None:",
+        "tests/service/http/test_docs.py::test_a_page_that_could_not_be_made_once_is_made_for_the_next_caller",
+    ),
+    fault(
+        "the OpenAPI document describes each refusal as the default answer",
+        "edge/docs/document.py",
+        "answers[status] = self._problem(status, slugs)",
+        'answers["default"] = self._problem(status, slugs)',
+        "tests/laws/test_document.py::test_each_refusal_has_its_status_and_its_meaning",
+    ),
+    fault(
+        "the OpenAPI document does not describe the members of a struct",
+        "edge/docs/document.py",
+        'in made["components"]["schemas"].items():',
+        'in [one for one in made["components"]["schemas"].items() if one[0] in declared]:',
+        "tests/laws/test_document.py::test_every_member_is_described_and_every_sentence_is_of_one",
+    ),
+    fault(
+        "the fast path counts reads of refused calls",
+        "edge/fast_path/service.py",
+        "call.source if decision.allowed and not read else None",
+        "call.source if not read else None",
+        "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
+    ),
+    fault(
+        "a stored report is kept for every organization at the price of the one that has ordered it",
+        "edge/analytics/reports.py",
+        "return None if quote.spec.kind.units_cached == _PAID_UNITS else organization_of(request)",
+        "return None if quote.units == _PAID_UNITS else organization_of(request)",
+        "tests/service/http/test_unread_searches.py::test_a_stored_report_has_the_same_bytes_in_every_format_for_every_organization_before_and_after_a_load",
+    ),
+    fault(
+        "a refused caller makes the fast path read a record",
+        "edge/fast_path/service.py",
+        "            if decision.allowed and call.read is not None:\n",
+        "            if call.read is not None:\n",
+        "tests/service/http/test_unread_records.py::test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing",
+    ),
+    fault(
+        "prices that were read before a load are kept after it",
+        "edge/http/answer_cache.py",
+        "generation != self.generation or ",
+        "",
+        "tests/service/http/test_unread_records.py::test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it",
+    ),
+    fault(
+        "a refusal is repeated to callers with credentials",
+        "nginx.conf",
+        '        default off;\n        "GET||@ANONYMOUS_TOKEN@||" refusals;\n',
+        "        default refusals;\n",
+        "tests/system/nginx/test_requests.py::test_nothing_else_is_repeated",
+    ),
+    fault(
+        "one caller's refusal is repeated to all",
+        "nginx.conf",
+        "$time_iso8601 $remote_addr ",
+        "$time_iso8601 ",
+        "tests/system/nginx/test_requests.py::test_no_caller_gets_the_refusal_of_another_address",
+    ),
+    fault(
+        "a refusal is repeated after its second",
+        "nginx.conf",
+        'proxy_cache_key "$time_iso8601 ',
+        'proxy_cache_valid 429 60s;\n            proxy_ignore_headers X-Accel-Expires;\n            proxy_cache_key "',
+        "tests/service/quota/test_repeated_refusals.py::test_a_refund_lifts_a_repeated_refusal_within_a_second",
+    ),
+    fault(
+        "a refusal without the store is repeated",
+        "edge/fast_path/service.py",
+        "decision.verified and decision.plan",
+        "decision.plan",
+        "tests/service/quota/test_repeated_refusals.py::test_only_a_counted_refusal_by_the_day_of_a_network_is_marked",
+    ),
+)
+
+
+# Faults in how files of each form are read.
+
+
+_FORMS = "tests/unit/ingest/test_reading.py"
+
+FORM_FAULTS = (
+    fault(
+        "XML is decoded a second time by what it declares",
+        "workers/ingest/read_xml.py",
+        '    "encoding": "utf-8",\n',
+        "",
+        f"{_FORMS}::test_xml_is_decoded_once_by_what_it_declares",
+    ),
+    fault(
+        "months have English names alone",
+        "workers/ingest/calendar_days.py",
+        '_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pl", "pt")',
+        '_LANGUAGES = ("en",)',
+        "tests/unit/ingest/test_guess.py::test_months_have_their_names_in_each_language",
+    ),
+    fault(
+        "XML expands entities",
+        "workers/ingest/read_xml.py",
+        'if b"<!ENTITY" in seen:',
+        'if b"<!NOTHING" in seen:',
+        f"{_FORMS}::test_documents_that_cannot_be_read_are_refused_with_a_sentence",
+    ),
+    fault(
+        "a path without a row fills the memory",
+        "workers/ingest/text_stream.py",
+        "if self.read_since_row > self._bytes_max:",
+        "if False:",
+        f"{_FORMS}::test_a_path_without_a_row_does_not_fill_the_memory",
+    ),
+    fault(
+        "a second element of a name replaces the first",
+        "workers/ingest/read_xml.py",
+        'path = f"{prefix}{own}.{times}" if times else prefix + own',
+        "path = prefix + own",
+        f"{_FORMS}::test_parts_of_xml_are_columns_by_their_path",
+    ),
+    fault(
+        "numbers of JSON lose digits",
+        "workers/ingest/read_json.py",
+        "ijson.items(source, prefix, multiple_values=True)",
+        "ijson.items(source, prefix, multiple_values=True, use_float=True)",
+        f"{_FORMS}::test_numbers_of_json_keep_every_digit",
+    ),
+    fault(
+        "whole numbers of a sheet have a decimal point",
+        "workers/ingest/read_sheet.py",
+        "str(int(cell)) if cell.is_integer() and abs(cell) < _WHOLE_MAX else repr(cell)",
+        "repr(cell)",
+        f"{_FORMS}::test_cells_keep_their_type",
+    ),
+    fault(
+        "the first file of an archive is taken, whichever it is",
+        "workers/ingest/forms.py",
+        "    if len(fitting) == 1:\n",
+        "    if fitting:\n",
+        f"{_FORMS}::test_an_archive_gives_its_one_file",
+    ),
+    fault(
+        "an escaped quotation mark ends a cell",
+        "workers/ingest/read_csv.py",
+        "            quotes = quotes[~_escaped(data, quotes, ord(self._escape))]\n",
+        "            pass\n",
+        f"{_FORMS}::test_escaped_quotation_marks_are_read_as_duckdb_reads_them",
+    ),
+    fault(
+        "cells are filled down beyond their group",
+        "workers/ingest/readers.py",
+        "if own or own_group != group:",
+        "if own:",
+        f"{_FORMS}::test_cells_are_filled_down_within_their_group",
+    ),
+    fault(
+        "an amount that can be read in two ways is read in one",
+        "workers/ingest/clean.py",
+        "    doubtful = thousand if minor not in (0, 3) else None\n",
+        "    doubtful = None\n",
+        f"{_FORMS}::test_an_amount_is_read_as_people_write_it_or_not_at_all",
+    ),
+    fault(
+        "a file with the day of its load is known again on another day",
+        "workers/ingest/inputs.py",
+        "mapping.loaded_on, ",
+        "None, ",
+        f"{_FORMS}::test_the_day_of_the_load_is_part_of_what_a_load_is_known_by",
+    ),
+)
+
+
+# Faults in a guessed mapping: what it chooses silently where two readings are possible, and what it takes for
+# another.
+
+
+_GUESS = "tests/unit/ingest/test_guess.py"
+
+_CASES = "tests/unit/ingest/test_guess.py"
+
+_FILES = "tests/unit/ingest/test_guess.py"
+
+_ROLES = "workers/ingest/column_roles.py"
+
+_WRITER = "workers/ingest/guess.py"
+
+GUESS_FAULTS = (
+    fault(
+        "a description is taken for the name beside it",
+        "workers/ingest/column_roles.py",
+        '        roles.setdefault("name", described)\n',
+        '        roles["name"] = described\n',
+        "tests/unit/ingest/test_guess.py::test_a_description_is_the_name_only_where_no_column_is",
+    ),
+    fault(
+        "the currency that one price states is that of all",
+        _WRITER,
+        "elif not stated or bare > total - bare:",
+        "elif not stated:",
+        f"{_GUESS}::test_what_some_prices_state_is_not_the_currency_of_all",
+    ),
+    fault(
+        "a price whose currency is another is read without its mark",
+        _WRITER,
+        'return _toml(spec), [mark for mark, code in table.items() if code == "?"]',
+        'return _toml({"constant": "USD"}), []',
+        f"{_GUESS}::test_each_price_has_the_currency_that_its_cell_states",
+    ),
+    fault(
+        "a sign of several currencies is taken for one of them",
+        "workers/ingest/habits.py",
+        "else MARKS.get(mark, frozenset())\n",
+        "else frozenset(sorted(MARKS.get(mark, ()))[:1])\n",
+        f"{_CASES}::test_a_sign_of_several_currencies_is_a_question",
+    ),
+    fault(
+        "the day stands before the month, whatever the file",
+        _WRITER,
+        "if doubtful:",
+        "if False:",
+        f"{_CASES}::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+    ),
+    fault(
+        "a mark before three digits is always the same",
+        _WRITER,
+        "if count == best and differing:",
+        "if False:",
+        f"{_CASES}::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+    ),
+    fault(
+        "a mapping loads before a person has chosen",
+        "workers/ingest/mapping_tables.py",
+        "if _is_undecided(spec):",
+        "if False:",
+        f"{_CASES}::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+    ),
+    fault(
+        "of two columns that may be the price the first is taken",
+        _WRITER,
+        'if rivals and "column" in spec and',
+        'if False and "column" in spec and',
+        f"{_CASES}::test_two_columns_that_may_each_be_the_price_are_a_question",
+    ),
+    fault(
+        "ids are taken from a column that a spreadsheet has shortened",
+        _ROLES,
+        'whole = [column for column in roles["gtin"] if not any(map(is_shortened, sampled.values(column)))]',
+        'whole = list(roles["gtin"])',
+        f"{_CASES}::test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened",
+    ),
+    fault(
+        "a price that cannot be read is left out",
+        _ROLES,
+        "    _by_name_alone(sampled, roles, taken)\n",
+        "",
+        f"{_CASES}::test_a_price_or_a_day_that_cannot_be_read_is_not_left_out",
+    ),
+    fault(
+        "a column is what any word of its name means",
+        _ROLES,
+        "head = _PREPOSITION.split(words, maxsplit=1)[0]",
+        "head = words",
+        f"{_CASES}::test_a_column_is_not_taken_for_what_another_word_of_its_name_means",
+    ),
+    fault(
+        "a list price in another currency than the price is loaded",
+        "workers/ingest/clean.py",
+        "pc.if_else(_states_another(given, currency), ",
+        "pc.if_else(pa.scalar(False), ",
+        f"{_CASES}::test_a_list_price_of_another_currency_than_its_row_is_not_read",
+    ),
+    fault(
+        "the price without a sale is a list price too",
+        "workers/ingest/clean.py",
+        "if not field.beside:",
+        "if True:",
+        f"{_CASES}::test_a_sale_price_is_the_price_in_the_currency_of_its_cell",
+    ),
+    fault(
+        "quotation marks always open a cell",
+        "workers/ingest/sample.py",
+        "quotes = ['\"', \"\"] if '\"' in begun else ['\"']",
+        "quotes = ['\"']",
+        f"{_CASES}::test_quotation_marks_may_be_plain_characters",
+    ),
+    fault(
+        "a file with a few common columns is of a known shape",
+        "workers/ingest/shapes.py",
+        'if all(found) and len(further) >= rule.get("at_least", 0):',
+        "if all(found):",
+        f"{_FILES}::test_a_shape_is_known_by_its_columns_and_not_by_the_name_of_the_file",
+    ),
+)
+
+
+# Faults in what a load says, refuses and keeps.
+
+
+_REFUSED = "tests/service/ingest/test_refused_loads.py"
+
+_FEEDS = "tests/service/ingest/test_feeds.py"
+
+INGEST_FAULTS = (
+    fault(
+        "items that come later take the places of others",
+        "workers/ingest/item_tracker.py",
+        "grown[: len(old)] = old",
+        "grown[: len(old) // 2] = old[: len(old) // 2]",
+        "tests/unit/ingest/test_steps.py::test_items_keep_their_keys_however_many_come_later",
+    ),
+    fault(
+        "a load of which no row can be used ends with success",
+        "workers/ingest/accounting.py",
+        '    return rows > 0 and counts.get("rows_used", 0) > 0 and not fields_rejected\n',
+        "    return True\n",
+        f"{_REFUSED}::test_a_load_of_which_every_row_is_rejected_fails_and_says_why",
+    ),
+    fault(
+        "a dry run commits",
+        "workers/ingest/load.py",
+        "        if self._dry_run:\n            self._connection.rollback()\n",
+        "        if self._dry_run:\n            self._connection.commit()\n",
+        f"{_REFUSED}::test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing",
+    ),
+    fault(
+        "what a load takes apart is not reported",
+        "workers/provenance/standing.py",
+        "if owner is not None and now.get(item_id, item_id) != now.get(owner, owner)",
+        "if owner is not None and now.get(item_id, item_id) == item_id == owner",
+        f"{_REFUSED}::test_what_a_load_takes_apart_is_said_and_is_an_event",
+    ),
+    fault(
+        "rejects of one load are kept without a bound",
+        "workers/ingest/reject_log.py",
+        "        kept = min(len(rejects), self._rows_left)\n",
+        "        kept = len(rejects)\n",
+        f"{_REFUSED}::test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it",
+    ),
+    fault(
+        "each try of a load keeps its rejects",
+        "workers/ingest/load.sql",
+        "l.id <> n.id AND l.state IN ('failed', 'unchanged')",
+        "l.id <> n.id AND l.state = 'unchanged'",
+        f"{_REFUSED}::test_a_load_that_is_tried_again_does_not_keep_its_rejects_twice",
+    ),
+    fault(
+        "old rejects are never deleted",
+        "workers/dispatcher.sql",
+        "DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp()",
+        "DELETE FROM rejects r USING loads l WHERE l.id = r.load_id AND l.started_at < statement_timestamp() - interval '1 year'",
+        f"{_REFUSED}::test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stays",
+    ),
+    fault(
+        "decisions are exported without the prefix against formulae",
+        "deploy/ctl/matches.py",
+        "bytes(csv_rows(batch, list(_EXPORTED)))",
+        """bytes(csv_rows(batch, list(_EXPORTED))).replace(b"'", b"")""",
+        "tests/service/articles/test_decisions.py::test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text",
+    ),
+    fault(
+        "a model is measured on records that it has seen",
+        "workers/articles/matching/training.py",
+        "np.flatnonzero(~judged & ~np.isin(right, right[judged]))",
+        "np.flatnonzero(~judged)",
+        "tests/unit/matching/test_model.py::test_no_pair_trains_a_model_that_judges_a_record_of_it",
+    ),
+    fault(
+        "a few decisions are enough for links without a person",
+        "workers/articles/matching/training.py",
+        "(right / found >= PRECISION) & (limit >= _LEAST_LIMIT)",
+        "(right / found >= PRECISION)",
+        "tests/unit/matching/test_model.py::test_a_bound_needs_enough_decisions_that_support_it",
+    ),
+    fault(
+        "the undo of a bulk decision leaves its parts",
+        "workers/provenance/undo.sql",
+        "WHERE (no = $1 OR part_of = $1) AND undone_at IS NULL;",
+        "WHERE no = $1 AND undone_at IS NULL;",
+        "tests/service/articles/test_models.py::test_a_bulk_decision_is_one_event_that_one_undo_takes_back",
+    ),
+    fault(
+        "loads go on with the shipped model",
+        "workers/articles/links.py",
+        "Matcher(models.active(connection), index)",
+        "Matcher(models.Model.shipped(), index)",
+        "tests/service/articles/test_models.py::test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_back",
+    ),
+    fault(
+        "a bulk decision in the dashboard takes pairs that were not shown",
+        "edge/dashboard/matches.py",
+        'if form.get("count") != str(len(waiting)):',
+        'if not form.get("count"):',
+        "tests/service/dashboard/test_matches.py::test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_undone",
+    ),
+    fault(
+        "a feed whose bytes are unchanged is loaded again",
+        "workers/ingest/feeds.py",
+        "None if fetched.sha256 == feed.sha256 else self._load(",
+        "self._load(",
+        f"{_FEEDS}::test_the_same_bytes_without_an_etag_are_not_loaded_again",
+    ),
+    fault(
+        "a feed is fetched from inside the network",
+        "workers/ingest/fetch.py",
+        "self.tls, private_allowed=self.private_allowed) as connection",
+        "self.tls, private_allowed=True) as connection",
+        f"{_FEEDS}::test_a_name_that_resolves_into_a_network_is_not_fetched",
+    ),
+    fault(
+        "a feed that ends early is loaded as far as it came",
+        "workers/ingest/fetch.py",
+        "        if response.length:\n",
+        "        if False:\n",
+        f"{_FEEDS}::test_what_cannot_be_fetched_or_loaded_is_an_event_with_its_reason",
+    ),
+    fault(
+        "a file of a directory is refused for an outage",
+        "workers/ingest/feeds.py",
+        "if isinstance(error.__cause__, psycopg.Error | OSError):",
+        "if isinstance(error.__cause__, ValueError):",
+        f"{_FEEDS}::test_a_file_is_not_blamed_for_an_outage",
+    ),
+    fault(
+        "an upload is loaded by another mapping than was previewed",
+        "edge/dashboard/uploads.sql",
+        "AND mapping = $2 RETURNING id",
+        "AND $2::text IS NOT NULL RETURNING id",
+        "tests/service/dashboard/test_uploads.py::test_what_was_not_previewed_by_this_mapping_is_not_loaded",
+    ),
+    fault(
+        "an upload is stored whatever its size",
+        "edge/dashboard/uploads.py",
+        "                    if size > self._bytes_max:\n",
+        "                    if False:\n",
+        "tests/service/dashboard/test_uploads.py::test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one",
+    ),
+)
+
+
+# Faults in what operators rely on: certificates, several hosts, backups, a pooler.
+
+
+_TLS = "tests/system/test_tls.py"
+
+_BACKUP = "tests/system/test_backup.py"
+
+OPERATOR_FAULTS = (
+    fault(
+        "nginx is started with an expired certificate",
+        "deploy/local/certificate_checks.py",
+        "if leaf.not_valid_after_utc <= utc_now():",
+        "if False:",
+        f"{_TLS}::test_a_certificate_that_cannot_serve_is_refused_with_a_sentence",
+    ),
+    fault(
+        "plain HTTP is redirected to whatever host the caller names",
+        "deploy/local/tls.py",
+        "            return 421;\n",
+        "            return 308 https://$http_host$request_uri;\n",
+        f"{_TLS}::test_plain_http_redirects_to_the_service_and_nowhere_else",
+    ),
+    fault(
+        "a host with a disk of its own starts",
+        "shared/objects/shared_directories.py",
+        "if row is not None and row[0] != place.identity:",
+        "if row is None:",
+        "tests/service/test_start.py::test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set",
+    ),
+    fault(
+        "a restore goes to the end of the log whatever moment is named",
+        "deploy/local/restore.py",
+        'return chosen if to is None else {**chosen, "recovery_target_time": to.isoformat()}',
+        "return chosen",
+        f"{_BACKUP}::test_a_deleted_database_comes_back_to_any_moment_that_was_received",
+    ),
+    fault(
+        "a restore overwrites what is there",
+        "deploy/local/restore.py",
+        "if target.exists() and any(target.iterdir()):",
+        "if False:",
+        f"{_BACKUP}::test_what_cannot_be_backed_up_or_restored_is_a_sentence_and_nothing_is_lost",
+    ),
+    fault(
+        "behind a pooler statements are remembered by name",
+        "edge/storage/database.py",
+        "statement_cache_size=0 if self._pooled else 100,",
+        "statement_cache_size=100,",
+        "tests/service/db/test_pooler.py::test_a_statement_is_prepared_and_run_on_one_connection_of_the_server",
+    ),
+)
+
+
+# Faults in what people read: pictures that hide or mislead, tables without data in sight, pages that lead nowhere.
+
+
+_PLOTS = "tests/browser/test_reports.py"
+
+_RESULTS = "tests/service/dashboard/test_results.py"
+
+PAGE_FAULTS = (
+    fault(
+        "the first reading of a doubt is taken, whichever was chosen",
+        "edge/dashboard/doubts.py",
+        "            if reading.line == decision:\n                return doubt, reading\n",
+        "            if doubt.readings:\n                return doubt, doubt.readings[0]\n",
+        "tests/service/dashboard/test_uploads.py::test_doubts_are_decided_by_a_click",
+    ),
+    fault(
+        "a decision that the mapping lacks is ignored",
+        "edge/dashboard/uploads.py",
+        "        except LookupError:\n",
+        "        except ZeroDivisionError:\n",
+        "tests/service/dashboard/test_uploads.py::test_doubts_are_decided_by_a_click",
+    ),
+    fault(
+        "the example of a reading is another than what it loads",
+        "workers/ingest/guess.py",
+        """f'"{text}" is {_day_shown(read[form])}'""",
+        """f'"{text}" is {_day_shown(read[forms[0]])}'""",
+        "tests/unit/ingest/test_guess.py::test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen",
+    ),
+    fault(
+        "a line lies below another one of equal values",
+        "edge/docs/static/plots.js",
+        "lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane);",
+        "lines[n][at] = back(middle);",
+        f"{_PLOTS}::test_lines_of_equal_values_are_all_seen",
+    ),
+    fault(
+        "a scale that does not begin at zero is silent",
+        "edge/docs/static/plots.js",
+        'if (plot.kind !== "bars" && plot.scale !== "log" && min > 0)',
+        "if (false)",
+        f"{_PLOTS}::test_a_scale_begins_at_zero_or_says_that_it_does_not",
+    ),
+    fault(
+        "an unfinished period is drawn like a whole one",
+        "edge/dashboard/charts.py",
+        "if reading.periods.is_partial(period)]",
+        "if not period]",
+        "tests/unit/test_pictures.py::test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked",
+    ),
+    fault(
+        "a title states a day without data",
+        "edge/dashboard/periods.py",
+        "        if self.granularity is None:\n            return self.span\n",
+        "        if self.granularity is None:\n            return period\n",
+        "tests/unit/test_dashboard.py::test_a_period_is_never_named_by_a_day_before_its_data",
+    ),
+    fault(
+        "the headline of a footprint is the sum that no picture shows",
+        "edge/dashboard/charts.py",
+        'return f"{name}_central" if rows',
+        "return name if rows",
+        "tests/unit/test_pictures.py::test_groups_are_compared_by_bars_with_whiskers_on_one_scale",
+    ),
+    fault(
+        "a row shows every member of its lists",
+        "edge/dashboard/tables.py",
+        "value[:_LISTED_MAX]",
+        "value",
+        "tests/unit/test_dashboard.py::test_eight_columns_are_shown_with_units_and_names_and_three_members_of_a_list",
+    ),
+    fault(
+        "cells of a tall row are centred, out of sight",
+        "edge/docs/static/dashboard.css",
+        "padding: .45rem .8rem; vertical-align: top; }",
+        "padding: .45rem .8rem; vertical-align: middle; }",
+        "tests/browser/test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",
+    ),
+    fault(
+        "the menu of a phone is open until the script runs",
+        "edge/docs/static/dashboard.css",
+        "  .sides:not(.shown) { display: none; }",
+        "  .js .sides:not(.shown) { display: none; }",
+        "tests/browser/test_every_page.py::test_a_phone_does_not_show_the_menu_open_until_the_script_runs",
+    ),
+    fault(
+        "the reference shows regular expressions",
+        "edge/docs/code_samples.py",
+        'if not (name == "pattern" and isinstance(one, str))',
+        "if name",
+        "tests/service/http/test_docs.py"
+        "::test_customers_read_no_path_of_the_repository_no_decision_and_no_regular_expression",
+    ),
+    fault(
+        "a button of the reference has no name",
+        "edge/docs/static/reference.js",
+        'button.setAttribute("aria-label", "Copy")',
+        'button.setAttribute("title", "")',
+        "tests/browser/test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+    ),
+    fault(
+        "a page in an outage has no way on",
+        "edge/dashboard/session_guard.py",
+        "signed_in=signed_in or visitor is not None,",
+        "signed_in=visitor is not None,",
+        f"{_RESULTS}::test_a_page_in_an_outage_keeps_the_navigation_says_what_is_down_and_reloads_itself",
+    ),
+    fault(
+        "a filter of requests by status is ignored",
+        "edge/dashboard/usage.py",
+        'given["status"] in ("", status, f"{status[0]}xx")',
+        "bool(status)",
+        f"{_RESULTS}::test_requests_are_filtered_and_show_what_was_asked_and_which_problem_it_had",
+    ),
+)
+
+
+# Faults in what statistics rest on: price indices, outliers, prior prices, watches, footprints, which items are one.
+
+
+_MULTILATERAL = "tests/unit/price_index/test_formulae.py"
+
+_OUTLIERS = "tests/unit/test_analytics.py"
+
+_PRIOR = "tests/unit/test_prior_price.py"
+
+_WATCHES = "tests/service/events/test_watches.py"
+
+_CLUSTERS = "tests/unit/matching/test_articles.py"
+
+PRICE_FAULTS = (
+    # Price indices.
+    fault(
+        "GEKS counts pairs of periods that share no item",
+        "shared/price_index/series.py",
+        "    known = ~np.isnan(logs)\n",
+        "    known = np.ones(logs.shape, bool)\n",
+        f"{_MULTILATERAL}::test_geks_leaves_out_pairs_of_periods_that_share_no_item",
+    ),
+    fault(
+        "a later period changes published index numbers",
+        "shared/price_index/series.py",
+        "        published[end - 1] = _mean(steps) if np.isnan(linked) else linked",
+        "        published[end - window : end] = linked * new / new[-1]",
+        "tests/unit/price_index/test_formulae.py::test_adding_a_period_changes_no_earlier_value",
+    ),
+    fault(
+        "the interval of an index is drawn anew with each request",
+        "shared/price_index/rows.py",
+        "np.random.default_rng(seed)",
+        "np.random.default_rng()",
+        "tests/unit/price_index/test_command.py::test_same_seed_gives_the_same_interval_and_another_seed_another",
+    ),
+    # Outliers.
+    fault(
+        "a price that another channel has on the same day is set aside",
+        "workers/analytics/rollups/outliers.py",
+        "return confirmed | (same_day > 0)",
+        "return confirmed",
+        f"{_OUTLIERS}::test_prices_that_others_explain_stay",
+    ),
+    fault(
+        "a channel that is wrong on all days confirms itself",
+        "workers/analytics/rollups/outliers.py",
+        "np.where(by_channels, in_item - in_channel, in_item - 1)",
+        "in_item - 1",
+        f"{_OUTLIERS}::test_a_channel_that_is_wrong_on_all_days_is_contradicted_by_the_others",
+    ),
+    fault(
+        "price bands count outliers",
+        "edge/index/record.sql",
+        "'low', min(o.price_minor) FILTER (WHERE o.outlier IS NULL),",
+        "'low', min(o.price_minor),",
+        "tests/service/http/test_outliers.py::test_the_price_band_of_a_record_is_without_outliers_and_says_how_many",
+    ),
+    # Prior prices.
+    fault(
+        "a day without observation counts as a day not on offer",
+        "shared/prior_price/reduction.py",
+        "            fault, left = Reason.MISSING_DAYS, left - 1\n            continue\n",
+        "            continue\n",
+        f"{_PRIOR}::test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts",
+        f"{_PRIOR}::test_a_brute_force_twin_agrees_on_random_series",
+    ),
+    fault(
+        "every fall of a price is an announced reduction",
+        "shared/prior_price/reduction.py",
+        "    announces = any(one.list_price is not None for one in offered)\n",
+        "    announces = False\n",
+        f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
+    ),
+    # Watches.
+    fault(
+        "a watch reports one fall again and again",
+        "workers/events/watches.sql",
+        "AND coalesce(s.armed, true)",
+        "AND true",
+        f"{_WATCHES}::test_below_an_amount_fires_once_and_again_after_the_price_was_clearly_above",
+    ),
+    fault(
+        "an older day that a load fills in arms a watch again",
+        "workers/events/watches.sql",
+        "WHERE r.day < $1 AND r.item_id",
+        "WHERE false AND r.day < $1 AND r.item_id",
+        "tests/service/events/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
+    ),
+    fault(
+        "a low is new although the span before is not known",
+        "workers/events/watches.sql",
+        "WHERE f.is_known ORDER BY f.condition",
+        "ORDER BY f.condition",
+        f"{_WATCHES}::test_a_new_low_needs_the_whole_span_and_a_lower_price_than_any_day_of_it",
+    ),
+    fault(
+        "a watch reports days of the past",
+        "workers/events/watches.sql",
+        "WHERE NOT coalesce(s.later, false)\n  AND",
+        "WHERE",
+        f"{_WATCHES}::test_older_days_and_higher_prices_report_nothing",
+    ),
+    # Footprints.
+    fault(
+        "items of one factor average its error out",
+        "workers/analytics/reports/sustainability_rollup.py",
+        "own = numbers[entries] == OWN",
+        "own = numbers[entries] >= OWN",
+        "tests/unit/test_analytics.py::test_sums_of_own_and_borrowed_figures_agree_with_monte_carlo",
+    ),
+    # Which items are one article.
+    fault(
+        "what a person rejected is joined by a chain",
+        "workers/articles/matching/clusters.py",
+        " or _sorted((one, other)) in self._rejected:",
+        ":",
+        f"{_CLUSTERS}::test_a_pair_that_a_person_rejected_stays_apart_even_in_a_chain_of_identifiers",
+    ),
+    fault(
+        "two records of one source become one article",
+        "workers/articles/matching/clusters.py",
+        'return first.source != second.source or (first.article != "" and first.article == second.article)',
+        "return True",
+        f"{_CLUSTERS}::test_no_two_records_of_one_source_are_in_one_article",
+    ),
+    fault(
+        "records that contradict each other are linked without a person",
+        "workers/articles/matching/judging.py",
+        "sure = scores[at] >= link_bound(left, right, self.model)",
+        "sure = scores[at] >= self.model.link_coded",
+        "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
+    ),
+    # Windows, footprints.
+    fault(
+        "a report from a day after the last data is refused",
+        "workers/analytics/reports/filters.py",
+        "if first is not None and first > last:",
+        "if False:",
+        "tests/service/reports/test_whole_way.py::test_a_window_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a read of one item from a day after the last data is refused",
+        "edge/analytics/light_reads.py",
+        "last = to or max(observed or utc_now().date(), first or date.min)",
+        "last = to or observed or utc_now().date()",
+        "tests/service/http/test_light_reads.py::test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage",
+    ),
+    fault(
+        "a category with few samples is as wide as Student's quantile of these",
+        "shared/uncertainty/stated.py",
+        "if others.degrees >= BORROWED_DEGREES:",
+        "if others.degrees < 0:",
+        "tests/unit/test_uncertainty.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
+    ),
+    fault(
+        "a category without samples is estimated from all others",
+        "shared/uncertainty/evaluation.py",
+        "    if not nearest:\n        return None, 0",
+        "    if not nearest:\n        nearest = [one for group in logs.values() for one in group]",
+        "tests/unit/test_uncertainty.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
+    ),
+    fault(
+        "units sold new are counted as avoiding without a word",
+        "shared/uncertainty/stated.py",
+        "those sold new included",
+        "second-hand ones",
+        "tests/service/http/test_light_reads.py::test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_states",
+    ),
+    fault(
+        "a pack and a single article are linked by their GTIN",
+        "workers/articles/matching/quantities.py",
+        "if _disjoint(left.packs, right.packs) or _packed_differently(left, right):",
+        "if _disjoint(left.packs, right.packs):",
+        "tests/unit/matching/test_records.py::test_a_pack_and_a_single_one_wait_for_a_person",
+    ),
+    fault(
+        "names in another language hold a GTIN's link back though the quantity agrees",
+        "workers/articles/matching/identifiers.py",
+        "if not (against or confirmed or _alike(left.words, right.words)):",
+        "if not (against or _alike(left.words, right.words)):",
+        "tests/unit/matching/test_records.py::test_names_in_two_languages_need_something_else_that_agrees",
+    ),
+    fault(
+        "a record that comes later takes a link of equal strength away",
+        "workers/articles/matching/clusters.py",
+        "return _STRENGTH[link.kind], -link.score, younger, older, link.left, link.right",
+        "return _STRENGTH[link.kind], -link.score, link.left, link.right",
+        f"{_CLUSTERS}::test_a_younger_record_takes_no_link_of_equal_strength_away",
+    ),
+    fault(
+        "what contradicts its identifier is joined by a chain",
+        "workers/articles/matching/clusters.py",
+        "if _sorted((one, other)) in self.opposed:",
+        "if (one, other) in ():",
+        f"{_CLUSTERS}::test_a_pair_that_contradicts_its_identifier_stays_apart_even_in_a_chain_of_identifiers",
+    ),
+    fault(
+        "the bound of links is chosen by models that have seen the record",
+        "workers/articles/matching/supervised.py",
+        "[~np.isin(right, right[one]) & ~one for one in judged]",
+        "[~one for one in judged]",
+        "tests/unit/matching/test_model.py::test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges",
+    ),
+    # Sizes in names.
+    fault(
+        "bars of chocolate are a pressure",
+        "shared/units/reader.py",
+        'return "bar of pressure" if context & _PRESSURE else "bar to eat"',
+        'return "bar of pressure"',
+        "tests/unit/test_units.py::test_all_spellings_of_one_quantity_are_equal",
+    ),
+)
+
+
+# Faults in what a load reads: what it is known again by, line ends and encodings, items it joins.
+
+
+_INPUTS = "tests/service/ingest/test_load.py"
+
+_READING = "tests/unit/ingest/test_reading.py"
+
+READING_FAULTS = (
+    fault(
+        "a file is known again whatever its name",
+        "workers/ingest/inputs.py",
+        "return InputFile(path.name, path.stat()",
+        'return InputFile("", path.stat()',
+        f"{_INPUTS}::test_the_same_bytes_under_the_name_of_another_day_are_of_that_day",
+    ),
+    fault(
+        "a corrected file of other names is not noticed",
+        "workers/ingest/inputs.py",
+        "others = [] if beside is None else [input_file(beside)]",
+        "others = [] if beside is None else [beside.name]",
+        f"{_INPUTS}::test_a_corrected_file_of_other_names_is_read",
+    ),
+    fault(
+        "rows that were rejected for what the index lacked are never read again",
+        "workers/ingest/load.py",
+        "return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs",
+        "return self._inputs",
+        f"{_INPUTS}::test_prices_that_found_no_item_are_loaded_when_it_is_there",
+    ),
+    fault(
+        "other terms of the same exchange rates are dropped",
+        "workers/ingest/rates.py",
+        "if changed or row[1]:",
+        "if changed:",
+        "tests/service/ingest/test_exchange_rates.py::test_the_same_rates_under_other_terms_change_what_answers_cite",
+    ),
+    fault(
+        "a header ends at a line feed alone",
+        "workers/ingest/read_csv.py",
+        're.compile(rb"\\r\\n|\\n|\\r")',
+        're.compile(rb"\\n")',
+        f"{_READING}::test_lines_may_end_in_each_way_that_pandas_reads",
+    ),
+    fault(
+        "a file without a row is loaded in silence",
+        "workers/ingest/readers.py",
+        "        if not rows:\n",
+        "        if False:\n",
+        f"{_READING}::test_a_file_with_bytes_and_no_row_is_refused",
+    ),
+    fault(
+        "UTF-32 is read as UTF-16",
+        "workers/ingest/text_stream.py",
+        '    codecs.BOM_UTF32_LE: "utf-32-le",\n',
+        "",
+        f"{_READING}::test_a_byte_order_mark_of_each_encoding_is_heeded",
+    ),
+    fault(
+        "an item whose source calls its GTIN an EAN is not joined",
+        "workers/ingest/known_items.py",
+        "values = (SCHEMES[scheme], ",
+        "values = (scheme, ",
+        "tests/service/ingest/test_values.py::test_an_identifier_joins_whatever_its_source_calls_it",
+    ),
+    fault(
+        "the code of one shop joins the item of another",
+        "workers/ingest/known_items.py",
+        "elif not source and identifier",
+        "elif False and identifier",
+        "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",
+    ),
+)
+
+
+# Faults in the identifiers of the search index: what it does not name is not looked for anywhere else.
+
+
+SEARCH_FAULTS = (
+    fault(
+        "an index that is behind is asked which identifiers items have",
+        "edge/search/engine.py",
+        "newest = (LAYOUT, self._version.current, self._version.committed_at)\n",
+        "newest = (index.identifiers, index.data_version, index.committed_at)\n",
+        "tests/service/http/test_identifiers_in_searches.py::test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql",
+    ),
+    fault(
+        "a merge of segments loses the identifiers of the highest hashes",
+        "workers/search/build.py",
+        "for part in range(parts + 1)]",
+        "for part in range(parts)]",
+        "tests/unit/search/test_indexes.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",
+    ),
+    fault(
+        "an identifier of several items is not possible where one of them was deleted",
+        "shared/search/live_segment.py",
+        "not self._deleted[entries.astype(np.uint32)].all())",
+        "not self._deleted[entries.astype(np.uint32)].any())",
+        "tests/unit/search/test_indexes.py::test_an_identifier_of_several_items_is_possible_while_one_of_them_is_left",
+    ),
+)
+
+
+# The planted faults. Each would break a promise; the named tests, or the drill, must fail with it.
+
 
 _JOBS = ("jobs", "--jobs", "30", "--kills", "4", "--seed", "7", "--minutes", "4")
+
 _QUOTA = ("outages", "--seconds", "3", "--only", "the state store hangs")
+
 _FENCE = (
     "SET state = 'succeeded', result = $3, progress_fraction = 1, progress_stage = 'done', lease_until = NULL,\n    "
 )
-_SESSIONS = "tests/service/dashboard/test_sign_in.py"
+
 _BILLING = "tests/service/quota/test_usage.py"
 
 FAULTS = (
