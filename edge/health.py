@@ -14,12 +14,12 @@ from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database, Scope
 from edge.storage.redis_client import RedisClient
 from shared.clock import rfc3339, utc_now
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.settings.settings import Settings
 from shared.telemetry.metrics import EXPOSITION, exposition
 
-SQL = beside(__file__, "health.sql")
+SQL = load_queries(__file__, "health.sql")
 # Dispatchers look every two seconds and workers take a message at once: a queue idle for this long has no consumer.
 _LATE_SECONDS = 30
 # As much as an ID token's times may be off.

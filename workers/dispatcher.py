@@ -15,7 +15,7 @@ import redis
 from shared.analytics.results import manifest_from
 from shared.bulk.manifest import export_manifest_from
 from shared.db.connect import Connection, unavailable
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.events.types import KEPT_DAYS
 from shared.events.webhooks import RETRY_SECONDS
@@ -37,7 +37,7 @@ from workers.jobs.progress import touch_while
 # Between sweeps it deletes what no table keeps longer.
 
 
-SQL = beside(__file__, "dispatcher.sql")
+SQL = load_queries(__file__, "dispatcher.sql")
 
 
 def confirm_missing(connection: Connection, store: ResultStore, log: Log, patience_seconds: int) -> None:

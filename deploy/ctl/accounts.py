@@ -17,7 +17,7 @@ from deploy.ctl.console import OPERATOR, report, reveal, settings, show, stored,
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, StoreUnavailable
 from shared.organizations.accounts import ROLES, SQL
 from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
@@ -27,7 +27,7 @@ from shared.redis.connect import connect_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 
-ACCOUNTS = beside(__file__, "accounts.sql")
+ACCOUNTS = load_queries(__file__, "accounts.sql")
 
 # Commands name a person or an organization by id, or by what people call them where that is unique.
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from deploy.terminal import Terminal
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.settings.settings import Settings
 
 DATA = Path(__file__).parents[1] / "demo" / "data"
 MAPPINGS = Path(__file__).parents[1] / "mappings"
-SQL = beside(__file__, "data.sql")
+SQL = load_queries(__file__, "data.sql")
 # The order matters once: emission factors are applied to items that exist already.
 LOADS = (
     ("hk_pricewatch", "hk_pricewatch.csv.gz"),

@@ -20,7 +20,7 @@ from deploy.local.paths import Paths
 from deploy.local.supervised import read_state
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
@@ -94,7 +94,7 @@ def _version(replies: dict[str, Any]) -> str:
 # `itemindex doctor`: every part, one line each: what is wrong and what to do.
 
 
-SQL = beside(__file__, "data.sql")
+SQL = load_queries(__file__, "data.sql")
 _DISK_BYTES_MIN = 2 * 1024**3
 
 

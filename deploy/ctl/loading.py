@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from deploy.ctl.console import console, show
 from deploy.terminal import safe
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from workers.ingest import mapping as mappings
@@ -18,7 +18,7 @@ from workers.ingest.accounting import accounts
 from workers.ingest.load import Summary, load
 from workers.ingest.sentences import sentences
 
-DATA = beside(__file__, "data.sql")
+DATA = load_queries(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 

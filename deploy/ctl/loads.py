@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from deploy.ctl.console import console, limit_option, report, settings, show, stored
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused
 from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
@@ -120,7 +120,7 @@ def _day(text: str | None) -> date | None:
         raise ItemIndexError("a day is written YYYY-MM-DD") from None
 
 
-SQL = beside(__file__, "loads.sql")
+SQL = load_queries(__file__, "loads.sql")
 
 
 @click.group()

@@ -25,7 +25,7 @@ from deploy.ctl.console import (
 )
 from shared.articles.pairs import ALL, SQL, STATES, Filters
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
@@ -33,7 +33,7 @@ from shared.telemetry.http_server import serve_metrics
 from shared.uncertainty.proportion import wilson
 from workers.provenance import events
 
-DATA = beside(__file__, "data.sql")
+DATA = load_queries(__file__, "data.sql")
 # An operator decides pair after pair: decisions within this time become one data_version.
 _TOGETHER_SECONDS = 3.0
 # A notification that was lost delays a decision by this long at most.

@@ -8,7 +8,7 @@ from rich.progress import Progress
 
 from deploy.ctl.console import console, settings, show, stored
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
@@ -16,7 +16,7 @@ from workers.analytics.rollups.layout import rebuild_rollups
 from workers.provenance import events
 from workers.search.job import make_index
 
-SQL = beside(__file__, "data.sql")
+SQL = load_queries(__file__, "data.sql")
 
 
 @click.command(epilog="Example: itemindex rebuild rollups")

@@ -8,7 +8,7 @@ import click
 from deploy.ctl.console import console, report, settings, stored, table
 from deploy.terminal import safe
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
@@ -18,7 +18,7 @@ from shared.telemetry.log import Log
 from workers.bulk.releases import SQL as RELEASES
 from workers.bulk.releases import expire, order
 
-SQL = beside(__file__, "releases.sql")
+SQL = load_queries(__file__, "releases.sql")
 _LOOK_SECONDS = 0.3
 _STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 

@@ -11,13 +11,13 @@ from psycopg import sql
 
 from deploy.ctl.console import print_json, report, settings, stored
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.events.webhook_secrets import opened_secret, sealed_secret
 from shared.settings.settings import Settings
 
-SQL = beside(__file__, "accounts.sql")
-WEBHOOKS = beside(__file__, "webhooks.sql")
+SQL = load_queries(__file__, "accounts.sql")
+WEBHOOKS = load_queries(__file__, "webhooks.sql")
 
 _SIGNING = {"token-pepper": "TOKEN_PEPPER", "signing-secret": "SIGNING_SECRET", "cursor-secret": "SIGNING_SECRET"}
 _LOGINS = {

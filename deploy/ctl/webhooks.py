@@ -10,14 +10,14 @@ from deploy.ctl.console import OPERATOR, limit_option, report, reveal, settings,
 from edge.events.webhook_service import SQL as WEBHOOKS
 from edge.http.context import uuid7
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.events.types import CURSOR_MAX, TYPES
 from shared.events.webhook_secrets import sealed_secret
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
 from shared.settings.settings import Settings
 
-SQL = beside(__file__, "webhooks.sql")
+SQL = load_queries(__file__, "webhooks.sql")
 _LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
 _ATTEMPTS = ("event_id", "cursor", "at", "status", "outcome", "answer", "milliseconds")
 

@@ -20,10 +20,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from deploy.local import postgres
 from deploy.local.process import Program, ServiceProcess
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, ItemIndexError
 
-SQL = beside(__file__, "backups.sql")
+SQL = load_queries(__file__, "backups.sql")
 SLOT = "itemindex_backup"
 _NAME = "%Y%m%dT%H%M%S.%fZ"
 _START = re.compile(r"^START WAL LOCATION: .* \(file ([0-9A-F]{24})\)$", re.M)

@@ -96,7 +96,7 @@ class Stack:
             *([self._identity()] if own_identity else []),
             self._edge("edge-a"),
             self._edge("edge-b"),
-            self._relay(),
+            self._dispatch(),
             self._matches(),
             self._feeds(),
             *self._workers(),
@@ -251,7 +251,7 @@ class Stack:
             raise StackError(f"port {port} of the local identity provider is taken; free it, or set OIDC_ISSUER")
         return identity.program(self.paths, port, self.settings.base_url.removesuffix("/v1"), listen)
 
-    def _relay(self) -> Program:
+    def _dispatch(self) -> Program:
         command = [sys.executable, "-m", "workers", "dispatcher"]
         return self._beating("dispatcher", command)
 

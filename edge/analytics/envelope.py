@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 _ROWS_AT_ONCE_MAX = 500
 
 
-async def aside(rows: int, work: Callable[..., Result], *arguments: Any) -> Result:
+async def in_thread_if_large(rows: int, work: Callable[..., Result], *arguments: Any) -> Result:
     """Return what `work` makes of so many rows."""
     if rows <= _ROWS_AT_ONCE_MAX:
         return work(*arguments)
@@ -199,7 +199,7 @@ async def light_answer(
 
 async def light_offer(rows: Sequence[dict[str, Any]], schema: pa.Schema, meta: dict[str, Any], format: str) -> Offer:
     """Return the whole answer in a format of MEDIA_TYPES, as it may be kept."""
-    body, digest = await aside(len(rows), _encoded, rows, schema, meta, format)
+    body, digest = await in_thread_if_large(len(rows), _encoded, rows, schema, meta, format)
     etag = f'"sha256-{digest}-{meta["data_version"]}-{format}"'
     fields = {"ETag": etag, "Cache-Control": CACHE_CONTROL, "Vary": "Accept"}
     response = web.Response(body=body, content_type=MEDIA_TYPES[format], headers=fields)

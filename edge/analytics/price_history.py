@@ -12,7 +12,7 @@ import pyarrow as pa
 from aiohttp import web
 
 from edge.analytics.conversion import in_currency
-from edge.analytics.envelope import aside, light_offer
+from edge.analytics.envelope import in_thread_if_large, light_offer
 from edge.analytics.light_reads import Amounts, Found, LightRead, range_of, require_active_item
 from edge.analytics.schemas import PricingQuery, PricingReport
 from edge.analytics.unit_prices import ROUNDING, unit_prices
@@ -22,7 +22,7 @@ from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.analytics.outliers import MODES
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.money import minor_digits, to_text
 from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
@@ -98,7 +98,7 @@ def _moment(price: Price) -> Moment:
 # The prices of one item: its observations, and the rows and statistics that are made of them.
 
 
-SQL = beside(__file__, "price_history.sql")
+SQL = load_queries(__file__, "price_history.sql")
 WINDOWS = (7, 30, 90, 365)
 MONEY = ("low", "median", "high", "close")
 KINDS = {"l": "listing", "s": "sale"}
@@ -175,7 +175,7 @@ class PriceHistory:
             "method": METHOD,
             "rounding": ROUNDING,
             "outliers": {"mode": MODES[include], "set_aside": len(outliers)},
-            **await aside(len(prices), _figures, prices, last, include, contents(row["name"], attributes)),
+            **await in_thread_if_large(len(prices), _figures, prices, last, include, contents(row["name"], attributes)),
         }
         return History(shown, outliers, meta)
 

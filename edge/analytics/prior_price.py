@@ -15,10 +15,10 @@ from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.prior_price.reduction import Options
 
-SQL = beside(__file__, "prior_price.sql")
+SQL = load_queries(__file__, "prior_price.sql")
 HISTORY_DAYS = 730
 """How far back listings are read: a reduction that began earlier has no known beginning."""
 METHOD = (

@@ -23,7 +23,7 @@ from edge.http.lists import CursorSigner
 from edge.http.parameters import PATH, QUERY
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
-from edge.http.representation import offer
+from edge.http.representation import cacheable
 from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule
 from edge.http.stream import ResultBody
 from edge.jobs.handlers import RESULT_PROBLEMS
@@ -35,13 +35,13 @@ from edge.storage.database import Database, Scope
 from shared.analytics.exchange import SQL as EXCHANGE
 from shared.analytics.exchange import unknown_table
 from shared.analytics.results import MEDIA_TYPES, Manifest, manifest_from
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ResultGone, StoreUnavailable
 from shared.jobs.contract import Kind, fingerprint
 from shared.objects.directory import ResultStore
 from shared.telemetry import metrics
 
-SQL = beside(__file__, "reports.sql")
+SQL = load_queries(__file__, "reports.sql")
 _RETRY_SECONDS = 2
 _PAID_UNITS = 1
 
@@ -154,7 +154,7 @@ class ReportService:
         if body.length > BODY_BYTES_MAX:
             return stream.answer(request, manifest, body, following)
         whole = await stream.in_memory(manifest, body, following)
-        offer(request, whole, units=units, until=quote.until, organization_id=_owner(request, quote))
+        cacheable(request, whole, units=units, until=quote.until, organization_id=_owner(request, quote))
         return stream.conditional(request, whole)
 
     def _opened(self, kind: Kind, parameters: dict[str, Any]) -> dict[str, Any]:

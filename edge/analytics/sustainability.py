@@ -15,10 +15,10 @@ from edge.http.parameters import PATH, QUERY
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS, Figure, Indicator, as_double, nearest
 from shared.analytics.results import DOUBLE, NINE_DIGITS
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.uncertainty.stated import Displacement, requested_displacement
 
-SQL = beside(__file__, "sustainability.sql")
+SQL = load_queries(__file__, "sustainability.sql")
 _BOUNDS = ("low", "central", "high", "cumulative_low", "cumulative_central", "cumulative_high")
 _AVOIDED = ("avoided_low", "avoided", "avoided_high")
 METHOD = (

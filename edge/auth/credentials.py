@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from edge.storage.database import Database, Scope
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.organizations import credentials
 from shared.organizations.accounts import CredentialKind, Plan, Principal
@@ -86,7 +86,7 @@ class CredentialCache:
 # notified by NOTIFY and invalidates everything at once; the short life of an entry is the net under a lost notice.
 
 
-SQL = beside(__file__, "credentials.sql")
+SQL = load_queries(__file__, "credentials.sql")
 _KINDS: dict[str, CredentialKind] = {
     credentials.ANONYMOUS_PREFIX: "public-token",
     credentials.FREE_PREFIX: "public-token",

@@ -25,7 +25,7 @@ from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, 
 from shared.bulk.request import Scope as ReadScope
 from shared.bulk.schema import DATASETS, LIST
 from shared.clock import Clock, rfc3339, utc_now
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import Principal
@@ -110,7 +110,7 @@ def _plain(value: Any, name: str, lists: set[str]) -> Any:
     return str(value) if isinstance(value, date | Decimal) else value
 
 
-SQL = beside(__file__, "exports.sql")
+SQL = load_queries(__file__, "exports.sql")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from edge.storage.database import Database
 from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, catalogue_key, key_of, schema_of
 from shared.bulk.signing import FILE_MEMBERS, public_jwk
 from shared.clock import Clock, rfc3339, utc_now
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 
 # Releases as the edge reads them: from the rows that name them, and nothing that is not named.
 
 
-SQL = beside(__file__, "releases.sql")
+SQL = load_queries(__file__, "releases.sql")
 LATEST = "latest"
 KEYS_PATH = "/.well-known/release-keys.json"
 _VERSION = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)

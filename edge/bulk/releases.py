@@ -24,7 +24,7 @@ from edge.http.json import unstored_json
 from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
-from edge.http.representation import Representation, offer
+from edge.http.representation import Representation, cacheable
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import DATASETS, MEDIA_TYPE
@@ -77,7 +77,7 @@ class Datasets:
         response = envelope(
             entries, total=len(entries), exact=True, next_cursor=None, query={}, data_version=self._version.current
         )
-        offer(request, response)
+        cacheable(request, response)
         return response
 
     @docs(

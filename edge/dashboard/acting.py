@@ -4,7 +4,7 @@ from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import PageError, SignedIn
-from edge.events.watch_service import Acting
+from edge.events.watch_service import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
 from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may
@@ -12,10 +12,10 @@ from shared.organizations.accounts import BRAND, Membership, Plan, Principal, ac
 # For which organization a page acts on watches and webhooks, and whether the visitor may.
 
 
-def acting_of(visitor: SignedIn) -> Acting:
+def acting_of(visitor: SignedIn) -> Actor:
     """Return the organization that the visitor works in, with the person's name for its audit log."""
     actor = visitor.acting
-    return Acting(actor.membership.organization_id, actor.person.name, actor.person.id)
+    return Actor(actor.membership.organization_id, actor.person.name, actor.person.id)
 
 
 def refusal(membership: Membership, plan: Plan, right: str) -> str | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from aiohttp import web
 
-from edge.analytics.envelope import aside
+from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
 from edge.analytics.price_history import PriceHistory
 from edge.analytics.sustainability import Sustainability
@@ -176,7 +176,7 @@ class ExplorerPages:
             request,
             "history.html" if is_part(request) else "history_page.html",
             visitor,
-            plots=await aside(len(history.prices), item_charts.history, history.prices, history.outliers),
+            plots=await in_thread_if_large(len(history.prices), item_charts.history, history.prices, history.outliers),
             figures=rows,
             intervals=item_charts.footprint(rows, titles),
             statistics=history.meta["statistics"],

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 
-from edge.analytics.envelope import aside
+from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.report import Picture, Report
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
 from edge.analytics.reports import SQL, Quote, ReportService
@@ -258,7 +258,7 @@ class ReportPages:
 
 async def drawn(picture: Picture, rows: charts.Rows, reading: Reading = PLAIN) -> dict[str, list[charts.Plot]]:
     """Return a report's `plots` and `bars`; those of many rows are made in a thread, beside other calls."""
-    return await aside(len(rows), _drawn, picture, rows, reading)
+    return await in_thread_if_large(len(rows), _drawn, picture, rows, reading)
 
 
 def _drawn(picture: Picture, rows: charts.Rows, reading: Reading) -> dict[str, list[charts.Plot]]:

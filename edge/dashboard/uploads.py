@@ -17,12 +17,12 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from edge.dashboard.doubts import decided, doubts_of
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.storage.database import Database, Scope
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.index.iid import require_uuid
 from shared.objects.directory import ResultStore
 from shared.objects.uploads import FILES_KEPT_DAYS, key_of
 
-SQL = beside(__file__, "uploads.sql")
+SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
 _LISTED = 50
 _BLOCK_BYTES = 1 << 18

@@ -15,13 +15,13 @@ from edge.http.lists import envelope
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
 from edge.storage.database import Database, Scope
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.events.types import KEPT_DAYS, Event, event_document
 
 # Reads pages of the log of events for one organization.
 
 
-SQL = beside(__file__, "events.sql")
+SQL = load_queries(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62
 
 

@@ -10,16 +10,16 @@ from edge.http.faults import Fault
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import rfc3339
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.events.types import ABSENT_DAYS_DEFAULT, WATCHES_MAX
 from shared.index.iid import require_uuid
 from shared.money import to_minor, to_text
 
-SQL = beside(__file__, "watches.sql")
+SQL = load_queries(__file__, "watches.sql")
 
 
 @dataclass(frozen=True, slots=True)
-class Acting:
+class Actor:
     """An organization, and the key or person that acts for it, as the audit log names it."""
 
     organization: str
@@ -42,7 +42,7 @@ class WatchService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return WatchService(database)
 
-    async def add(self, acting: Acting, wanted: dict[str, Any]) -> Watch:
+    async def add(self, acting: Actor, wanted: dict[str, Any]) -> Watch:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
         code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
         days = wanted["days"]
@@ -62,26 +62,26 @@ class WatchService:
             [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
         return rendered(row)
 
-    async def one(self, acting: Acting, watch: str) -> Watch:
+    async def one(self, acting: Actor, watch: str) -> Watch:
         """Return a watch. Raises `watch-not-found`."""
         rows = await self._database.fetch(SQL.one, acting.organization, _uuid(watch), scope=acting.scope)
         if not rows:
             raise _not_found()
         return rendered(rows[0])
 
-    async def page(self, acting: Acting, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
+    async def page(self, acting: Actor, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
         """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
         rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, scope=acting.scope)
         [counted] = await self._database.fetch(SQL.count, acting.organization, scope=acting.scope)
         return rows, int(counted["total"])
 
-    async def pause(self, acting: Acting, watch: str, *, paused: bool) -> None:
+    async def pause(self, acting: Actor, watch: str, *, paused: bool) -> None:
         """Pause a watch, or evaluate it again. Raises `watch-not-found`."""
         values = (acting.organization, _uuid(watch), paused, acting.name)
         if not await self._database.fetch(SQL.pause, *values, scope=acting.scope):
             raise _not_found()
 
-    async def delete(self, acting: Acting, watch: str) -> None:
+    async def delete(self, acting: Actor, watch: str) -> None:
         """Delete a watch. Raises `watch-not-found`."""
         values = (acting.organization, _uuid(watch), acting.name)
         if not await self._database.fetch(SQL.delete, *values, scope=acting.scope):

@@ -9,7 +9,7 @@ from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_sc
 from edge.events import schemas
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
-from edge.events.watch_service import Acting, WatchService, rendered
+from edge.events.watch_service import Actor, WatchService, rendered
 from edge.http.context import organization_of, principal_of
 from edge.http.json import NO_STORE, answers, unstored_json
 from edge.http.lists import Paginator
@@ -117,6 +117,6 @@ def created(request: web.Request, outcome: Outcome) -> web.Response:
     return response
 
 
-def acting_of(request: web.Request) -> Acting:
+def acting_of(request: web.Request) -> Actor:
     """Return the organization of the caller's key."""
-    return Acting(organization_of(request), f"key {principal_of(request).credential_id}")
+    return Actor(organization_of(request), f"key {principal_of(request).credential_id}")

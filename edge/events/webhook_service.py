@@ -7,19 +7,19 @@ from uuid import UUID
 import asyncpg
 
 from edge.events.schemas import DeliveryAttempt, Webhook
-from edge.events.watch_service import Acting
+from edge.events.watch_service import Actor
 from edge.http.context import uuid7
 from edge.http.faults import Fault
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Transaction
 from shared.clock import rfc3339, utc_now
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.events.webhook_secrets import sealed_secret
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
 from shared.index.iid import require_uuid
 from shared.settings.settings import Settings
 
-SQL = beside(__file__, "webhooks.sql")
+SQL = load_queries(__file__, "webhooks.sql")
 _NEWEST = 2**62
 _DISABLED = "Disabled by its organization."
 
@@ -37,7 +37,7 @@ class WebhookService:
         """Return the service whose acts are part of a transaction, where it is given one."""
         return WebhookService(database, self._settings)
 
-    async def add(self, acting: Acting, url: str, types: Sequence[str] | None) -> Webhook:
+    async def add(self, acting: Actor, url: str, types: Sequence[str] | None) -> Webhook:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""
         fault = url_fault(url, private_allowed=self._private_allowed)
         if fault is not None:
@@ -53,46 +53,46 @@ class WebhookService:
             [row] = await transaction.fetch(SQL.listed, acting.organization, endpoint)
         return rendered(row, secret)
 
-    async def listed(self, acting: Acting) -> list[Webhook]:
+    async def listed(self, acting: Actor) -> list[Webhook]:
         """Return all webhooks."""
         rows = await self._database.fetch(SQL.listed, acting.organization, None, scope=acting.scope)
         return [rendered(row) for row in rows]
 
-    async def one(self, acting: Acting, endpoint: str, secret: str | None = None) -> Webhook:
+    async def one(self, acting: Actor, endpoint: str, secret: str | None = None) -> Webhook:
         """Return a webhook. Raises `webhook-not-found`."""
         rows = await self._database.fetch(SQL.listed, acting.organization, _uuid(endpoint), scope=acting.scope)
         if not rows:
             raise _not_found()
         return rendered(rows[0], secret)
 
-    async def rotate(self, acting: Acting, endpoint: str) -> Webhook:
+    async def rotate(self, acting: Actor, endpoint: str) -> Webhook:
         """Give a webhook another secret and return it, once; the one before signs as well for a day."""
         secret, endpoint = new_secret(), _uuid(endpoint)
         sealed = self._sealed(endpoint, secret)
         await self._act(acting, SQL.rotate, endpoint, sealed, ROTATION_SECONDS)
         return await self.one(acting, endpoint, secret)
 
-    async def enable(self, acting: Acting, endpoint: str) -> Webhook:
+    async def enable(self, acting: Actor, endpoint: str) -> Webhook:
         """Send to a disabled webhook again, and to one that waits for its next attempt at once."""
         await self._act(acting, SQL.enable, _uuid(endpoint))
         return await self.one(acting, endpoint)
 
-    async def disable(self, acting: Acting, endpoint: str) -> Webhook:
+    async def disable(self, acting: Actor, endpoint: str) -> Webhook:
         """Send nothing to a webhook until it is enabled; events wait for it as long as the log keeps them."""
         await self._act(acting, SQL.disable, _uuid(endpoint), _DISABLED)
         return await self.one(acting, endpoint)
 
-    async def delete(self, acting: Acting, endpoint: str) -> None:
+    async def delete(self, acting: Actor, endpoint: str) -> None:
         """Delete a webhook."""
         await self._act(acting, SQL.delete, _uuid(endpoint))
 
-    async def attempts(self, acting: Acting, endpoint: str, limit: int) -> list[DeliveryAttempt]:
+    async def attempts(self, acting: Actor, endpoint: str, limit: int) -> list[DeliveryAttempt]:
         """Return the newest attempts. Raises `webhook-not-found`."""
         await self.one(acting, endpoint)
         rows = await self._database.fetch(SQL.attempts, _uuid(endpoint), limit, scope=acting.scope)
         return [DeliveryAttempt(**{**row, "at": rfc3339(row["at"])}) for row in rows]
 
-    async def replay(self, acting: Acting, endpoint: str, event: UUID | None, after: int | None, to: int | None) -> int:
+    async def replay(self, acting: Actor, endpoint: str, event: UUID | None, after: int | None, to: int | None) -> int:
         """Have events sent again in their order, before later ones; return how many. Raises `webhook-not-found`."""
         await self.one(acting, endpoint)
         chosen = (after or 0, _NEWEST if to is None else to, event, REPLAYED_MAX)
@@ -103,7 +103,7 @@ class WebhookService:
     def _sealed(self, endpoint: str, secret: str) -> bytes:
         return sealed_secret(self._secret, endpoint, secret)
 
-    async def _act(self, acting: Acting, query: str, endpoint: str, *values: Any) -> None:
+    async def _act(self, acting: Actor, query: str, endpoint: str, *values: Any) -> None:
         if not await self._database.fetch(
             query, acting.organization, endpoint, *values, acting.name, scope=acting.scope
         ):

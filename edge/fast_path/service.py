@@ -146,7 +146,7 @@ def _instance(request_id: bytes) -> bytes:
 _PRICING, _SEARCH = b"/v1/index/pricing/", b"/v1/index/search?"
 
 
-class Unread(NamedTuple):
+class PendingAnswer(NamedTuple):
     """An answer still without content, and what reads it."""
 
     answer: Answer
@@ -172,7 +172,7 @@ class Reader:
         self._search = services.search_answers
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def find(self, request: PlainRequest) -> Unread | None:
+    def find(self, request: PlainRequest) -> PendingAnswer | None:
         """Return the answer to a question that memory cannot answer and that may be read."""
         if request.if_none_match:
             return None
@@ -180,15 +180,15 @@ class Reader:
         if request.iid is not None:
             iid = canonical_iid(request.iid.decode())
             if iid and selected.endswith(JSON_SELECTED) and self._records.peek(iid) is None:
-                return Unread(_RECORD, partial(self._read_record, request.iid.decode().upper()))
+                return PendingAnswer(_RECORD, partial(self._read_record, request.iid.decode().upper()))
         elif request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
             priced = canonical_iid(request.target[len(_PRICING) :].decode())
             if priced is not None:
-                return Unread(_PRICES, self._reading(partial(self._prices.offer, priced)))
+                return PendingAnswer(_PRICES, self._reading(partial(self._prices.offer, priced)))
         elif request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
             parameters = search_parameters(request.target[len(_SEARCH) :].decode())
             if parameters is not None:
-                return Unread(_HITS, self._reading(partial(self._searched, parameters)))
+                return PendingAnswer(_HITS, self._reading(partial(self._searched, parameters)))
         return None
 
     async def _searched(self, parameters: dict[str, Any]) -> Offer:

@@ -20,7 +20,7 @@ from edge.http.routing import JSON, Rule
 from shared.analytics.results import MEDIA_TYPES
 
 UNTIL_THE_DATA_CHANGES = math.inf
-NOT_AT_ALL = 0.0
+DO_NOT_CACHE = 0.0
 """How long an answer is kept that a store would change that was unavailable while it was made."""
 JSON_SELECTED = "+json"
 """How the name of a selection ends that takes JSON."""

@@ -151,7 +151,7 @@ def set_validators(response: web.StreamResponse) -> None:
 # Keeps the answers that handlers offer, so that the next caller with the same question gets the same bytes.
 
 
-def offer(
+def cacheable(
     request: web.Request,
     response: web.Response,
     *,

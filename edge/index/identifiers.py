@@ -7,13 +7,13 @@ from edge.index.versioned_cache import EntryKind, VersionedCache
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.redis_client import RedisClient
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
 from shared.index.identifiers import SCHEMES, Identifier, brand_key, is_restricted, normal
 from shared.redis import keys
 from shared.telemetry import metrics
 
-SQL = beside(__file__, "identifiers.sql")
+SQL = load_queries(__file__, "identifiers.sql")
 CANDIDATES_MAX = 100
 _SEPARATOR = "\x1f"  # no identifier has a character that cannot be shown
 

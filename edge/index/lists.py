@@ -12,17 +12,17 @@ from marshmallow import Schema
 from edge import rules
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
-from edge.http.representation import offer
+from edge.http.representation import cacheable
 from edge.http.routing import API_PATH, Handler, Route
 from edge.index import schemas
 from edge.storage.database import Database
 from shared.clock import rfc3339
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidParameter
 from shared.index.slugs import beginning_of_slug
 from shared.text import fold
 
-SQL = beside(__file__, "lists.sql")
+SQL = load_queries(__file__, "lists.sql")
 _LIKE_WILDCARDS = str.maketrans({"\\": "\\\\", "%": "\\%", "_": "\\_"})
 
 Query = Mapping[str, Any]
@@ -72,7 +72,7 @@ def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
             return rows, counted["total"]
 
         response = await lists.answer(listing.name, query, requested["cursor"], find, listing.entry, *key)
-        offer(request, response)
+        cacheable(request, response)
         return response
 
     handler = response_schema(listing.reply(), 200, description=f"One page of {listing.name}")(answer)

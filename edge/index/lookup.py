@@ -23,7 +23,7 @@ from edge.storage.database import Database
 from edge.storage.redis_client import RedisClient
 from shared.analytics.footprint import CODES, as_double, nearest
 from shared.clock import rfc3339
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import (
     InvalidIid,
     InvalidParameter,
@@ -227,7 +227,7 @@ def _json(text: Any) -> Any:
 # GET /index/lookup/{iid}: one record.
 
 
-SQL = beside(__file__, "record.sql")
+SQL = load_queries(__file__, "record.sql")
 CACHE_CONTROL = "private, max-age=60"
 
 

@@ -10,7 +10,7 @@ from aiohttp_apispec import docs, json_schema, querystring_schema, response_sche
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
-from edge.http.representation import offer
+from edge.http.representation import cacheable
 from edge.index import schemas
 from edge.index.identifiers import (
     CANDIDATES_MAX,
@@ -118,7 +118,7 @@ class Resolve:
             requested = requested_identifier(query)
             iid, record = await self._resolver.find(requested)
         address = self._resolver.address(iid)
-        offer(request, answer(record, None, address))
+        cacheable(request, answer(record, None, address))
         return answer(record, request.headers.get("If-None-Match"), address)
 
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:

@@ -18,7 +18,7 @@ from edge.storage.database import Database, Scope
 from shared.analytics.results import Manifest, manifest_from
 from shared.bulk.manifest import ExportManifest, export_manifest_from
 from shared.clock import rfc3339, utc_now
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
@@ -73,7 +73,7 @@ async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
 # Orders of jobs by organizations: submitted, read, waited for, cancelled.
 
 
-SQL = beside(__file__, "orders.sql")
+SQL = load_queries(__file__, "orders.sql")
 _POLL_SECONDS = 1.0
 _RETRY_SECONDS = 5
 _MISSING_RETRY_SECONDS = 30

@@ -13,11 +13,11 @@ from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Principal
 
-SQL = beside(__file__, "quota.sql")
+SQL = load_queries(__file__, "quota.sql")
 
 
 class QuotaWindow(Schema):

@@ -8,10 +8,10 @@ from aiohttp import web
 from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema, ValidationError, fields, validate
 
-from edge.http.answer_cache import NOT_AT_ALL, UNTIL_THE_DATA_CHANGES
+from edge.http.answer_cache import DO_NOT_CACHE, UNTIL_THE_DATA_CHANGES
 from edge.http.lists import CursorSigner, ListEnvelope, PageTotalSchema, SelfLink, envelope
 from edge.http.parameters import QUERY, CursorText, Parameters, Utf8, WholeNumber
-from edge.http.representation import offer
+from edge.http.representation import cacheable
 from edge.index.schemas import IID, BrandRef, CategoryRef
 from edge.search.engine import ItemSearch
 from shared.errors import InvalidCursor
@@ -135,7 +135,7 @@ class SearchAnswers:
             query=query,
             data_version=page.data_version,
         )
-        return response, UNTIL_THE_DATA_CHANGES if page.whole else NOT_AT_ALL
+        return response, UNTIL_THE_DATA_CHANGES if page.whole else DO_NOT_CACHE
 
     def _position(self, query: dict[str, Any], cursor: str | None) -> Position | None:
         if cursor is None:
@@ -184,5 +184,5 @@ class Search:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Answer with one page."""
         response, until = await self._answers.make(request[QUERY])
-        offer(request, response, until=until)
+        cacheable(request, response, until=until)
         return response

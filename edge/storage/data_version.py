@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 from edge.storage.background import Background
 from edge.storage.database import Database
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
 from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-SQL = beside(__file__, "data_version.sql")
+SQL = load_queries(__file__, "data_version.sql")
 _AGAIN_SECONDS = 1.0
 
 

@@ -14,7 +14,7 @@ from edge.http.json import NO_STORE
 from edge.http.parameters import BODY
 from edge.http.problems import Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.organizations.sealing import seal, sealing_key, unseal
 from shared.settings.settings import Settings
 
@@ -84,7 +84,7 @@ def response_of(outcome: Outcome) -> web.Response:
 # get that answer.
 
 
-SQL = beside(__file__, "idempotency.sql")
+SQL = load_queries(__file__, "idempotency.sql")
 
 Act = Callable[[Database | Transaction], Awaitable[Outcome]]
 ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]

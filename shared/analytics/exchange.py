@@ -6,10 +6,10 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidParameter
 
-SQL = beside(__file__, "exchange.sql")
+SQL = load_queries(__file__, "exchange.sql")
 BASE = "EUR"
 AGE_DAYS_MAX = 7
 """Central banks publish no rates on weekends and holidays; with older ones a price is not converted."""

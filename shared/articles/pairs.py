@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 
-SQL = beside(__file__, "pairs.sql")
+SQL = load_queries(__file__, "pairs.sql")
 
 
 class Filters(NamedTuple):

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from shared.bulk.schema import DATASETS, Column, Dataset
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.money import minor_exceptions
 
 # The choices of an export: formats, columns, filters, changes. Pure.
@@ -73,7 +73,7 @@ def dataset_of(name: str, content: str) -> Dataset:
 # The request of an export, as its job's parameters keep it, and the arguments of the queries. Pure.
 
 
-ROWS_SQL = beside(__file__, "rows.sql")
+ROWS_SQL = load_queries(__file__, "rows.sql")
 SMALL = ("brands", "categories", "merged")
 """Datasets that cannot be narrowed, and are read whole."""
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
 
 # Which of PostgreSQL's errors are an outage: the same call may succeed later, and nothing is wrong with it.
@@ -34,7 +34,7 @@ def was_rolled_back(sqlstate: str | None) -> bool:
 # Which role a part connects as: one that callers reach must not own the schema.
 
 
-SQL = beside(__file__, "role.sql")
+SQL = load_queries(__file__, "role.sql")
 
 
 def refuse_owner(url: str, variable: str) -> None:

@@ -42,7 +42,7 @@ def parse(text: str, origin: str) -> list[Query]:
     return queries
 
 
-def beside(module_file: str, name: str) -> Queries:
+def load_queries(module_file: str, name: str) -> Queries:
     """Load the .sql file beside a module: `beside(__file__, "lookup.sql")`."""
     return Queries(Path(module_file).with_name(name))
 

@@ -14,11 +14,11 @@ from uuid import uuid4
 import psycopg
 
 from shared.db.connect import connect, unavailable
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
 from shared.settings.settings import Settings
 
-SQL = beside(__file__, "shared_directories.sql")
+SQL = load_queries(__file__, "shared_directories.sql")
 MARKER = ".directory-id"
 
 

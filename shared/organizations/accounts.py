@@ -4,7 +4,7 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 
 # Plans as values. They live in the table `plans`, which operators edit; code knows only their shape.
 
@@ -121,7 +121,7 @@ def account_of(principal: Principal, network: str) -> str:
 # The acts' SQL, for both ways of running it.
 
 
-SQL = beside(__file__, "organizations.sql")
+SQL = load_queries(__file__, "organizations.sql")
 
 
 # The permissions of each role. Pure.

@@ -1,10 +1,10 @@
 """Who calls in a drill: keys and tokens of its own."""
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 
-SQL = beside(__file__, "drill.sql")
+SQL = load_queries(__file__, "drill.sql")
 
 
 def issue_key(connection: Connection, pepper: str, plan: str = "institutional") -> str:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
@@ -17,7 +17,7 @@ from tests.drills.client import Client, decoded
 from tests.drills.workload import is_poison, right_digest
 from workers.dispatcher import delete_old
 
-SQL = beside(__file__, "drill.sql")
+SQL = load_queries(__file__, "drill.sql")
 
 
 @dataclass(frozen=True, slots=True)

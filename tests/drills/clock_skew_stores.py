@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from shared.db.connect import connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings
 
-SQL = beside(__file__, "clock_skew_stores.sql")
+SQL = load_queries(__file__, "clock_skew_stores.sql")
 DAY_SECONDS = 86_400
 _AHEAD = "drill:ahead"
 _TIME = b"redis.call('TIME')[1]"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import LONGEST_GROUPS
 from tests.drills.__main__ import drill
-from tests.sabotage.faults import (FAULTS)
+from tests.sabotage.faults import FAULTS
 from tests.sabotage.planted import PlantedFault
 from tests.sabotage.run import LEFT_OUT, PROJECT, planted, try_fault
 

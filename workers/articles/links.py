@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 import msgspec
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.articles import models, records
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
 from workers.articles.matching.records import Decision, Evidence, Kind, Link
 from workers.articles.records import SourceRecord
 
-SQL = beside(__file__, "links.sql")
+SQL = load_queries(__file__, "links.sql")
 Pair = tuple[int, int]
 TRUST = ("all", "identifiers", "review")
 """The links that a source's mapping may allow without a person: all, those that identifiers prove, none."""
@@ -83,7 +83,7 @@ def _trusted(connection: Connection, candidates: Iterable[Link], known: dict[int
     others = {one.item_id: one for one in records.read(connection, ends - known.keys())}
     trust = {item_id: one.trust for item_id, one in {**others, **known}.items()}
 
-    def shown(link: Link) -> Link:
+    def with_trust_applied(link: Link) -> Link:
         left, right = pair_of(link)
         weakest = max((trust.get(end, "all") for end in (left, right)), key=TRUST.index)
         waits = weakest == "review" or (weakest == "identifiers" and link.kind is Kind.LIKENESS)
@@ -91,7 +91,7 @@ def _trusted(connection: Connection, candidates: Iterable[Link], known: dict[int
         decision = Decision.REVIEW if waits else link.decision
         return replace(link, left=str(left), right=str(right), decision=decision, evidence=evidence)
 
-    return [shown(link) for link in links]
+    return [with_trust_applied(link) for link in links]
 
 
 def _mirrored(one: Evidence) -> Evidence:

@@ -11,7 +11,7 @@ import numpy as np
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from workers.articles.index import open_index
 from workers.articles.matching.context import pairs_of
@@ -22,7 +22,7 @@ from workers.articles.matching.segment import Array
 if TYPE_CHECKING:
     from workers.articles.matching.training import Learned
 
-SQL = beside(__file__, "models.sql")
+SQL = load_queries(__file__, "models.sql")
 SHIPPED = "shipped"
 # Besides the decided records so many others lend pairs that nobody decided.
 _OTHER_RECORDS = 1_000

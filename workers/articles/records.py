@@ -6,12 +6,12 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.index.identifiers import normal
 from workers.articles.matching.records import Record
 
-SQL = beside(__file__, "records.sql")
+SQL = load_queries(__file__, "records.sql")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from shared.bulk.schema import catalogue_key
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.objects.directory import ResultStore
 
-SQL = beside(__file__, "catalogue.sql")
+SQL = load_queries(__file__, "catalogue.sql")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:item-index:ducklake")
 _LIST = "array<string>"
 _TYPES = {

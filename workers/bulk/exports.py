@@ -14,7 +14,7 @@ from shared.bulk.manifest import File, manifest_of
 from shared.bulk.request import GONE, ID_END, NO_MONTH, ROWS, ROWS_SQL, Request, counting, read_scope
 from shared.clock import rfc3339, utc_now
 from shared.db.connect import Connection, unavailable
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, JobRefused, StoreUnavailable
 from shared.jobs.contract import EXPORT, HELP_EXPORT
 from shared.objects.directory import ResultStore
@@ -31,7 +31,7 @@ from workers.jobs.leases import Lease, LeaseLost
 # How an export is split: the source that all its parts read, and the range that each of them writes.
 
 
-SQL = beside(__file__, "exports.sql")
+SQL = load_queries(__file__, "exports.sql")
 _PART_ITEMS = 250_000  # a part holds the names of its items in memory
 _PARTS_MAX = 5_000
 

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from shared.bulk.schema import DATASETS, PREFIX, ReleaseFile, key_of, schema_of, sha256_of
 from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.jobs.contract import RELEASE
 from shared.jobs.contract import SQL as JOBS
@@ -32,7 +32,7 @@ from workers.jobs.leases import LeaseLost
 # How long releases are kept, when the next one is due, and when files that no release names are deleted.
 
 
-SQL = beside(__file__, "releases.sql")
+SQL = load_queries(__file__, "releases.sql")
 # A file is younger than this while a worker that lost its lock is still building the release that will name it.
 _ORPHAN_SECONDS = 3_600.0
 _FILES_AT_ONCE = 1_000

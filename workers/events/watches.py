@@ -11,7 +11,7 @@ import numpy as np
 
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, TableLayout
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
@@ -271,7 +271,7 @@ def _joined(parts: list[ItemPrices]) -> ItemPrices:
 # Evaluates watches in a load's transaction: their reports are committed with the load, or not at all.
 
 
-SQL = beside(__file__, "watches.sql")
+SQL = load_queries(__file__, "watches.sql")
 
 
 def watched(connection: Connection, items: Items) -> Touched:

@@ -15,7 +15,7 @@ import msgspec
 import psycopg
 
 from shared.db.connect import Connection, connect, unavailable
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.events.types import event_document
 from shared.events.webhook_secrets import opened_secret
 from shared.events.webhooks import RETRY_SECONDS, key_of, signature_headers
@@ -96,7 +96,7 @@ def _exchanged(
 # Sends events to webhooks: each endpoint in its order, by one worker at a time, independent of all others.
 
 
-SQL = beside(__file__, "webhooks.sql")
+SQL = load_queries(__file__, "webhooks.sql")
 _log = Log("worker")
 # By which a lease outlasts one call, so that its outcome can be recorded under it.
 _SPARE_SECONDS = 20.0

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.ingest import clean
 from workers.ingest.batches import Batch, Reject
 from workers.ingest.mapping import Mapping
@@ -21,7 +21,7 @@ from workers.ingest.normalize import times
 from workers.ingest.row_errors import Faults
 from workers.provenance.events import Event
 
-SQL = beside(__file__, "factors.sql")
+SQL = load_queries(__file__, "factors.sql")
 _MEAN = Context(prec=30, rounding=ROUND_HALF_EVEN)
 Figures = dict[tuple[str, str], list[Decimal]]
 

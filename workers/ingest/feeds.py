@@ -15,7 +15,7 @@ import psycopg
 
 from shared.clock import utc_now
 from shared.db.connect import Connection, connect, unavailable
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
 from shared.objects.open import open_object_store
@@ -28,7 +28,7 @@ from workers.ingest.mapping import Mapping, parse
 from workers.ingest.uploads import SQL as UPLOADS
 from workers.ingest.uploads import UploadRunner, refuse_second_file
 
-SQL = beside(__file__, "feeds.sql")
+SQL = load_queries(__file__, "feeds.sql")
 DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400

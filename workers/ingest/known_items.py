@@ -1,13 +1,13 @@
 """The items of the index that a mapping with `join_by` speaks of: by a source's id, by IID, or by an identifier."""
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.index.identifiers import SCHEMES, Identifier, is_restricted, normal
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import Found, KnownItems
 
-SQL = beside(__file__, "known_items.sql")
+SQL = load_queries(__file__, "known_items.sql")
 # Schemes whose number may have lost its leading zeros in a spreadsheet; of an ISBN-10 the length says what it is.
 _ZEROS_LOST = ("gtin", "ean", "upc")
 _GTIN_DIGITS = 14

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from workers.articles import index as indexes
 from workers.articles.links import relink
@@ -83,7 +83,7 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 # The linking of a load: its new items are compared with all others before it commits.
 
 
-SQL = beside(__file__, "merge.sql")
+SQL = load_queries(__file__, "merge.sql")
 # A load that merges more than this share of the items that there were is stopped: so many twins are seldom meant.
 MERGED_SHARE_MAX = 0.1
 # Fewer merges than this are never too many: in an index of ten items a tenth is one.

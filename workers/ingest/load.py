@@ -13,7 +13,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.text import fold
@@ -27,14 +27,14 @@ from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
 from workers.ingest.merge import merge, touched_months
 from workers.ingest.month_buffer import Chunk, Months
-from workers.ingest.readers import ahead, alternating
+from workers.ingest.readers import alternating, prefetch
 from workers.ingest.reject_log import RejectLog, nothing_used
 from workers.ingest.stage import Spool, Stage, as_csv
 from workers.ingest.transform import Transformed, Transformer
 from workers.provenance import events, identifiers
 from workers.provenance.events import Event
 
-SQL = beside(__file__, "load.sql")
+SQL = load_queries(__file__, "load.sql")
 ReportProgress = Callable[[int], None]
 _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
 
@@ -203,7 +203,7 @@ class _Load:
         months = Months(constants, events=self._mapping.counts_events, buffers=self._buffers)
         stage = Stage(self._connection, self._mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
-        with closing(ahead(self._shaped(shaper, months))) as made:
+        with closing(prefetch(self._shaped(shaper, months))) as made:
             for ready in made:
                 if isinstance(ready, Chunk):
                     stage.take_observations(ready)

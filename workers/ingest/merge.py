@@ -5,7 +5,7 @@ from datetime import date
 from psycopg import sql
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from workers.analytics.rollups import refresh
 from workers.analytics.rollups.item_groups import Items
@@ -17,7 +17,7 @@ from workers.ingest.stage import Stage
 from workers.provenance import identifiers, items
 from workers.provenance.events import Event
 
-SQL = beside(__file__, "merge.sql")
+SQL = load_queries(__file__, "merge.sql")
 
 
 def merge(

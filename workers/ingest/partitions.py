@@ -6,10 +6,10 @@ import psycopg
 from psycopg import sql
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.ingest.month_buffer import Chunk
 
-SQL = beside(__file__, "partitions.sql")
+SQL = load_queries(__file__, "partitions.sql")
 
 
 class Partitions:

@@ -15,7 +15,7 @@ from xml.parsers import expat
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.money import CODES
 from shared.settings.settings import Settings
@@ -139,7 +139,7 @@ def _xml(content: bytes, path: Path) -> list[Cell]:
 # One load of exchange rates: lock, read, insert, commit. It is a numbered event, and can be undone like any other.
 
 
-SQL = beside(__file__, "rates.sql")
+SQL = load_queries(__file__, "rates.sql")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
     yield from second
 
 
-def ahead(made: Iterator[T]) -> Generator[T, None, None]:
+def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
     """Yield what is made, while a thread makes the next few. The thread ends when the generator is closed."""
     switch_seconds = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)

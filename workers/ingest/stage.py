@@ -14,7 +14,7 @@ from psycopg import sql
 
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, TableLayout, text_array
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.text import fold
 from workers.ingest import calendar_days
 from workers.ingest.figures import Spread
@@ -103,8 +103,8 @@ def as_csv(items: list[ItemRow]) -> Any:
 # Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction.
 
 
-SQL = beside(__file__, "stage.sql")
-LOAD = beside(__file__, "load.sql")
+SQL = load_queries(__file__, "stage.sql")
+LOAD = load_queries(__file__, "load.sql")
 _WRITE_BYTES = 128 * 1024
 _SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))
 

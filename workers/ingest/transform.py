@@ -201,7 +201,7 @@ def distinct(ids: Coded, good: Any, rows: int, days: Any) -> BatchItems:
     return BatchItems(positions.take(codes), listed, chosen[used], newest[used], first, last)
 
 
-def together(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, list[str]]:
+def combine_observations(shaped: list[Observed], good: Any, rows: int) -> tuple[Any, Any, list[str]]:
     """Return the observations of the good rows, their places among these (None: the same), and the channels."""
     if not shaped:
         return None, None, []
@@ -235,7 +235,7 @@ def row_days(observed: tuple[Any, Any, list[str]], first_seen: Any, good: Any) -
     return days
 
 
-def missing(mask: Any, among: Any, good: Any) -> int:
+def count_missing(mask: Any, among: Any, good: Any) -> int:
     """Count the good rows that a mask leaves out, among those of another mask; None is a mask of all rows."""
     if mask is None:
         return 0
@@ -248,8 +248,8 @@ def missing(mask: Any, among: Any, good: Any) -> int:
 
 # Asked with IIDs and with a source's own ids: which pairs of id and IID the index has; no id where another source's.
 Owners = Callable[[list[str], list[str]], set[tuple[str | None, str]]]
-IID_OF_ANOTHER = "has an IID that another id of this load has"
-ANOTHER_IID = "has another IID than a former row of its id"
+IID_TAKEN = "has an IID that another id of this load has"
+IID_CHANGED = "has another IID than a former row of its id"
 _ITEMS_AT_ONCE = 2_048
 
 
@@ -345,7 +345,7 @@ class Transformer:
         figures.count(good, result.counts)
         if not len(good):
             return result, lambda: iter(())
-        rows, positions, result.channels = observed = together(shaped, good, batch.rows)
+        rows, positions, result.channels = observed = combine_observations(shaped, good, batch.rows)
         met = distinct(ids, good, batch.rows, row_days(observed, first_seen, good))
         numbers = self.registry.number(met.ids)
         result.stage_figures = figures.of_stages(good, self.registry.keys(numbers).take(met.codes))
@@ -353,8 +353,8 @@ class Transformer:
             self._keep_observations(
                 rows, met.codes if positions is None else met.codes.take(positions), met, numbers, result
             )
-        result.counts["observations_absent"] = sum(missing(one.priced, None, good) for one in shaped)
-        result.counts["observations_rejected"] = sum(missing(one.present, one.priced, good) for one in shaped)
+        result.counts["observations_absent"] = sum(count_missing(one.priced, None, good) for one in shaped)
+        result.counts["observations_rejected"] = sum(count_missing(one.present, one.priced, good) for one in shaped)
         if first_seen is not None:
             met.extend_spans(first_seen.take(good), met.codes)
         return result, lambda: self._finish(batch, path, met, numbers)
@@ -390,7 +390,7 @@ class Transformer:
             refused = self.registry.claim(texts[codes[row]], own[row])
             if refused is not None:
                 claims[refused].append(row)
-        for rows, reason in zip(claims, (IID_OF_ANOTHER, ANOTHER_IID), strict=True):
+        for rows, reason in zip(claims, (IID_TAKEN, IID_CHANGED), strict=True):
             mask = np.zeros(len(bad.codes), bool)
             mask[rows] = True
             bad.where(mask, reason, field)

@@ -9,7 +9,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused, ResultGone
 from shared.objects.directory import ResultStore
 from shared.objects.uploads import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, key_of
@@ -23,7 +23,7 @@ from workers.ingest.sentences import sentences
 from workers.provenance import reindex
 from workers.provenance.undo import undo
 
-SQL = beside(__file__, "uploads.sql")
+SQL = load_queries(__file__, "uploads.sql")
 ROWS_SHOWN = 10
 _BLOCK_BYTES = 1 << 20
 _PROGRESS_SECONDS = 1.0

@@ -12,11 +12,11 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from workers.jobs.context import Job
 
-SQL = beside(__file__, "leases.sql")
+SQL = load_queries(__file__, "leases.sql")
 _POLL_SECONDS = 0.1
 _PROGRESS_SECONDS = 0.4
 

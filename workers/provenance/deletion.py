@@ -6,12 +6,12 @@ from datetime import date
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
 
-SQL = beside(__file__, "deletion.sql")
+SQL = load_queries(__file__, "deletion.sql")
 FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 
 

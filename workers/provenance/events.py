@@ -8,11 +8,11 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.jobs.contract import SEARCH_INDEX
 from shared.jobs.contract import SQL as JOBS
 
-SQL = beside(__file__, "events.sql")
+SQL = load_queries(__file__, "events.sql")
 TERMS = ("title", "license", "url", "attribution", "rank", "matching")
 """The description of a load's source by its mapping, in the order of the source's row."""
 

@@ -7,11 +7,11 @@ from typing import Any
 import psycopg
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
 from shared.index.identifiers import LAYOUT, SCHEMES, Identifier, brand_key, normal
 
-SQL = beside(__file__, "identifiers.sql")
+SQL = load_queries(__file__, "identifiers.sql")
 _BATCH_ROWS = 20_000
 _COLUMNS = "scheme, value, item_id, source_id, brand, load_no"
 

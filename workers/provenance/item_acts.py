@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from shared.articles.pairs import Filters
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from workers.articles import links
 from workers.articles.index import open_index
@@ -19,7 +19,7 @@ from workers.provenance.undo import undo
 # An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version.
 
 
-SQL = beside(__file__, "item_acts.sql")
+SQL = load_queries(__file__, "item_acts.sql")
 
 
 class ActRefused(ItemIndexError):

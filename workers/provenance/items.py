@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.analytics.rollups.codec import unpack
 
-SQL = beside(__file__, "items.sql")
+SQL = load_queries(__file__, "items.sql")
 
 
 def begin(connection: Connection, seeds: str, *values: object) -> None:

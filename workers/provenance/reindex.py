@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import date
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.analytics.rollups import layout, refresh
 from workers.analytics.rollups.item_groups import Items
 from workers.analytics.rollups.rows import SQL as ROLLUPS
@@ -12,7 +12,7 @@ from workers.articles.grouping import Membership
 from workers.events import watches
 from workers.provenance import events, identifiers, items, standing
 
-SQL = beside(__file__, "acts.sql")
+SQL = load_queries(__file__, "acts.sql")
 
 
 def lock(connection: Connection) -> None:

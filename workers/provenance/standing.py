@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Membership, group
 from workers.provenance import items
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
-SQL = beside(__file__, "acts.sql")
+SQL = load_queries(__file__, "acts.sql")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_uuid
 from shared.text import fold
@@ -16,7 +16,7 @@ from workers.ingest import factors
 from workers.provenance import events, identifiers, items
 from workers.provenance.reindex import reindex
 
-SQL = beside(__file__, "undo.sql")
+SQL = load_queries(__file__, "undo.sql")
 ON_ITEMS = ("merge", "withdrawal", "link", "separation", "decisions")
 """The kinds of events that say something of items and bring no claims."""
 

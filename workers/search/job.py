@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.search import layout, remote
 from shared.search.directory import merging, prune, publish, writing
 from shared.search.layout import Manifest
@@ -16,7 +16,7 @@ from shared.search.remote import Objects
 from workers.jobs.job_handler import JobContext
 from workers.search.build import build, merge_some, update
 
-SQL = beside(__file__, "job.sql")
+SQL = load_queries(__file__, "job.sql")
 CHANNEL = "search_index"
 _FETCH_ROWS = 5_000
 # Where more than this share of the items changed, all of them are read again: one segment is searched faster.

@@ -21,7 +21,7 @@ from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import GroupedSeries
 from workers.analytics.reports.cohorts import make, read_whole_months
 from workers.analytics.reports.filters import Tree, filter_of, whole_months
-from workers.analytics.reports.query import gather, settled
+from workers.analytics.reports.query import gather, with_default_kind
 from workers.analytics.reports.result import Answer
 from workers.analytics.reports.set_aside import SetAside
 from workers.analytics.rollups import figures as group_figures
@@ -356,7 +356,7 @@ def test_both_ways_read_the_same(connection: Connection) -> None:
         assert days is not None
         cohort = read_whole_months(connection, question, days, quiet)
         assert cohort is not None
-        chosen = settled(connection, tree, filter_of(connection, tree, question), days)
+        chosen = with_default_kind(connection, tree, filter_of(connection, tree, question), days)
         series = gather(connection, tree, chosen, days, quiet)
         for name in GroupedSeries._fields:
             np.testing.assert_equal(getattr(cohort.series, name), getattr(series, name), err_msg=f"{question} {name}")

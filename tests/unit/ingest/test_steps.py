@@ -29,7 +29,7 @@ from workers.ingest.mapping import read as read_of_transform
 from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.rates import read
-from workers.ingest.readers import ahead, alternating
+from workers.ingest.readers import alternating, prefetch
 from workers.ingest.readers import read as batches
 from workers.ingest.stage import Spool
 from workers.ingest.transform import Transformer
@@ -421,12 +421,12 @@ def _threads() -> list[str]:
 
 
 def test_all_values_come_in_their_order() -> None:
-    assert list(ahead(iter(range(100)))) == list(range(100))
+    assert list(prefetch(iter(range(100)))) == list(range(100))
     assert _threads() == []
 
 
 def test_the_thread_ends_when_the_consumer_fails_with_a_full_queue() -> None:
-    with closing(ahead(iter(range(1_000)))) as values:
+    with closing(prefetch(iter(range(1_000)))) as values:
         assert next(values) == 0
         assert _threads() == ["read-ahead"]
     assert _threads() == []
@@ -437,7 +437,7 @@ def test_an_error_of_the_maker_reaches_the_consumer() -> None:
         yield 1
         raise ValueError("broken")
 
-    values = ahead(made())
+    values = prefetch(made())
     assert next(values) == 1
     with pytest.raises(ValueError, match="broken"):
         next(values)

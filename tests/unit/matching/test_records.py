@@ -370,6 +370,6 @@ def test_answers_are_those_of_the_index_whatever_was_asked_before() -> None:
     index = MatchIndex.build([*world.left, *world.right])
     rows = index.rows()
     search = Search(index)
-    assert _listed(search.wide(rows[:30])) == _listed(index.nearest(rows[:30], least_of_best=0.0))
+    assert _listed(search.unpruned_candidates(rows[:30])) == _listed(index.nearest(rows[:30], least_of_best=0.0))
     for asked in (rows[20:50], rows[:10], rows[::-1], rows[:0]):
         assert _listed(search.nearest(asked)) == _listed(index.nearest(asked))

@@ -25,7 +25,7 @@ from workers.analytics.reports.price_change import (
     period_before,
     seed_of,
 )
-from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
+from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
 from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
@@ -129,7 +129,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         one = brand_ids(connection, [slug]) if slug else None
         whole = replace(chosen, brands=one)
         days = range_of(connection, whole, parameters)
-        chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
+        chosen = replace(chosen, kinds=with_default_kind(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), report_progress)
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())

@@ -25,7 +25,7 @@ from workers.analytics.reports.price_change import (
     period_before,
     seed_of,
 )
-from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
+from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
 from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
@@ -118,7 +118,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         one = tree.find(code) if code else parent
         whole = _of(chosen, one) if one else chosen
         days = range_of(connection, whole, parameters)
-        chosen = replace(chosen, kinds=settled(connection, tree, whole, days).kinds)
+        chosen = replace(chosen, kinds=with_default_kind(connection, tree, whole, days).kinds)
         report = _Report(connection, tree, chosen, days, seed_of(connection, parameters))
         page = None if code else _page(connection, tree, chosen, days, parent, parameters)
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]

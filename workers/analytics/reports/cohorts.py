@@ -17,7 +17,7 @@ from shared.errors import InvalidParameter
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key
 from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
 from workers.analytics.reports.periods import Range, number
-from workers.analytics.reports.query import ReportProgress, add_rollups, gather, settled, snapshot
+from workers.analytics.reports.query import ReportProgress, add_rollups, gather, snapshot, with_default_kind
 from workers.analytics.reports.result import (
     CHANNELS,
     DISCOUNT_METHOD,
@@ -173,7 +173,7 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "is required, or `category`: a cohort is one of them at least")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
-        chosen = settled(connection, tree, chosen, days)
+        chosen = with_default_kind(connection, tree, chosen, days)
         series = gather(connection, tree, chosen, days, report_progress)
         aside = SetAside(connection, tree, chosen, days)
         counts = aside.of(chosen, report_progress)

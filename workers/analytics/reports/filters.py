@@ -8,12 +8,12 @@ from typing import Any
 
 from shared.clock import utc_now
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
 from workers.analytics.reports.periods import GRANULARITIES, Range
 from workers.analytics.rollups.codec import unpack
 
-SQL = beside(__file__, "reports.sql")
+SQL = load_queries(__file__, "reports.sql")
 DEFAULT_DAYS = 90
 ENOUGH_SHARE = 0.2
 """Of the median day's observations: with fewer, a day does not end the default window."""

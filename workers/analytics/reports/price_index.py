@@ -19,7 +19,7 @@ from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, ra
 from workers.analytics.reports.item_prices import price_tables
 from workers.analytics.reports.periods import LONGER, day_of
 from workers.analytics.reports.price_change import REPLICATES, disagrees, seed_of
-from workers.analytics.reports.query import ReportProgress, gather, settled, snapshot
+from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
 from workers.analytics.reports.result import MONEY, Answer, coverage
 from workers.analytics.reports.set_aside import METHOD as OUTLIERS
 from workers.analytics.reports.set_aside import SetAside
@@ -84,7 +84,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         if needs_quantities(question):
             chosen = _sold(chosen, question)
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
-        chosen = settled(connection, tree, chosen, days)
+        chosen = with_default_kind(connection, tree, chosen, days)
         tables = price_tables(connection, tree, chosen, days, report_progress)
         if not tables and needs_quantities(question) and not days.awaits_data:
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")

@@ -18,7 +18,7 @@ from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, ROUNDING, Converte
 from shared.analytics.exchange import SQL as RATES
 from shared.analytics.results import MEDIA_TYPES, Manifest, write
 from shared.db.connect import Connection, connect
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import CellsOutdated
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
@@ -107,7 +107,7 @@ def _amounts(fields: Any, before: str = "") -> list[str]:
 # A read replica for reports: read only when it holds the ordered data_version; otherwise the primary is read.
 
 
-SQL = beside(__file__, "publish.sql")
+SQL = load_queries(__file__, "publish.sql")
 _LOOK_SECONDS = 0.05
 _REST_SECONDS = 10.0
 _TRIES = 2

@@ -39,7 +39,7 @@ def snapshot(connection: Connection) -> Iterator[None]:
             connection.isolation_level, connection.read_only = before
 
 
-def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
+def with_default_kind(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
     """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
     if chosen.kinds:
         return chosen
@@ -49,13 +49,13 @@ def settled(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> 
         return listings
     if not months["l"]:
         return sales
-    return listings if _any(connection, tree, listings, days, months["l"]) else sales
+    return listings if _has_observations(connection, tree, listings, days, months["l"]) else sales
 
 
 def has_sales(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> bool:
     """Return whether any sale matches a filter."""
     months = _months_by_kind(connection, chosen, days)["s"]
-    return _any(connection, tree, replace(chosen, kinds=KINDS["sale"]), days, months)
+    return _has_observations(connection, tree, replace(chosen, kinds=KINDS["sale"]), days, months)
 
 
 def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict[str, set[date]]:
@@ -79,7 +79,7 @@ def any_in_index(connection: Connection, chosen: Filter, days: Range) -> bool:
     return connection.execute(SQL.heads, values).fetchone() is not None
 
 
-def _any(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
+def _has_observations(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
     """Return whether any observation matches a filter whose scope has some in these months."""
     if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
         return bool(months)

@@ -223,7 +223,7 @@ def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     return _without_empty(result)
 
 
-def larger(
+def ancestor_totals(
     by_category: list[Aggregates], by_channel: list[Aggregates], above: Ancestors
 ) -> Iterator[tuple[str, list[Aggregates], list[Array]]]:
     """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""

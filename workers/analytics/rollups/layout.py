@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 
-SQL = beside(__file__, "rollups.sql")
+SQL = load_queries(__file__, "rollups.sql")
 ReportProgress = Callable[[int, int], None]
 """Hears how many of the months are done, and how many there are."""
 

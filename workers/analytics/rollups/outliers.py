@@ -14,7 +14,7 @@ from psycopg import sql
 
 from shared.analytics.outliers import NONE, PER_US_DOLLAR
 from shared.db.connect import Connection
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.errors import InvalidFile
 from shared.money import MINOR_MAX, minor_digits
 from workers.analytics.rollups.codec import Array, Entries, Stratum, order_by, starts_of
@@ -325,7 +325,7 @@ def _marks(rows: Array, letters: Array) -> Marks:
 # Which observations are outliers, written into the table: only rows whose mark changes.
 
 
-SQL = beside(__file__, "rollups.sql")
+SQL = load_queries(__file__, "rollups.sql")
 
 
 def partition(month: date) -> str:

@@ -17,7 +17,7 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups import rows
-from workers.analytics.rollups.aggregates import Aggregates, SortedEntries, larger, tally, total
+from workers.analytics.rollups.aggregates import Aggregates, SortedEntries, ancestor_totals, tally, total
 from workers.analytics.rollups.codec import Array, Entries, Stratum
 from workers.analytics.rollups.item_groups import Ancestors, Items, copied_out
 from workers.analytics.rollups.layout import ReportProgress
@@ -128,7 +128,7 @@ class _Month:
                 [tally(one, by) if sign > 0 else tally(one, by).negated() for one, sign in signed]
                 for by in ("category", "channel")
             )
-            for scope, sums, ids in larger(by_category, by_channel, self._above):
+            for scope, sums, ids in ancestor_totals(by_category, by_channel, self._above):
                 by_scope.setdefault(scope, {})[stratum] = sums, ids
         for scope, changes in by_scope.items():
             self._change(scope, changes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shared.db.connect import Connection
 from shared.db.copy_binary import HEADER, TRAILER, RowLayout
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.price_index.panel import Floats, cell_prices
 from workers.analytics.rollups import aggregates
 from workers.analytics.rollups.aggregates import SortedEntries
@@ -57,7 +57,7 @@ def unpacked(packed: bytes) -> ItemPrices:
 # Rollups as rows: entries into packed columns and back.
 
 
-SQL = beside(__file__, "rollups.sql")
+SQL = load_queries(__file__, "rollups.sql")
 _COLUMNS = (
     "scope, id, month, currency, kind, n, items, units, days, channels, prices, list_prices, entries, item_ids, "
     "item_prices, by_channel, by_category"
@@ -128,7 +128,7 @@ def whole(month: date, stratum: Stratum, entries: Entries, above: Ancestors) -> 
     prices = ItemPrices.of(ordered, sales=stratum.sales)
     yield from with_entries("b", month, stratum, ordered, aggregates.tally(ordered, "brand"), prices)
     yield from with_entries("c", month, stratum, ordered, by_category, prices)
-    for scope, sums, ids in aggregates.larger([by_category], [by_channel], above):
+    for scope, sums, ids in aggregates.ancestor_totals([by_category], [by_channel], above):
         yield from with_prices(scope, month, stratum, aggregates.total(sums, ids))
 
 

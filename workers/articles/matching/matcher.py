@@ -55,7 +55,7 @@ class Matcher:
 
     def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
-        near = search.nearest(np.setdiff1d(search.wide(fresh).other, fresh))
+        near = search.nearest(np.setdiff1d(search.unpruned_candidates(fresh).other, fresh))
         rows = set[int]()
         for row in fresh.tolist():
             for identifier in identifier_keys(self._index.record(row)):

@@ -22,7 +22,7 @@ class Search:
             self._keep(missing, self._index.nearest(missing))
         return _part(self._nearest, np.isin(self._nearest.row, rows))
 
-    def wide(self, rows: Array) -> Nearest:
+    def unpruned_candidates(self, rows: Array) -> Nearest:
         """Return the nearest of distinct rows, also those that are far behind the best one."""
         wide = self._index.nearest(rows, least_of_best=0.0)
         best = np.zeros(int(rows.max(initial=-1)) + 1, np.float32)

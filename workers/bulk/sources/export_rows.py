@@ -10,13 +10,13 @@ import pyarrow.csv
 
 from shared.bulk.request import GONE, ROWS, ROWS_SQL, Scope, arguments, dataset_of, read_scope
 from shared.db.copy_binary import Array
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from workers.bulk.codecs.observations import KeyPositions, SharedDictionaries, columns_of, observations_batch
 from workers.bulk.codecs.text import CsvRows
 from workers.bulk.part import Part
 from workers.bulk.sources.snapshot import Snapshot
 
-SQL = beside(__file__, "export_rows.sql")
+SQL = load_queries(__file__, "export_rows.sql")
 
 
 def snapshot_batches(snapshot: Snapshot, part: Part) -> Iterator[Any]:

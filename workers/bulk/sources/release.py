@@ -14,7 +14,7 @@ from shared.bulk.request import FIRST_DAY, LAST_DAY, SHAPES, Request
 from shared.bulk.schema import DATASETS, PREFIX, Dataset, key_of
 from shared.db.connect import Connection
 from shared.db.copy_binary import Array
-from shared.db.queries import beside
+from shared.db.queries import load_queries
 from shared.objects.directory import Reader, ResultStore
 from workers.bulk.codecs.observations import Columns, joined
 from workers.bulk.codecs.text import CsvRows
@@ -24,7 +24,7 @@ from workers.bulk.sources.snapshot import Snapshot
 # All rows of a release from one snapshot: observations month by month as columns, the other datasets as batches.
 
 
-ROWS = beside(__file__, "release_rows.sql")
+ROWS = load_queries(__file__, "release_rows.sql")
 _AFTER_ALL = "~"  # sorts after every IID
 
 
@@ -85,7 +85,7 @@ def table_batches(snapshot: Snapshot, dataset: Dataset) -> Iterator[Any]:
 # fast as PostgreSQL. A request for exactly the stored form is answered by a copy of the file.
 
 
-SQL = beside(__file__, "release.sql")
+SQL = load_queries(__file__, "release.sql")
 _BATCH_ROWS = 131_072
 
 
