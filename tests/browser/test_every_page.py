@@ -26,6 +26,7 @@ OPEN = {
 SIGNED_IN = {
     "/dashboard": "/dashboard",
     "/dashboard/audit": "/dashboard/audit",
+    "/dashboard/connect": "/dashboard/connect",
     "/dashboard/data": "/dashboard/data",
     "/dashboard/datasets": "/dashboard/datasets",
     "/dashboard/datasets/{name}": "/dashboard/datasets/observations",
@@ -51,19 +52,23 @@ SIGNED_IN = {
 }
 ELSEWHERE = {
     "/v1/docs/reference": "test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
-    "/dashboard/sign-in": "test_sign_in.py::test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong",
+    "/dashboard/sign-in": "test_dashboard.py::test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong",
     "/dashboard/jobs/{id}": "test_reports.py::test_a_report_from_its_price_to_its_pictures",
     "/dashboard/jobs/{id}/rows/{row}": "test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",
-    "/dashboard/exports/{id}": "test_bulk_data.py::test_an_export_from_its_preview_to_its_file",
-    "/dashboard/webhooks/{id}": "test_events.py::test_a_webhook_from_its_secret_to_an_event_that_is_sent_again",
-    "/dashboard/data/{id}": "test_uploads.py::test_a_file_is_uploaded_previewed_loaded_and_undone",
+    "/dashboard/exports/{id}": "test_data.py::test_an_export_from_its_preview_to_its_file",
+    "/dashboard/webhooks/{id}": "test_data.py::test_a_webhook_from_its_secret_to_an_event_that_is_sent_again",
+    "/dashboard/data/{id}": "test_data.py::test_a_file_is_uploaded_previewed_loaded_and_undone",
 }
 # Redirects, files, and the parts that a page fetches for itself: no page of their own.
 NO_PAGES = {
     "/.well-known/api-catalog",
+    "/.well-known/release-keys.json",
     "/.well-known/security.txt",
     "/favicon.ico",
     "/llms.txt",
+    "/releases",
+    "/releases/",
+    "/releases/{key:.+}",
     "/robots.txt",
     "/v1/clients",
     "/v1/clients/{file}",

@@ -114,7 +114,7 @@ async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings
         edge.resources.credentials.invalidate()
         await edge.resources.database.close()
         page = (await edge.get("/docs", anonymous=False)).body.decode()
-        assert "The plans cannot be read at the moment" in page
+        assert "The plans are temporarily unavailable" in page
 
 
 async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(

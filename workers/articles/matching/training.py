@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.proportion import Interval, wilson
@@ -116,12 +117,18 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A model that learned from decisions. `unseen`: each pair's probability by models that know neither record."""
+    """A model that learned from decisions. `unseen`: each pair's probability by models that know neither record.
+
+    `ranking` and `former_ranking`: the average precision (area under the curve of precision by recall, 0 to 1) of these
+    probabilities, and of those of the model before.
+    """
 
     model: Model
     unseen: Array
     examples: Labelled
     missed: int
+    ranking: float
+    former_ranking: float
 
     def at(self, probability: float) -> Bound:
         """Return what linking from a probability on comes to; pairs that contradict themselves wait for a person."""
@@ -154,7 +161,9 @@ def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) 
     model = trained(np.arange(len(examples.labels))).with_bounds(
         link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
     )
-    return Learned(model, unseen, examples, missed)
+    before = former.probabilities(examples.features)
+    rankings = (float(average_precision_score(examples.labels, judged)) for judged in (unseen, before))
+    return Learned(model, unseen, examples, missed, *rankings)
 
 
 def folds_by_record(ends: Array) -> Iterator[tuple[Array, Array]]:
