@@ -131,9 +131,8 @@ def train(
     It learns from the decisions made in the dashboard and by commands, and from a file's. The figures are of models
     that have seen no pair of the records that they judge. The intervals are 95 % Wilson score intervals.
 
-    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. A model
-    that ranks the decided pairs worse than the shipped one is kept and not activated. Below 50 decisions no model is
-    trained: the command lists which pairs to decide first.
+    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. Below 50
+    decisions no model is trained: the command lists which pairs to decide first.
     """
     if bool(left_source) != bool(right_source) or (left_source and decisions is None):
         raise click.UsageError("--left-source and --right-source belong together, and to --decisions")
@@ -168,15 +167,12 @@ def train(
         }
         digest = models.keep(connection, learned, {**trained_on, "measured": measured}, by)
         number, version = None, None
-        better = learned.ranking >= learned.former_ranking
-        if activate and better:
+        if activate:
             _report_progress("judging all pairs anew")
             number, version = item_acts.use_model(connection, digest, by, reason, chosen.match_dir)
     if as_json:
         done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
         print_json({**done, "load": number, "data_version": version})
-        if activate and not better:
-            raise SystemExit(1)
         return
     show(measured, as_json=False, title="links from each probability on, by models that have not seen the records")
     if link is None:
@@ -186,18 +182,13 @@ def train(
         )
     else:
         console.say("Pairs that do not contradict each other link without a person from {bound:.4f} on.", bound=link)
+    console.say(
+        "Average precision on records that it has not seen: {learned:.3f}; of the shipped model {shipped:.3f}.",
+        learned=learned.ranking,
+        shipped=learned.former_ranking,
+    )
     if unknown:
         console.say("{unknown} pairs of the file have ids that are not in the index.", unknown=unknown)
-    if activate and not better:
-        errors.say(
-            "Not activated: the model ranks pairs of records that it has not seen worse (average precision "
-            "{learned:.3f}) than the shipped one ({former:.3f}). More decisions help; to use it all the same: "
-            "`itemindex matches models use {digest}`.",
-            learned=learned.ranking,
-            former=learned.former_ranking,
-            digest=digest[:12],
-        )
-        raise SystemExit(1)
     if number is None:
         console.say("kept as {digest}; `itemindex matches models use {digest}` activates it", digest=digest[:12])
     else:

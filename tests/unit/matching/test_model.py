@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,7 @@ from workers.articles.matching.synthetic import World, worlds
 from workers.articles.matching.training import (
     Labelled,
     all_pairs,
+    blended,
     boosted,
     bound,
     fitted,
@@ -190,15 +192,24 @@ def _decided(world_seed: int) -> Labelled:
     return labelled_world(next(worlds(1, seed=world_seed, articles=150)))
 
 
-def test_a_model_that_learned_from_decisions_judges_records_that_it_has_not_seen_better_than_chance() -> None:
+def test_a_model_that_learned_from_decisions_ranks_records_that_it_has_not_seen_as_well_as_the_shipped_one() -> None:
     made = _decided(99)
     learned = learn(Model.shipped(), made, made.features[:0], missed=3)
-    assert average_precision_score(made.labels, learned.unseen) > 2 * made.labels.mean()
+    assert learned.ranking == pytest.approx(average_precision_score(made.labels, learned.unseen))
+    assert learned.ranking > learned.former_ranking - 0.01
     found = learned.at(0.5)
     assert found.matches == made.labels.sum() + 3
     assert found.precision.low <= found.precision.share <= found.precision.high
     assert learned.at(0.99).found <= found.found
     assert learned.model.review == Model.shipped().review
+
+
+def test_a_blended_model_has_the_average_of_both_log_odds() -> None:
+    features = _decided(7).features
+    shipped = Model.shipped()
+    half = blended(shipped, replace(shipped, baseline=shipped.baseline + 2.0), 0.5)
+    odds = [np.log(one) - np.log1p(-one) for one in (shipped.probabilities(features), half.probabilities(features))]
+    assert np.allclose(odds[1] - odds[0], 1.0, atol=1e-6)
 
 
 def test_no_pair_trains_a_model_that_judges_a_record_of_it() -> None:

@@ -1,7 +1,7 @@
 """Training: boosted trees from labelled pairs, by the decisions on an index or by the recipe of the shipped model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ _UNSEEN = 3
 # The models that learn from decisions.
 LEAST_OF_LABEL = 10
 _FOLDS, _SEEDS = 5, 2
+# Weights of the former model in a learned one; never all, or nothing would have been learned.
+_FORMER_SHARES = (0.0, 0.25, 0.5, 0.75)
 _DECIDED = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 10, "l2_regularization": 1.0}
 # Pairs that nobody decided keep the model near the former one where no decision says otherwise: so many, each counting
 # this much of a decided pair.
@@ -142,6 +144,9 @@ def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) 
 
     `undecided`: features of pairs that nobody decided, which count a little as the former model judges them. `missed`:
     matches that are not among the examples, because they are no candidates. The same arguments give the same model.
+
+    The log-odds of what was learned and of the former model are averaged, by the share that ranks unseen pairs best:
+    few decisions alone would rank them worse than the former model does.
     """
     guessed = former.probabilities(undecided)
     weights = np.concatenate([guessed, 1 - guessed]) * _UNDECIDED_WEIGHT
@@ -156,12 +161,15 @@ def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) 
     for judged, used in folds_by_record(examples.ends):
         if len(judged):
             unseen[judged] = trained(used).probabilities(examples.features[judged])
+    before = former.probabilities(examples.features)
+    shares = {share: _sigmoid(_average(_logit(before), _logit(unseen), share)) for share in _FORMER_SHARES}
+    share = max(shares, key=lambda one: (average_precision_score(examples.labels, shares[one]), -one))
+    unseen = shares[share]
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
     link = supported_bound(*supported)
-    model = trained(np.arange(len(examples.labels))).with_bounds(
+    model = blended(former, trained(np.arange(len(examples.labels))), share).with_bounds(
         link=former.link, link_coded=former.link_coded, review=former.review, link_learned=link
     )
-    before = former.probabilities(examples.features)
     rankings = (float(average_precision_score(examples.labels, judged)) for judged in (unseen, before))
     return Learned(model, unseen, examples, missed, *rankings)
 
@@ -237,6 +245,32 @@ def merged(classifiers: list[Any]) -> Model:
     ]  # the library has no public way to its trees; a test compares the probabilities
     baseline = share * sum(float(classifier._baseline_prediction.item()) for classifier in classifiers)
     return Model(FEATURES, baseline, tuple(trees), 1.0, 1.0, 1.0)
+
+
+def blended(former: Model, learned: Model, share: float) -> Model:
+    """Average the log-odds of two models as one, without bounds; `share` is the weight of the first."""
+    trees = [
+        replace(tree, value=[weight * value for value in tree.value])
+        for model, weight in ((former, share), (learned, 1 - share))
+        if weight
+        for tree in model.trees
+    ]
+    return Model(FEATURES, _average(former.baseline, learned.baseline, share), tuple(trees), 1.0, 1.0, 1.0)
+
+
+def _average(former: Any, learned: Any, share: float) -> Any:
+    return share * former + (1 - share) * learned
+
+
+def _logit(probabilities: Array) -> Array:
+    clipped = np.clip(probabilities, 1e-9, 1 - 1e-9)
+    log_odds: Array = np.log(clipped) - np.log1p(-clipped)
+    return log_odds
+
+
+def _sigmoid(log_odds: Array) -> Array:
+    probabilities: Array = 1 / (1 + np.exp(-log_odds))
+    return probabilities
 
 
 def bound(probabilities: Array, labels: Array, precision: float = PRECISION) -> float:
