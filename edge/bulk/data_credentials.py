@@ -100,7 +100,6 @@ class DataCredentialService:
             raise SignatureRefused("AuthorizationHeaderMalformed", text)
         key_id, secret = self._opened(token, scope[1])
         self._check_time(sent_at, scope[2], life)
-        text = canonical(request, query, names_signed, payload)
         expected = sign(secret, scope[2], scope[3], sent_at, canonical(request, query, names_signed, payload))
         if not hmac.compare_digest(expected, signature):
             detail = "The signature does not match. Check the secret, and that nothing changed the request on its way."

@@ -236,7 +236,8 @@ def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fau
         "Unknown field.": f"is unknown; allowed are: {', '.join(sorted(declared)) or 'none'}",
     }
     faults: list[Fault] = []
-    for name, message in messages.items():
+    # Unknown names come from a set, in another order in each process.
+    for name, message in sorted(messages.items(), key=lambda one: "" if one[0] in declared else str(one[0])):
         field, text, value = declared.get(str(name)), _first(message), value_in(given, name, message)
         if isinstance(message, Mapping) and isinstance(field, fields.Nested):
             inner = _faults(message, field.schema, value)

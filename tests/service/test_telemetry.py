@@ -69,7 +69,7 @@ def test_a_failed_attempt_logs_where_it_failed_with_its_job_and_its_trace(
     [failed] = [line for line in lines(written) if line["event"] == "job-attempt-failed"]
     assert (failed["level"], failed["job"], failed["trace_id"]) == (level, job, TRACE)
     assert failed["error"] == type(error).__name__
-    assert any("test_failed_jobs.py" in step and "maker_that_fails" in step for step in failed["trace"])
+    assert any(Path(__file__).name in step and "maker_that_fails" in step for step in failed["trace"])
     assert "secret" not in written
 
 

@@ -54,7 +54,7 @@ def column(settings: Settings, job: str, name: str) -> Any:
 
 
 @pytest.fixture
-def messages_jobs() -> RecordedMessages:
+def messages() -> RecordedMessages:
     """The messages that dispatchers of the test have sent."""
     return RecordedMessages()
 
@@ -93,12 +93,12 @@ def test_three_messages_at_once_run_the_job_once(settings: Settings) -> None:
     assert made == [1]
 
 
-def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages_jobs: RecordedMessages) -> None:
+def test_a_message_that_was_lost_is_sent_again(settings: Settings, messages: RecordedMessages) -> None:
     job = order(settings)
-    assert sweep(settings, messages_jobs) == 1
-    assert sweep(settings, messages_jobs) == 0
-    assert sweep(settings, messages_jobs, resend_seconds=0) == 1
-    assert messages_jobs.jobs == [job, job]
+    assert sweep(settings, messages) == 1
+    assert sweep(settings, messages) == 0
+    assert sweep(settings, messages, resend_seconds=0) == 1
+    assert messages.jobs == [job, job]
 
 
 def swept(settings: Settings, messages: JobMessages, times: int, **options: int) -> int:
@@ -196,28 +196,28 @@ def test_a_broker_that_hangs_is_asked_once_a_sweep_however_many_jobs_wait(settin
     assert {column(settings, job, "relayed_at") for job in jobs} == {None}
 
 
-def test_two_dispatchers_share_the_rows(settings: Settings, messages_jobs: RecordedMessages) -> None:
+def test_two_dispatchers_share_the_rows(settings: Settings, messages: RecordedMessages) -> None:
     jobs = {order(settings, str(n)) for n in range(40)}
     with ThreadPoolExecutor(2) as pool:
-        assert sum(pool.map(lambda n: sweep(settings, messages_jobs), range(2))) == 40
-    assert sorted(messages_jobs.jobs) == sorted(jobs)
+        assert sum(pool.map(lambda n: sweep(settings, messages), range(2))) == 40
+    assert sorted(messages.jobs) == sorted(jobs)
 
 
 def test_a_dispatcher_that_falls_silent_holds_the_others_up_for_seconds_only(
-    settings: Settings, messages_jobs: RecordedMessages
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as silent:
         silent.execute(DISPATCH.set_idle_timeout.replace("5s", "300ms"))
         silent.execute("BEGIN")
         silent.execute(DISPATCH.dispatch_lock)
-        assert sweep(settings, messages_jobs) == 1
+        assert sweep(settings, messages) == 1
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
             silent.execute("SELECT 1")
 
 
 def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(
-    settings: Settings, messages_jobs: RecordedMessages
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     job = order(settings)
     for attempt in (1, 2, 3):
@@ -225,19 +225,19 @@ def test_a_job_whose_worker_died_is_taken_up_and_given_up_after_three(
             taken = claim(connection, job, 0)
             assert taken is not None
             assert taken.attempt == attempt
-        sweep(settings, messages_jobs)
+        sweep(settings, messages)
     assert column(settings, job, "state") == "failed"
     assert column(settings, job, "error")["slug"] == "job-lost"
 
 
 def test_a_stale_finisher_writes_nothing_and_its_twin_without_the_fence_would(
-    settings: Settings, messages_jobs: RecordedMessages
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     job = order(settings)
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         stale = claim(connection, job, 0)
         assert stale is not None
-        sweep(settings, messages_jobs)
+        sweep(settings, messages)
         current = claim(connection, job, 30)
         assert current is not None
         assert not succeed(connection, stale, {"by": "stale"})
@@ -382,15 +382,15 @@ def test_a_store_that_is_full_for_an_hour_fails_what_waits(settings: Settings) -
 
 
 def test_a_dispatcher_continues_while_the_object_store_is_unavailable(
-    settings: Settings, messages_jobs: RecordedMessages
+    settings: Settings, messages: RecordedMessages
 ) -> None:
     job = order(settings)
-    services = replace(services_of(settings, messages=messages_jobs), objects=UnavailableStore(settings.results_dir))
+    services = replace(services_of(settings, messages=messages), objects=UnavailableStore(settings.results_dir))
     dispatcher = Dispatcher(services)
     with services.connect("dispatcher", autocommit=True) as connection:
         dispatcher._run_maintenance(connection, time.monotonic())
         assert dispatcher.sweep(connection) == 1
-    assert messages_jobs.jobs == [job]
+    assert messages.jobs == [job]
 
 
 class UnavailableStore(DirectoryStore):
