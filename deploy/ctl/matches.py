@@ -30,7 +30,7 @@ from shared.errors import ItemIndexError
 from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
-from shared.uncertainty.proportion import wilson
+from shared.uncertainty.stated import wilson
 from workers.provenance import events
 
 DATA = load_queries(__file__, "data.sql")

@@ -176,16 +176,13 @@ class Source:
         """Delete base backups older than this, except the newest, and the log that only they need; yield each."""
         bases = self.timeline.bases()
         oldest = self.moment() - datetime.timedelta(days=days)
-        # One of before is needed for the moments until the next one.
-        needed = [base for base in bases if base.moment > oldest] or bases[-1:]
-        before = [base for base in bases if base.moment <= oldest]
-        kept = [*before[-1:], *(base for base in needed if base not in before)]
-        for base in bases:
-            if base not in kept:
-                shutil.rmtree(base.path)
-                yield base.path
-        if kept:
-            self._run("pg_archivecleanup", str(self.timeline.wal), kept[0].first_log)
+        # The last one of before is needed for the moments until the next one.
+        first = max(sum(base.moment <= oldest for base in bases) - 1, 0)
+        for base in bases[:first]:
+            shutil.rmtree(base.path)
+            yield base.path
+        if bases:
+            self._run("pg_archivecleanup", str(self.timeline.wal), bases[first].first_log)
 
     def _run(self, name: str, *options: str) -> None:
         done = subprocess.run(

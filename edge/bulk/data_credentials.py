@@ -4,7 +4,6 @@ Nothing is stored: the session token names the key and the moment at which it en
 token. A credential ends with its key, because each request asks for the key again.
 """
 
-import base64
 import hashlib
 import hmac
 import re
@@ -14,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from shared.bulk.signing import base64url
 from shared.clock import Clock, utc_now
 from shared.organizations.credentials import BASE62
 
@@ -189,4 +189,4 @@ def _access_key(key_id: str, nonce: str) -> str:
 
 
 def _mac(secret: bytes, domain: bytes, text: str) -> str:
-    return base64.urlsafe_b64encode(hmac.digest(secret, domain + text.encode(), hashlib.sha256)).rstrip(b"=").decode()
+    return base64url(hmac.digest(secret, domain + text.encode(), hashlib.sha256))

@@ -38,7 +38,6 @@ class Release(NamedTuple):
     created_at: datetime
     expires_at: datetime
     signature: dict[str, str] | None
-    profile: dict[str, Any] | None
 
 
 class ReleaseRepository:
@@ -90,6 +89,11 @@ class ReleaseRepository:
         filename = f"{dataset}-{file['name']}"
         return StoredFile(key_of(file["sha256"]), file["bytes"], file["sha256"], MEDIA_TYPE, filename)
 
+    async def profile(self, release: Release) -> dict[str, Any] | None:
+        """Return what only descriptions say of a release: its sources, their terms, its days; None of older ones."""
+        row = await self._database.fetch_row(SQL.profile, release.dataset, release.data_version)
+        return msgspec.json.decode(row["profile"]) if row is not None and row["profile"] is not None else None
+
     async def schema_changes(self, dataset: Dataset) -> list[dict[str, Any]]:
         """Return which columns came, changed or went in which release, the newest first."""
         return [dict(row) for row in await self._database.fetch(SQL.schema_changes, dataset.name)]
@@ -129,7 +133,7 @@ class ReleaseRepository:
 
 
 def _release(row: Any) -> Release:
-    texts = {name: row[name] for name in ("columns", "signature", "profile")}
+    texts = {name: row[name] for name in ("columns", "signature")}
     decoded = {name: msgspec.json.decode(text) if text is not None else None for name, text in texts.items()}
     return Release(**{**dict(row), **decoded})
 
@@ -221,11 +225,13 @@ def release_entry(signer: UrlSigner, dataset: str, row: Any) -> dict[str, Any]:
     }
 
 
-def described(signer: UrlSigner, release: Release, files: list[ReleaseFile]) -> Described:
+def described(
+    signer: UrlSigner, release: Release, files: list[ReleaseFile], profile: dict[str, Any] | None
+) -> Described:
     """Return what descriptions of a release say."""
     address = signer.release(release.dataset, release.data_version)
     size = (release.rows, release.bytes)
-    contents = (release.data_version, release.created_at, *size, files, release.profile)
+    contents = (release.data_version, release.created_at, *size, files, profile)
     return Described(release.dataset, release.columns, *contents, address, signer.page())
 
 

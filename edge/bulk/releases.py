@@ -144,7 +144,8 @@ class Datasets:
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
         files = await self._repository.files(release.dataset, release.data_version)
-        document = FORMS[path["form"]](described(self._signer, release, files))
+        profile = await self._repository.profile(release)
+        document = FORMS[path["form"]](described(self._signer, release, files, profile))
         return Representation.of(msgspec.json.encode(document), JSON_LD).respond(request)
 
     async def keys(self, request: web.Request) -> web.StreamResponse:

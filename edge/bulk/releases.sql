@@ -14,17 +14,17 @@ ORDER BY r.data_version DESC LIMIT $3;
 
 -- name: release
 -- One release; without a version, the newest.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text, profile::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
 WHERE dataset = $1 AND ($2::bigint IS NULL OR data_version = $2) ORDER BY data_version DESC LIMIT 1;
 
 -- name: release_of_moment
 -- The release that was the newest at a moment.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text, profile::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
 WHERE dataset = $1 AND created_at <= $2 ORDER BY data_version DESC LIMIT 1;
 
 -- name: release_from_moment
 -- The first release at a moment or after it.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text, profile::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
 WHERE dataset = $1 AND created_at >= $2 ORDER BY data_version LIMIT 1;
 
 -- name: releases_between
@@ -43,6 +43,10 @@ WHERE dataset = $1 AND data_version = $2 ORDER BY place;
 SELECT f.name, f.sha256, f.bytes FROM release_files f
 WHERE f.dataset = $1 AND f.name = $3
   AND f.data_version = coalesce($2::bigint, (SELECT max(r.data_version) FROM releases r WHERE r.dataset = $1));
+
+-- name: profile
+-- What only descriptions say of a release.
+SELECT profile::text FROM releases WHERE dataset = $1 AND data_version = $2;
 
 -- name: schema_changes
 -- Also of releases that have expired.
@@ -64,7 +68,7 @@ SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
 
 -- name: kept
 -- All releases of a dataset, the oldest first.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text, profile::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
 WHERE dataset = $1 ORDER BY data_version;
 
 -- name: versions

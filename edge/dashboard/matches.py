@@ -16,7 +16,7 @@ from edge.storage.database import Database, Scope
 from shared.articles.pairs import SQL, Filters
 from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
-from shared.uncertainty.proportion import wilson
+from shared.uncertainty.stated import wilson
 
 # Two items side by side: the values that agree, that differ, and that only one of them has.
 

@@ -69,6 +69,25 @@ def sigma_of_deviation(mean: float, standard_deviation: float) -> float:
     return math.sqrt(2 * math.log(math.hypot(1, ratio)) if ratio > 1 else math.log1p(ratio * ratio))
 
 
+class Proportion(NamedTuple):
+    """A share that was counted in a sample, with the bounds of its 95 % interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def wilson(count: int, total: int) -> Proportion:
+    """Return the share `count / total` with its Wilson score interval; of nothing counted it is 0, from 0 to 1."""
+    if not total:
+        return Proportion(0.0, 0.0, 1.0)
+    share, square = count / total, Z95**2
+    middle = share + square / (2 * total)
+    half = Z95 * math.sqrt(share * (1 - share) / total + square / (4 * total**2))
+    scale = 1 + square / total
+    return Proportion(share, max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+
+
 # How many new items a second-hand sale or a repair displaces, and so which impact it avoids. Pure.
 
 

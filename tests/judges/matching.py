@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from deploy.ctl.matches import matches
 from shared.db.connect import connect
 from shared.settings.settings import Settings
-from shared.uncertainty.proportion import wilson
+from shared.uncertainty.stated import wilson
 from tests.support.servers import Servers
 from workers.articles.matching.evaluation_files import read_labels
 from workers.articles.matching.model import Model

@@ -22,7 +22,6 @@ from shared.errors import InvalidFile
 from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.evaluation import Sample, summary, without_category, without_item
-from shared.uncertainty.proportion import wilson
 from shared.uncertainty.stated import (
     Z95,
     LogNormal,
@@ -32,6 +31,7 @@ from shared.uncertainty.stated import (
     sigma_of_bounds,
     sigma_of_deviation,
     student_975,
+    wilson,
 )
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 

@@ -166,12 +166,11 @@ def _tables(releases: list[KeptRelease], files: list[KeptFile]) -> dict[str, lis
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ("table", "table_stats", "schema_versions")}
     rows["schema"] = [(0, _id("main"), first, None, "main", "", True)]
     schema_of_version: dict[int, int] = {}
-    for version, _ in versions:
-        for release in (release for release in releases if release.data_version == version):
-            number = numbers[release.dataset]
-            if builder.change(number, release):
-                rows["schema_versions"].append((version, builder.schema_version, number))
-        schema_of_version[version] = builder.schema_version
+    for release in releases:
+        number = numbers[release.dataset]
+        if builder.change(number, release):
+            rows["schema_versions"].append((release.data_version, builder.schema_version, number))
+        schema_of_version[release.data_version] = builder.schema_version
     for dataset, number in numbers.items():
         own = [release for release in releases if release.dataset == dataset]
         table = (number, _id(dataset), own[0].data_version, None, 0, dataset, f"{dataset}/releases/", True)
@@ -274,11 +273,14 @@ class _Columns:
 
 def _data_files(releases: list[KeptRelease], files: list[KeptFile]) -> Iterable[tuple[KeptFile, int, int | None]]:
     """Return each file with the snapshot that it is in first and the first that it is not in any more."""
+    by_release: dict[tuple[str, int], dict[str, KeptFile]] = {}
+    for file in files:
+        by_release.setdefault((file.dataset, file.data_version), {})[file.sha256] = file
     for dataset in dict.fromkeys(release.dataset for release in releases):
         versions = [release.data_version for release in releases if release.dataset == dataset]
         held: dict[str, tuple[KeptFile, int]] = {}
         for version in versions:
-            now = {file.sha256: file for file in files if (file.dataset, file.data_version) == (dataset, version)}
+            now = by_release.get((dataset, version), {})
             for sha256 in held.keys() - now.keys():
                 yield *held.pop(sha256), version
             # Named by the newest release that has it, which is kept longest.

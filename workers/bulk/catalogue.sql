@@ -16,7 +16,7 @@ SELECT releases FROM release_catalogues ORDER BY id DESC LIMIT 1;
 INSERT INTO release_catalogues (sha256, bytes, releases) VALUES ($1, $2, $3);
 
 -- name: expire
--- Those that another one has followed for an hour: whoever opened them had the time to read them.
+-- Those that another one has followed for an hour: clients that had opened them have had time to read them.
 DELETE FROM release_catalogues c WHERE EXISTS (
     SELECT FROM release_catalogues n WHERE n.id > c.id AND n.created_at < statement_timestamp() - interval '1 hour')
 RETURNING sha256;

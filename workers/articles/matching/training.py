@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
-from shared.uncertainty.proportion import Interval, wilson
+from shared.uncertainty.stated import Proportion, wilson
 from workers.articles.matching.context import Pairs, pairs_of, standings
 from workers.articles.matching.evidence import certain, opposed, same_code
 from workers.articles.matching.index import MatchIndex
@@ -107,12 +107,12 @@ class Bound:
     matches: int
 
     @property
-    def precision(self) -> Interval:
+    def precision(self) -> Proportion:
         """Return the share that is right, and its 95 % interval."""
         return wilson(self.right, self.found)
 
     @property
-    def recall(self) -> Interval:
+    def recall(self) -> Proportion:
         """Return the share of matches that are found, and its 95 % interval."""
         return wilson(self.right, self.matches)
 
@@ -162,9 +162,8 @@ def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) 
         if len(judged):
             unseen[judged] = trained(used).probabilities(examples.features[judged])
     before = former.probabilities(examples.features)
-    shares = {share: _sigmoid(_average(_logit(before), _logit(unseen), share)) for share in _FORMER_SHARES}
-    share = max(shares, key=lambda one: (average_precision_score(examples.labels, shares[one]), -one))
-    unseen = shares[share]
+    blends = [(share, _sigmoid(_average(_logit(before), _logit(unseen), share))) for share in _FORMER_SHARES]
+    share, unseen = max(blends, key=lambda one: average_precision_score(examples.labels, one[1]))
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
     link = supported_bound(*supported)
     model = blended(former, trained(np.arange(len(examples.labels))), share).with_bounds(
