@@ -1,8 +1,32 @@
 """Organizations, keys and tokens for tests."""
 
 from shared.db.connect import Connection, connect
+from shared.organizations.accounts import Plan
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.settings.settings import Settings
+
+BRAND = Plan(
+    name="brand",
+    title="Brand",
+    rank=2,
+    counted_by="organization",
+    daily_units=50_000,
+    burst_units=50,
+    jobs_running=4,
+    jobs_queued=20,
+    batch_iids_max=100,
+)
+ANONYMOUS = Plan(
+    name="anonymous",
+    title="",
+    rank=0,
+    counted_by="ip",
+    daily_units=3,
+    burst_units=1000,
+    jobs_running=0,
+    jobs_queued=0,
+    batch_iids_max=0,
+)
 
 
 def free_token(settings: Settings) -> str:

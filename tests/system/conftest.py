@@ -32,15 +32,7 @@ class Running:
 
     def ctl(self, *arguments: str, check: bool = True, environment: Mapping[str, str] | None = None) -> str:
         """Run `itemindex` on this stack, with more variables if given, and return what it printed."""
-        done = subprocess.run(
-            [*COMMAND, *arguments, "--data-dir", str(self.folder)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=PROJECT,
-            env={**clean_environment(), **(environment or {})},
-            timeout=120,
-        )
+        done = completed([*COMMAND, *arguments, "--data-dir", str(self.folder)], environment)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -54,6 +46,19 @@ class Running:
     def pid(self, name: str) -> int:
         """Return a part's process."""
         return next(child["pid"] for child in self.state["children"] if child["name"] == name)
+
+
+def completed(command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command of the project to its end, in a clean environment with these variables."""
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PROJECT,
+        env={**clean_environment(), **(environment or {})},
+        timeout=120,
+    )
 
 
 def clean_environment() -> dict[str, str]:

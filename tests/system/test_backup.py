@@ -24,7 +24,7 @@ from tests.support.client import running_edge
 from tests.support.reports import work
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
-from tests.system.conftest import COMMAND, PROJECT, clean_environment
+from tests.system.conftest import COMMAND, completed
 from workers.dispatcher import measure_backups
 
 _TABLES = """
@@ -209,27 +209,13 @@ def test_a_full_disk_is_a_sentence_and_leaves_what_was_complete(backed_up: Backe
         'mount -t tmpfs -o size=8m none "$0" && exec "$@"',
         str(backed_up.backups),
     ]
-    done = subprocess.run(
-        [*small, *COMMAND, "backup", "take"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean_environment(), **backed_up.environment},
-        cwd=PROJECT,
-    )
+    done = completed([*small, *COMMAND, "backup", "take"], backed_up.environment)
     assert done.returncode == 1 and "the disk is full; free some space" in done.stderr
     backed_up.ctl("backup", "take")
     target = backed_up.folder / "small"
     target.mkdir()
     small[-1] = str(target)
-    done = subprocess.run(
-        [*small, *COMMAND, "restore", "--into", str(target / "data")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**clean_environment(), **backed_up.environment},
-        cwd=PROJECT,
-    )
+    done = completed([*small, *COMMAND, "restore", "--into", str(target / "data")], backed_up.environment)
     assert done.returncode == 1 and "the disk is full; free some space" in done.stderr
 
 

@@ -15,7 +15,7 @@ import click
 import pytest
 
 from deploy.ctl.main import COMMANDS, load_command
-from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment
+from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, completed
 
 pytestmark = pytest.mark.xdist_group("stack")
 
@@ -271,15 +271,7 @@ def test_a_forged_token_is_refused(stack: Running) -> None:
 
 def test_without_a_local_provider_the_command_says_so_and_makes_nothing(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
-    done = subprocess.run(
-        [*COMMAND, "people", "token", "--data-dir", str(nowhere)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=PROJECT,
-        env=clean_environment(),
-        timeout=60,
-    )
+    done = completed([*COMMAND, "people", "token", "--data-dir", str(nowhere)])
     assert done.returncode == 1
     assert "OIDC_ISSUER" in done.stderr and "Traceback" not in done.stderr
     assert not nowhere.exists()
@@ -346,14 +338,6 @@ def test_an_unknown_name_is_reported_with_its_remedy(stack: Running, arguments: 
 
 def stack_error(stack: Running, *arguments: str) -> str:
     """Run a command that must fail; return its one line."""
-    done = subprocess.run(
-        [*COMMAND, *arguments, "--data-dir", str(stack.folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=PROJECT,
-        env=clean_environment(),
-        timeout=60,
-    )
+    done = completed([*COMMAND, *arguments, "--data-dir", str(stack.folder)])
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     return done.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.s3 import BUCKET, KEY_ID, SECRET, s3_server
-from tests.system.conftest import DRILL, PROJECT, clean_environment
+from tests.system.conftest import DRILL, PROJECT, clean_environment, completed
 
 # A part goes away under callers: each sees what the policy of the outage allows, and all is well again afterwards.
 
@@ -72,15 +72,7 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("outages")
 def test_a_fault_that_cannot_be_tried_is_said_before_anything_starts() -> None:
-    done = subprocess.run(
-        [*DRILL, "outages", "--only", "the object store"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=PROJECT,
-        env=clean_environment(),
-        timeout=60,
-    )
+    done = completed([*DRILL, "outages", "--only", "the object store"])
     assert done.returncode == 2
     assert "S3_ENDPOINT" in done.stderr
 

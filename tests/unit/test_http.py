@@ -38,24 +38,12 @@ from edge.server import EdgeServer
 from shared.analytics.results import MEDIA_TYPES
 from shared.errors import InvalidCursor, InvalidJson, InvalidParameter, WrongIdentifier
 from shared.organizations import credentials
-from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
+from tests.support.accounts import BRAND
 
 # Tokens, cursors, conditions, limit fields, request ids: decided without a server.
 
-
-BRAND = Plan(
-    name="brand",
-    title="Brand",
-    rank=2,
-    counted_by="organization",
-    daily_units=50_000,
-    burst_units=50,
-    jobs_running=4,
-    jobs_queued=20,
-    batch_iids_max=100,
-)
 
 CURSORS = CursorSigner("a secret that is long enough for tests")
 

@@ -6,7 +6,7 @@ from typing import Any
 from edge.analytics.price_history import Price
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import bars, history, plots
-from edge.dashboard.charts import footprint as footprint_of_whiskers
+from edge.dashboard.charts import footprint as footprint_chart
 from edge.dashboard.periods import Periods
 from edge.dashboard.tables import Reading, question, table_of
 
@@ -357,10 +357,10 @@ def test_an_items_indicators_are_each_on_a_scale_of_its_own() -> None:
         {"indicator": "water_l", "unit": "l", "per_unit": 300.0, "low": 240.0, "high": 400.0},
         {"indicator": "waste_kg", "unit": "kg", "per_unit": None, "low": None, "high": None},
     ]
-    picture = footprint_of_whiskers(rows, {"co2e_kg": "CO2e"})
+    picture = footprint_chart(rows, {"co2e_kg": "CO2e"})
     assert picture is not None
     assert [(e["label"], e["part"], e["whisker"], e["text"]) for e in picture["entries"]] == [
         ("CO2e", 50.0, (25.0, 100.0), "4 (2 to 8) kg"),
         ("water_l", 75.0, (60.0, 100.0), "300 (240 to 400) l"),
     ]
-    assert footprint_of_whiskers(rows[2:], {}) is None
+    assert footprint_chart(rows[2:], {}) is None

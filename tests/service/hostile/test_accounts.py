@@ -14,7 +14,7 @@ from hypothesis import settings as options
 from hypothesis import strategies as st
 
 from shared.db.connect import connect
-from shared.index.iid import mint as mint_of_quota
+from shared.index.iid import mint as mint_iid
 from shared.organizations.accounts import SQL
 from shared.organizations.credentials import BASE62, FREE_PREFIX, KEY_PREFIX, checksum, keyed_hash, mint
 from shared.redis import keys
@@ -148,7 +148,7 @@ def test_a_secret_scanner_can_be_sure() -> None:
 # Section G of the catalogue: what is counted, as whom, and what happens when counting is made hard.
 
 
-SOY = f"/index/lookup/{mint_of_quota('shop', '1').iid}"
+SOY = f"/index/lookup/{mint_iid('shop', '1').iid}"
 
 
 async def used(edge: Edge, address: str) -> int:

@@ -15,7 +15,7 @@ from shared.errors import LoadRefused
 from shared.index.identifiers import LAYOUT
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask as ask_of_identifiers
+from tests.service.ingest.contents import ask
 from tests.service.ingest.test_values import put, rejected
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -34,11 +34,6 @@ from workers.search.job import make_index
 
 
 FIRST = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
-
-
-def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
 
 
 def other(settings: Settings, folder: Path, rows: str, *, name: str = "other.csv") -> Summary:
@@ -516,7 +511,7 @@ def test_each_identifier_of_an_item_is_a_row_in_the_form_in_which_it_is_compared
         tmp_path,
         "a,Sony Corp.,4006381333931,0-306-40615-2,WH-1000/XM4,A 1,https://S.test/a/?utm_source=x,zz\n",
     )
-    assert ask_of_identifiers(settings, ROWS) == [
+    assert ask(settings, ROWS) == [
         ("a", "gtin", "04006381333931", "", "shop", 1),
         ("a", "gtin", "09780306406157", "", "shop", 1),
         ("a", "mpn", "WH1000XM4", "sony", "shop", 1),
@@ -531,36 +526,36 @@ def test_a_wrong_check_digit_costs_neither_the_row_nor_the_text(settings: Settin
         ("shop.csv", 2, "ean", "4006381333932", "its ean ends with a wrong check digit; expected is 1", "field"),
         ("shop.csv", 3, "url", "ftp://x", "its url must be an absolute http or https address", "field"),
     ]
-    assert ask_of_identifiers(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
+    assert ask(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
         ("a", [{"scheme": "ean", "value": "4006381333932"}]),
         ("b", [{"scheme": "isbn", "value": "0306406152"}, {"scheme": "url", "value": "ftp://x"}]),
     ]
-    assert ask_of_identifiers(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
+    assert ask(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
 
 
 def test_the_newest_value_of_a_source_counts_and_undo_gives_the_former_back(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,s1,,\n")
     load_rows_identifiers(settings, tmp_path, "a,,96385074,,,,,\nb,,4006381333931,,,,,\n")
-    assert ask_of_identifiers(settings, ROWS) == [
+    assert ask(settings, ROWS) == [
         ("a", "gtin", "00000096385074", "", "shop", 3),
         ("a", "sku", "s1", "", "shop", 2),
         ("b", "gtin", "04006381333931", "", "shop", 3),
     ]
     for left in ([("a", "gtin", 1), ("a", "sku", 2)], [("a", "gtin", 1)], []):
         _undo_newest(settings)
-        assert [(row[0], row[1], row[5]) for row in ask_of_identifiers(settings, ROWS)] == left
+        assert [(row[0], row[1], row[5]) for row in ask(settings, ROWS)] == left
 
 
 def test_two_sources_of_one_identifier_have_a_row_each(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
     load_rows_identifiers(settings, tmp_path, "b,,04006381333931,,,,,\n", source="other")
-    assert [(row[0], row[4]) for row in ask_of_identifiers(settings, ROWS)] == [("a", "shop"), ("b", "other")]
+    assert [(row[0], row[4]) for row in ask(settings, ROWS)] == [("a", "shop"), ("b", "other")]
 
 
 def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,9780306406157,0306406152,,,,\n")
-    assert [row[:3] for row in ask_of_identifiers(settings, ROWS)] == [("a", "gtin", "09780306406157")]
+    assert [row[:3] for row in ask(settings, ROWS)] == [("a", "gtin", "09780306406157")]
 
 
 @pytest.mark.parametrize(
@@ -576,13 +571,13 @@ def test_rows_that_are_missing_are_derived_before_anything_else_changes(
 ) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
     load_rows_identifiers(settings, tmp_path, "b,,96385074,,,,,\n")
-    before = ask_of_identifiers(settings, ROWS)
+    before = ask(settings, ROWS)
     with connect(settings.database_url, application="test") as connection:
         connection.execute(forget.encode())
         connection.execute("DELETE FROM item_identifiers WHERE value = '00000096385074'")
         connection.commit()
         reindex.lock(connection)
-    assert ask_of_identifiers(settings, ROWS) == before
+    assert ask(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
         assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
 

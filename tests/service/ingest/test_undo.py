@@ -20,6 +20,7 @@ from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.index.iid import mint
 from shared.settings.settings import Settings
+from tests.service.ingest.contents import ask as ask_commands
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, ROWS, load_rows
 from workers.analytics.rollups.refresh import rebuild
@@ -283,11 +284,6 @@ def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
         return CliRunner().invoke(cli, arguments, catch_exceptions=True)
 
     return run
-
-
-def ask_commands(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
 
 
 def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Settings, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
-import redis as redis_of_poison
+import redis as sync_redis
 from kombu import Connection, Queue
 from kombu.transport import redis
 from psycopg.types.json import Jsonb
@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 from deploy.local.paths import free_port
 from deploy.local.process import Program, ServiceProcess, tail
 from deploy.local.supervised import worker_command
-from shared.db.connect import Connection as Connection_of_kept_connection
+from shared.db.connect import Connection as DatabaseConnection
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
 from shared.jobs.contract import SQL as JOBS
@@ -61,7 +61,7 @@ class _Clock:
 
 
 def _kept(settings: Settings, clock: _Clock, idle_seconds_max: float = 60.0) -> KeptConnection:
-    def opened() -> Connection_of_kept_connection:
+    def opened() -> DatabaseConnection:
         return connect(settings.worker_database_url, application="worker", autocommit=True)
 
     return KeptConnection(opened, idle_seconds_max, clock)
@@ -258,7 +258,7 @@ def state(settings: Settings, job: str) -> str:
 def broker(servers: Servers, settings: Settings) -> Iterator["redis.Redis[bytes]"]:
     """The broker's own server, as any program that reached it could write to it."""
     path = settings.broker_url.removeprefix("redis+socket://").partition("?")[0]
-    with closing(redis_of_poison.Redis(unix_socket_path=path, db=1)) as client:
+    with closing(sync_redis.Redis(unix_socket_path=path, db=1)) as client:
         yield client
 
 

@@ -19,24 +19,12 @@ from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-from tests.drills.clock_skew_stores import DAY_SECONDS as DAY_SECONDS_STEPPED_CLOCK
 from tests.drills.clock_skew_stores import seconds_to_noon, step_state_store, with_steps
+from tests.support.accounts import ANONYMOUS
 from tests.support.quota_model import DAY_SECONDS, PLANS, Model, compare_with_model
 
 # The rate limiter is exact: never one more than the limit under concurrency, and a refusal uses nothing up.
 
-
-ANONYMOUS = Plan(
-    name="anonymous",
-    title="",
-    rank=0,
-    counted_by="ip",
-    daily_units=3,
-    burst_units=1000,
-    jobs_running=0,
-    jobs_queued=0,
-    batch_iids_max=0,
-)
 
 PROCESSES, CALLERS, ROUNDS = 3, 40, 12
 
@@ -243,7 +231,7 @@ PLAN = Plan(
 
 HOUR = 3_600
 
-MIDNIGHT = DAY_SECONDS_STEPPED_CLOCK // 2
+MIDNIGHT = DAY_SECONDS // 2
 
 Step = Callable[[int], None]
 
@@ -304,6 +292,4 @@ async def test_a_refusal_asks_to_wait_for_one_second_to_one_day(meter: RateLimit
     decisions = await _ask(meter, "all")
     refused = [decision for decision in decisions if not decision.allowed]
     assert refused
-    assert all(
-        decision.verified and 1 <= decision.retry_after_seconds <= DAY_SECONDS_STEPPED_CLOCK for decision in refused
-    )
+    assert all(decision.verified and 1 <= decision.retry_after_seconds <= DAY_SECONDS for decision in refused)

@@ -13,18 +13,7 @@ from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
-
-PLAN = Plan(
-    name="anonymous",
-    title="",
-    rank=0,
-    counted_by="ip",
-    daily_units=3,
-    burst_units=1000,
-    jobs_running=0,
-    jobs_queued=0,
-    batch_iids_max=0,
-)
+from tests.support.accounts import ANONYMOUS as PLAN
 
 
 @pytest.fixture

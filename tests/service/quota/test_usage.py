@@ -22,22 +22,10 @@ from shared.organizations.accounts import SQL, Plan, Principal
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from tests.support.accounts import api_key
+from tests.support.accounts import BRAND, api_key
 
 # Statistics of use count each call once, also when PostgreSQL fails between two statements.
 
-
-BRAND = Plan(
-    name="brand",
-    title="Brand",
-    rank=2,
-    counted_by="organization",
-    daily_units=50_000,
-    burst_units=50,
-    jobs_running=4,
-    jobs_queued=20,
-    batch_iids_max=100,
-)
 
 FREE = Plan(name="free", title="Free", rank=1, counted_by="ip", daily_units=12, burst_units=5)
 

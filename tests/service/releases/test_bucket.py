@@ -32,11 +32,6 @@ def contents() -> Contents:
     return released_shop
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
-
-
 async def credentials_of(edge: Edge, key: str) -> Credentials:
     answer = await edge.ask("POST", "/org/data-credentials", key=key)
     assert answer.status == 200, answer.body
@@ -219,7 +214,7 @@ async def test_unsigned_changed_and_foreign_requests_are_refused(edge: Edge, key
 
 
 async def test_the_id_of_a_key_is_no_credential(edge: Edge, key: str) -> None:
-    """Whoever has used the bucket left their key's id in memory; the id is in logs and lists."""
+    """Using the bucket leaves the key's id in memory, and the id is no secret: it is in logs and lists."""
     credentials = await credentials_of(edge, key)
     assert (await ask(edge, credentials, "/releases?location=")).status == 200
     for text in (key[10:20], f"key:{key[10:20]}"):

@@ -39,11 +39,6 @@ def contents() -> Contents:
     return released_shop
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
-
-
 async def manifest(edge: Edge, key: str, dataset: str = "observations") -> Any:
     answer = await edge.get(f"/index/datasets/{dataset}/releases/latest", key=key)
     assert answer.status == 200, answer.body

@@ -28,11 +28,6 @@ def contents() -> Contents:
     return two_releases
 
 
-@pytest.fixture
-def key(settings: Settings) -> str:
-    return api_key(settings, "institutional")
-
-
 async def ask(edge: Edge, key: str, path: str, body: Any = None) -> Answer:
     content = json.dumps(body).encode() if body is not None else None
     head = {"Authorization": f"Bearer {key}"}

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from deploy.ctl.main import cli
 from shared.errors import LoadRefused
 from shared.index.iid import item_key, mint
-from tests.perf.generate import MAPPING as MAPPING_TRANSFORM
+from tests.perf.generate import MAPPING as MARKET_MAPPING
 from workers.articles.matching.records import Record
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.linking import REPEATED, faults
 from workers.ingest.mapping import Mapping
-from workers.ingest.mapping import read as read_of_transform
+from workers.ingest.mapping import read as read_mapping
 from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.rates import read
@@ -493,8 +493,8 @@ PATH = Path("prices.csv")
 
 
 def _mapping(folder: Path) -> Mapping:
-    (folder / "mapping.toml").write_text(MAPPING_TRANSFORM)
-    return read_of_transform(folder / "mapping.toml")
+    (folder / "mapping.toml").write_text(MARKET_MAPPING)
+    return read_mapping(folder / "mapping.toml")
 
 
 def _file(folder: Path, names: list[str]) -> Path:
