@@ -9,6 +9,7 @@ import gc
 import io
 import json
 import multiprocessing
+import os
 import statistics
 import tempfile
 import time
@@ -56,12 +57,13 @@ class Product(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What one load took. `own` is the processor time of its process, without the server's; `reading` is that of reading."""
+    """What one load took: `seconds` by the clock, and seconds of processors: of its process, of reading alone, of the server."""
 
     seconds: float
     own: float
     reading: float
     peak_mib: float
+    server: float = 0
 
 
 def main() -> None:
@@ -85,9 +87,11 @@ def main() -> None:
             sizes[form] = path.stat().st_size
         for _ in range(options.rounds):
             for form, measured in found.items():
+                before = _server_seconds(servers)
                 with servers.fresh(folder) as settings:
-                    measured.append(_in_a_process(settings, folder / f"products.{form}", options.rows))
-                    print(form, measured[-1], flush=True)
+                    one = _in_a_process(settings, folder / f"products.{form}", options.rows)
+                measured.append(one._replace(server=_server_seconds(servers) - before))
+                print(form, measured[-1], flush=True)
     _show(found, sizes, options)
 
 
@@ -195,6 +199,13 @@ def _in_a_process(settings: Settings, path: Path, rows: int) -> Measured:
     return Measured(seconds, own, reading, peak_mib)
 
 
+def _server_seconds(servers: Servers) -> float:
+    """Return the processor time of every session of PostgreSQL that has ended, in seconds (proc(5), cutime and cstime)."""
+    pid = (servers.paths.root / "postgres" / "postmaster.pid").read_text().split()[0]
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _load(settings: Settings, path: Path, rows: int) -> tuple[float, float, float]:
     gc.freeze()  # as the command does with what it imports
     mapping = parse(guess(path).text)
@@ -223,19 +234,32 @@ def _show(found: dict[str, list[Measured]], sizes: dict[str, int], options: argp
         title=f"{options.rows:,} products, one observation each; medians of {options.rounds} rounds",
         title_justify="left",
     )
-    columns = ("form", "MB", "rows/s", "× CSV", "load, CPU s", "reading, CPU s", "peak RSS, MiB")
+    columns = (
+        "form",
+        "MB",
+        "rows/s",
+        "× CSV",
+        "× CSV by CPU",
+        "load, CPU s",
+        "server, CPU s",
+        "reading, CPU s",
+        "peak RSS, MiB",
+    )
     for name in columns:
         table.add_column(name, justify="left" if name == "form" else "right")
     plain = found.get("csv")
     for form, rounds in found.items():
-        pairs = zip(plain or (), rounds, strict=True) if plain else ()
+        pairs = list(zip(plain or (), rounds, strict=True)) if plain else []
         ratios = [of_csv.seconds / own.seconds for of_csv, own in pairs]
+        by_cpu = [(of_csv.own + of_csv.server) / (own.own + own.server) for of_csv, own in pairs]
         table.add_row(
             form,
             f"{sizes[form] / 1e6:,.0f}",
             f"{options.rows / statistics.median(one.seconds for one in rounds):,.0f}",
             f"{statistics.median(ratios):.2f}" if ratios else "–",
+            f"{statistics.median(by_cpu):.2f}" if by_cpu else "–",
             f"{statistics.median(one.own for one in rounds):.1f}",
+            f"{statistics.median(one.server for one in rounds):.1f}",
             f"{statistics.median(one.reading for one in rounds):.1f}",
             f"{max(one.peak_mib for one in rounds):,.0f}",
         )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class LoadBuffers:
     """Bounds of a load's memory, whatever the size of the file and the order of its rows."""
 
-    block_bytes: int = 16 * 1024 * 1024
+    block_bytes: int = 4 * 1024 * 1024
     """Bytes of a CSV file that are parsed at once."""
     kept_bytes: int = 48 * 1024 * 1024
     """Bytes of observations that wait for others of their month."""

@@ -16,12 +16,13 @@ from workers.ingest import calendar_days
 _ALPHABET = np.frombuffer(CROCKFORD.encode(), "u1")
 _WEIGHTS = np.array(CHECK_WEIGHTS, "i4")
 _FORM = np.frombuffer(b"IID-.....-.....-.....", "u1")
+_IID = f"S{len(_FORM)}"
 _PLACES = np.flatnonzero(ord(".") == _FORM)
 _DIGEST_BYTES = 9
 
 
-def mint_all(source: str, source_ids: list[str]) -> tuple[list[str], Any]:
-    """Return the IIDs of a source's items and their keys (int64), in the order of the ids."""
+def mint_all(source: str, source_ids: list[str]) -> tuple[Any, Any]:
+    """Return the IIDs of a source's items (ASCII) and their keys (int64), in the order of the ids."""
     begun = hashlib.blake2b(source.encode() + b"\0", digest_size=_DIGEST_BYTES)
 
     def digest(source_id: str) -> bytes:
@@ -35,16 +36,16 @@ def mint_all(source: str, source_ids: list[str]) -> tuple[list[str], Any]:
     written = np.tile(_FORM, (len(digits), 1))
     written[:, _PLACES[:-1]] = _ALPHABET.take(digits)
     written[:, _PLACES[-1]] = _ALPHABET.take(digits @ _WEIGHTS % 32)
-    iids = written.view(f"S{len(_FORM)}").ravel().tolist()
-    hashes = b"".join([hashlib.blake2b(iid, digest_size=8).digest() for iid in iids])
+    iids = written.view(_IID).ravel()
+    hashes = b"".join([hashlib.blake2b(iid, digest_size=8).digest() for iid in iids.tolist()])
     keys = (np.frombuffer(hashes, ">u8") >> np.uint64(1)).astype("i8")
-    return [iid.decode() for iid in iids], keys
+    return iids, keys
 
 
 # The items that a load has met: their keys, the span of their days, and whether a row says anything new of them.
 
 
-_GROWTH = 65_536
+_ROOM = 65_536
 UNKNOWN, SEVERAL = "names no item that the index has", "names several items of the index"
 NO_DAY, LATEST = np.iinfo("i4").min, np.iinfo("i4").max
 
@@ -71,6 +72,7 @@ class ItemTracker:
         self._numbers: dict[str, int] = {}
         self._arrays = {
             "key": np.zeros(0, "i8"),
+            "iid": np.zeros(0, _IID),
             "content": np.zeros(0, "i8"),
             "first": np.zeros(0, "i4"),
             "last": np.zeros(0, "i4"),
@@ -78,7 +80,6 @@ class ItemTracker:
         }
         self._iids: dict[str, str] = {}
         self._claims: dict[str, str] = {}
-        self.iids: list[str] = []
 
     def find(self, names: list[str | None]) -> list[str | None]:
         """Look up the items that the index has under these names; return for each what is wrong with it, or None."""
@@ -116,6 +117,10 @@ class ItemTracker:
     def keys(self, numbers: Any) -> Any:
         """Return the keys of items by their numbers."""
         return self._arrays["key"][numbers]
+
+    def iids(self, numbers: Any) -> list[str]:
+        """Return the IIDs of items by their numbers."""
+        return [iid.decode() for iid in self._arrays["iid"][numbers].tolist()]
 
     def extend_spans(self, numbers: Any, first: Any, last: Any) -> None:
         """Extend the spans of distinct items."""
@@ -159,19 +164,19 @@ class ItemTracker:
         self._numbers.update((source_id, number + n) for n, source_id in enumerate(new))
         iids, keys = mint_all(self._source, new)
         for n, source_id in enumerate(new) if self._iids else ():
-            iids[n] = self._iids[source_id]
-            keys[n] = item_key(iids[n])
+            iids[n] = self._iids[source_id].encode()
+            keys[n] = item_key(self._iids[source_id])
         for n, source_id in enumerate(new) if self._known is not None else ():
             known = self._found[source_id]
             assert not isinstance(known, str), "rows of unknown items are rejected before"
-            keys[n], iids[n] = known
+            keys[n], iids[n] = known[0], known[1].encode()
         self._arrays["key"][number : number + len(new)] = keys
-        self.iids += iids
+        self._arrays["iid"][number : number + len(new)] = iids
 
     def _make_room(self, needed: int) -> None:
         if needed > len(self._arrays["key"]):
-            size = max(_GROWTH, needed * 2)
-            empty = {"key": 0, "content": 0, "first": LATEST, "last": NO_DAY, "newest": NO_DAY}
+            size = needed + max(_ROOM, needed // 4)
+            empty = {"key": 0, "iid": b"", "content": 0, "first": LATEST, "last": NO_DAY, "newest": NO_DAY}
             for name, old in self._arrays.items():
                 grown = np.full(size, empty[name], old.dtype)
                 grown[: len(old)] = old

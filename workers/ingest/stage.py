@@ -106,6 +106,7 @@ def as_csv(items: list[ItemRow]) -> Any:
 SQL = load_queries(__file__, "stage.sql")
 LOAD = load_queries(__file__, "load.sql")
 _WRITE_BYTES = 128 * 1024
+_SPANS_AT_ONCE = 65_536
 _SPAN = TableLayout((("id", "i8"), ("first", "i4"), ("last", "i4")))
 
 
@@ -140,10 +141,14 @@ class Stage:
 
     def spans(self, keys: Any, first: Any, last: Any) -> None:
         """Stage the span of days of every item of the load."""
-        table = _SPAN.blank(len(keys))
-        table["id"], table["first"], table["last"] = keys, first, last
         with self._connection.cursor().copy("COPY stage_spans FROM STDIN (FORMAT binary)") as copy:
-            copy.write(HEADER + table.tobytes() + TRAILER)
+            copy.write(HEADER)
+            for start in range(0, len(keys), _SPANS_AT_ONCE):
+                part = slice(start, start + _SPANS_AT_ONCE)
+                table = _SPAN.blank(len(keys[part]))
+                table["id"], table["first"], table["last"] = keys[part], first[part], last[part]
+                copy.write(table.tobytes())
+            copy.write(TRAILER)
 
     def _impacts(self, shaped: Transformed) -> None:
         if not self.figures:

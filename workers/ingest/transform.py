@@ -448,7 +448,7 @@ class Transformer:
         attributes = [(name, listed(spec)) for name, spec in item.attributes]
         figures = totals(self._mapping.impacts, small, path)
         rows = []
-        for n, (number, source_id, name) in enumerate(zip(numbers.tolist(), ids, listed(item.name), strict=True)):
+        for n, (iid, source_id, name) in enumerate(zip(registry.iids(numbers), ids, listed(item.name), strict=True)):
             other = self._alt_names.get(source_id)
             content = (
                 name,
@@ -462,7 +462,7 @@ class Transformer:
             )
             own, wide = figures[n]
             digest = _content_hash((content, sorted((k, str(v)) for k, v in own.items())))
-            rows.append(ItemRow(keys[n], registry.iids[number], source_id, *content, int(days[n]), own, wide, digest))
+            rows.append(ItemRow(keys[n], iid, source_id, *content, int(days[n]), own, wide, digest))
         return Transformed(items=rows, rejects=rejects)
 
 
