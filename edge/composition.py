@@ -51,9 +51,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, Stream
 from shared.telemetry.spans import Spans
 
-# Connections, caches and background tasks of one process: built once, opened and closed in order.
-
-
 # Shorter than the workers' timeout, because a caller waits for the download.
 _RESULTS_SECONDS = 2.0
 # An identifier takes a few hundred bytes and its record a few thousand.
@@ -237,9 +234,6 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
         resources.access_log.close()
         resources.spans.close()
         resources.log.info("stopped")
-
-
-# The composition root: every service of the edge is built here, once, on the resources of the process.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

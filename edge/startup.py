@@ -14,7 +14,6 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log, repeat_in_thread
 
 # Checks of an edge before it starts.
-#
 # gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
 
 
@@ -38,9 +37,6 @@ def check_role(settings: Settings) -> Settings:
 
     refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
     return settings
-
-
-# Ends a worker whose event loop is blocked: another one answers its callers, who would otherwise wait for it.
 
 
 BLOCKED_SECONDS = 0.8

@@ -21,9 +21,6 @@ from shared.analytics import results as formats
 from shared.analytics.outliers import MODES
 from shared.analytics.results import MEDIA_TYPES
 
-# Where work on the observations of one item is done: at once while they are few, else in a thread.
-
-
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's
 # observations would delay all other callers.
@@ -35,9 +32,6 @@ async def in_thread_if_large(rows: int, work: Callable[..., Result], *arguments:
     if rows <= _ROWS_AT_ONCE_MAX:
         return work(*arguments)
     return await asyncio.to_thread(work, *arguments)
-
-
-# The common parts of all paid analytics: their parameters and their envelope (contract, section 4).
 
 
 CACHE_CONTROL = "private, max-age=60"

@@ -27,8 +27,6 @@ from shared.money import minor_digits, to_text
 from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 
-# One observed price, as the light reads fetch it.
-
 
 class Price(NamedTuple):
     """One observation: `kind` is `l` (listing) or `s` (sale), amounts are in minor units of the currency.
@@ -44,9 +42,6 @@ class Price(NamedTuple):
     minor: int
     list_minor: int | None = None
     outlier: str | None = None
-
-
-# From an item's listings to the running reduction of each channel. Pure.
 
 
 class Reduction(NamedTuple):
@@ -93,9 +88,6 @@ def _moment(price: Price) -> Moment:
     scale = -minor_digits(price.currency)
     listed = None if price.list_minor is None else Decimal(price.list_minor).scaleb(scale)
     return Moment(price.day, price=Decimal(price.minor).scaleb(scale), list_price=listed)
-
-
-# The prices of one item: its observations, and the rows and statistics that are made of them.
 
 
 SQL = load_queries(__file__, "price_history.sql")

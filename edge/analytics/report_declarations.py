@@ -28,8 +28,6 @@ from shared.jobs.contract import (
 )
 from shared.organizations.accounts import BRAND, INSTITUTIONAL
 
-# Parameters and answer of the report on announced reductions.
-
 
 class ReductionsQuery(ReportQuery):
     """Query of announced reductions: those that began in the range."""
@@ -43,9 +41,6 @@ class ReductionsReport(ReportAnswer):
     """Announced reductions."""
 
     data = fields.List(fields.Nested(ReductionRow()), required=True)
-
-
-# Parameters and answer of the sustainability rollup, declared once.
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):
@@ -78,9 +73,6 @@ class RollupReport(ReportAnswer):
 
     meta = fields.Nested(RollupMeta(), required=True)
     data = fields.List(fields.Nested(RollupRow()), required=True)
-
-
-# The reports. Each is declared here once; CONTRIBUTING.md says how to add one.
 
 
 INSIGHTS = Picture(spread=("median",), spread_title="Median price", compared="median", changes=("index_change",))

@@ -300,9 +300,6 @@ def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
     return declared
 
 
-# The routes of the reports, one for each declared endpoint.
-
-
 _PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
 
 

@@ -13,8 +13,6 @@ from shared.analytics.footprint import BASES, CODES
 from shared.prior_price.reduction import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 
-# The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta.
-
 
 class DisplacementQuery(Parameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
@@ -43,9 +41,6 @@ class DisplacementMeta(Schema):
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
     counted = fields.Str(required=True, metadata={"description": "Units that are multiplied by the rate"})
-
-
-# Parameters and answer of the prior price.
 
 
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
@@ -135,9 +130,6 @@ class PriorPriceReport(Analysis):
 
     data = fields.List(fields.Nested(PriorPriceRow()), required=True)
     meta = fields.Nested(PriorPriceMeta(), required=True)
-
-
-# Parameters and answers of the light reads, declared once.
 
 
 class PricingQuery(ConvertQuery, LightQuery):

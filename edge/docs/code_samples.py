@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-# Samples of calls with the clients of deploy/clients, for the operations that these have a method for. Pure.
-
 
 class Sample(NamedTuple):
     """The lines of a call for each client; `client` exists already."""

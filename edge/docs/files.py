@@ -15,9 +15,6 @@ from edge.docs.document import Document
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 
-# GET /static/…: the style sheets, programs and pictures of the pages, each read and compressed once.
-
-
 FOLDER = Path(__file__).with_name("static")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -46,9 +43,6 @@ class StaticFiles:
 
 def _read(path: Path) -> Representation:
     return Representation.of(path.read_bytes(), _TYPES[path.suffix])
-
-
-# The contract for programs: /openapi.json and /openapi.yaml, and the form that the reference page reads.
 
 
 _YAML = "application/yaml"

@@ -18,9 +18,6 @@ from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.events.types import KEPT_DAYS, Event, event_document
 
-# Reads pages of the log of events for one organization.
-
-
 SQL = load_queries(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62
 
@@ -78,9 +75,6 @@ class EventFeed:
 
 def _document(row: asyncpg.Record) -> Event:
     return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))
-
-
-# GET /events.
 
 
 class Events:

@@ -33,8 +33,6 @@ from shared.events.types import (
 from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
 
-# Parameters and answers of the feeds of events.
-
 
 class FeedQuery(Parameters):
     """One page of a feed."""
@@ -65,9 +63,6 @@ class EventList(Page):
     """One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet."""
 
     data: list[Event]
-
-
-# Parameters and answers of /watches.
 
 
 # The required and the optional fields of each condition.
@@ -189,9 +184,6 @@ class WatchList(Page):
     """One page of watches, the newest first."""
 
     data: list[Watch]
-
-
-# Parameters and answers of /webhooks.
 
 
 class NewWebhook(Parameters):

@@ -140,9 +140,6 @@ def _instance(request_id: bytes) -> bytes:
     return instance_of(text).encode()
 
 
-# Answers of the fast path that memory lacks, made once the call is charged: records, prices of an item, searches.
-
-
 _PRICING, _SEARCH = b"/v1/index/pricing/", b"/v1/index/search?"
 
 
@@ -275,9 +272,6 @@ class Counts:
                     metrics.quota_decisions.labels(plan, "refunded").inc(tally.count)
             tally.flush_into(metrics.request_seconds.labels(route))
         self._histograms.clear()
-
-
-# The common parts of all connections on the fast path: the sources of answers, and how they are counted.
 
 
 _INDEX = b"/v1/index/"

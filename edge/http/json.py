@@ -12,7 +12,6 @@ from msgspec import Struct
 from shared.errors import InvalidJson
 
 # JSON that callers send, decoded by one strict parser.
-#
 # RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
 # may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
 
@@ -58,9 +57,6 @@ def _check_members(pairs: list[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
-# JSON of one moment: an answer that no cache on its way may keep.
-
-
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -70,9 +66,6 @@ def unstored_json(document: object, status: int = 200, headers: Mapping[str, str
     return web.Response(
         status=status, body=msgspec.json.encode(document), content_type="application/json", headers=fields
     )
-
-
-# What an answer is: the struct that is encoded is also what the OpenAPI document says of it.
 
 
 def answers(struct: type[Struct], status: int, description: str) -> Callable[[Handler], Handler]:

@@ -13,9 +13,6 @@ from msgspec import Struct
 
 from shared.errors import InvalidCursor
 
-# The one envelope of every list (contract, section 3).
-
-
 _ENCODER = msgspec.json.Encoder()
 CACHE_CONTROL = "private, max-age=60"
 
@@ -42,9 +39,6 @@ class Page(Struct):
     next_cursor: str | None
     query: Mapping[str, Any]
     data_version: int
-
-
-# The same for lists whose entries are declared by marshmallow.
 
 
 class PageTotalSchema(Schema):
@@ -87,14 +81,11 @@ def envelope(
     return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
 
-# Cursors: positions in lists. Opaque, URL-safe, signed, bound to their query; they do not expire.
-
-
 _TAG_BYTES = 12
 
 
 class CursorSigner:
-    """Seals cursors under one secret; while it is rotated, opens those of the previous one too."""
+    """Seals cursors, which do not expire, under one secret; while it is rotated, opens those of the previous one too."""
 
     def __init__(self, secret: str, previous: str = "") -> None:
         self._keyed = hmac.new(secret.encode(), digestmod="sha256")
@@ -126,14 +117,11 @@ class CursorSigner:
         return tagged.digest()[:_TAG_BYTES]
 
 
-# Lists in pages, by key and not by offset: a page costs the same however deep it is, and none overlaps another.
-
-
 Row = TypeVar("Row")
 
 
 class Paginator:
-    """Responds with pages of lists in one envelope; each cursor is bound to its list and query."""
+    """Responds with pages of lists, by key: a page costs the same however deep it is. A cursor is bound to its query."""
 
     def __init__(self, cursors: CursorSigner, data_version: Callable[[], int]) -> None:
         self._cursors = cursors

@@ -19,8 +19,6 @@ from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
 from shared.errors import InvalidParameter, ItemIndexError
 
-# Parameters and answers of Digital Links, declared once.
-
 
 class DigitalLinkQuery(Schema):
     """Query of a Digital Link: attributes of the article, or anything else, which a link may take over."""
@@ -82,9 +80,6 @@ class ResolverDescription(Schema):
     supportedLinkType = fields.List(fields.Nested(LinkNamespace()), required=True)  # noqa: N815
     linkTypeDefaultCanBeLinkset = fields.Bool(required=True)  # noqa: N815
     jsonLdContextLocation = fields.Url(required=True)  # noqa: N815
-
-
-# The links of an article, as a linkset (RFC 9264) in the form of the GS1-Conformant Resolver Standard. Pure.
 
 
 VOCABULARY = "https://ref.gs1.org/voc/"
@@ -157,9 +152,6 @@ def chosen(links: Sequence[Link], link_type: str | None, accept: str | None) -> 
     typed = {link.media_type: link for link in reversed(links) if link.type == term}
     liked = best_format(accept, {kind: kind for kind in reversed(typed)}) if typed else None
     return typed.get(liked or "") or next(reversed(typed.values()), None)
-
-
-# GET /01/{gtin}… or its compressed form: from the address in a code to the article's record or list of links.
 
 
 CACHE_CONTROL = "public, max-age=60"
@@ -300,9 +292,6 @@ def _link_type(request: web.Request, digital_link: DigitalLink) -> str | None:
     if len(given) > 1:
         raise InvalidParameter("linkType", "comes more than once; send it once")
     return given[0] if given else None
-
-
-# The routes of GS1 Digital Links, each with its rule.
 
 
 _RULE = Rule(

@@ -10,7 +10,6 @@ from shared.errors import InvalidIdentifier, WrongIdentifier
 from shared.index.identifiers import gtin14
 
 # How a compressed Digital Link writes the value of each application identifier (Digital Link Standard: Compression).
-#
 # A value is a sequence of parts: `N6` six digits, `N..15` up to fifteen, `X2` two characters, `X..20` up to twenty.
 
 
@@ -225,9 +224,6 @@ def _part(part: Part, bits: _Bits) -> str:
     if length > part.length:
         raise InvalidIdentifier("has a value that is longer than its application identifier allows")
     return bits.characters(encoding, length)
-
-
-# The address of a GS1 Digital Link for a GTIN and the identifiers in its path (URI Syntax, 4). Pure.
 
 
 PRIMARY_KEY = "01"

@@ -40,8 +40,6 @@ from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
 
-# Records by IID: memory, then the cache store, then PostgreSQL.
-
 
 class Record(msgspec.Struct, frozen=True):
     """The resolution of one IID. `state`: `+` a record, `-` nothing, `x` withdrawn, `>` merged into `survivor`."""
@@ -95,9 +93,6 @@ class RecordCache(VersionedCache[Record]):
         self, cache: RedisClient, version: DataVersionWatcher, read: Reader, *, bytes_max: int, ttl_seconds: int
     ) -> None:
         super().__init__(cache, version, read, _KIND, bytes_max=bytes_max, ttl_seconds=ttl_seconds)
-
-
-# A record as the contract shows it (section 2), made from one row of PostgreSQL.
 
 
 ABSENT = Record("-", b"", "")
@@ -224,9 +219,6 @@ def _json(text: Any) -> Any:
     return _DECODER.decode(text) if text is not None else None
 
 
-# GET /index/lookup/{iid}: one record.
-
-
 SQL = load_queries(__file__, "record.sql")
 CACHE_CONTROL = "private, max-age=60"
 
@@ -288,9 +280,6 @@ def answer(record: Record, if_none_match: str | None, address: str | None = None
     if none_match(if_none_match, record.etag):
         return web.Response(status=304, headers=fields)
     return web.Response(body=record.body, content_type="application/json", headers=fields)
-
-
-# GET and POST /index/lookup: many records in one call, each with its own status.
 
 
 _TEXT_CHARACTERS_MAX = 80

@@ -27,9 +27,6 @@ from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
 from shared.index.iid import canonical_iid
 
-# GET /index/resolve: the record of an item by an identifier that is printed on it or that a source gave it.
-
-
 _DECODER = msgspec.json.Decoder()
 
 
@@ -132,9 +129,6 @@ class Resolve:
             return iid, (await self._records.find(iid)).or_raise()
         except ItemMerged as merged:
             raise web.HTTPMovedPermanently(f"{self._base_url}/index/resolve?iid={merged.survivor}") from None
-
-
-# POST /index/resolve: many identifiers in one call, each with its own status.
 
 
 _ENCODER = msgspec.json.Encoder()

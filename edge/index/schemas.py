@@ -12,9 +12,6 @@ from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
 
-# The members of a record about the sources whose items it is made of.
-
-
 _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 
 
@@ -66,9 +63,6 @@ class ArticleMatch(Schema):
     )
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)
-
-
-# Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them.
 
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
@@ -327,9 +321,6 @@ class ChannelList(ListEnvelope):
     """One page of channels."""
 
     data = fields.List(fields.Nested(ChannelEntry()), required=True)
-
-
-# Parameters and answers of resolving identifiers, declared once.
 
 
 IDENTIFIERS_MAX = 1_000

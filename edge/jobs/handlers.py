@@ -21,9 +21,6 @@ from shared.analytics.results import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
 
-# GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2).
-
-
 CONTENT_TYPE = "text/event-stream"
 # Notifications say when a row has changed; reading it without one makes up for a notification that was lost.
 POLL_SECONDS = 10.0
@@ -127,9 +124,6 @@ class EventStream(web.StreamResponse):
             for number, name in zip(ids, names, strict=True)
         ]
         await self.write(b"".join(events))
-
-
-# GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}.
 
 
 KIND = "jobs"

@@ -25,8 +25,6 @@ from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
 
-# Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each.
-
 
 class JobWaiters:
     """Wakes the waiters of a job when its row changes. After a lost notification they notice at their next poll."""
@@ -68,9 +66,6 @@ async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
         return False
     event.clear()
     return True
-
-
-# Orders of jobs by organizations: submitted, read, waited for, cancelled.
 
 
 SQL = load_queries(__file__, "orders.sql")
@@ -279,9 +274,6 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
     }
     detail = f"Your organization has {limit} jobs in the queue, as many as its plan allows."
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
-
-
-# A job as the contract shows it (section 5). Pure.
 
 
 class JobSerializer:

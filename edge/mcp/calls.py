@@ -16,8 +16,6 @@ from edge.mcp.tools import JOB_RESULT, RestCall, Tool
 from edge.mcp.views import Pages, View
 from shared.errors import ItemIndexError
 
-# Arguments of a tool, held against its schema, with every fault in one problem.
-
 
 def checked(tool: Tool, given: Any) -> dict[str, Any]:
     """Return arguments whose names and types are those of the tool's schema; the REST call checks the values.
@@ -95,9 +93,6 @@ def _list_fault(schema: Mapping[str, Any], value: Any) -> str | None:
     return None if least <= len(value) <= most else f"must have {least} to {most} entries"
 
 
-# Jobs as tasks of the MCP extension `io.modelcontextprotocol/tasks`: a report that takes longer is one. Pure.
-
-
 POLL_MS = 2_000
 # An expired job has ended: its result is an error that says so.
 _STATUS = {
@@ -123,9 +118,6 @@ def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
         "ttlMs": None,
         "pollIntervalMs": POLL_MS,
     }
-
-
-# A call of a tool: its REST call, and the answer or the problem as a model reads it.
 
 
 WAIT_SECONDS = 10

@@ -29,9 +29,6 @@ from edge.mcp.tools import LISTED, TOOLS_BY_NAME
 from edge.mcp.views import Pages
 from shared.errors import ItemIndexError
 
-# Origins that may send messages: a page of another origin must not use a browser as its way to this server.
-
-
 _EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _METHODS, _MAX_AGE_SECONDS = "POST, OPTIONS", "86400"
 _FIELDS = (
@@ -59,9 +56,6 @@ class Origins:
         """Return the CORS headers of a pre-flight of an accepted origin."""
         requested = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _FIELDS}
         return {**self.fields(origin), **requested, "Access-Control-Max-Age": _MAX_AGE_SECONDS}
-
-
-# POST /mcp: one message of the Model Context Protocol in, one answer out.
 
 
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -181,9 +175,6 @@ def _json(status: int, body: bytes) -> web.Response:
 
 def _shown(name: str) -> str:
     return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"
-
-
-# The route of the Model Context Protocol, over the routes that its tools call.
 
 
 PATH = "/mcp"

@@ -15,9 +15,6 @@ from edge.mcp import views
 from edge.mcp.views import View
 from shared.errors import MissingParameter
 
-# The arguments of the tool of reports, made from the query parameters that the reports declare.
-
-
 # A tool answers with JSON, in pages of its own.
 LEFT_OUT = frozenset({"format", "sort", "limit", "cursor"})
 
@@ -69,9 +66,6 @@ def _sentence_of(same_name: Iterable[fields.Field[Any]]) -> Mapping[str, Any]:
     if all(choices):
         return {"enum": list(dict.fromkeys(choice for some in choices for choice in some))}
     return {"type": "string"}
-
-
-# The tools: the description of each for a model, and its REST call.
 
 
 INDEX = f"{API_PATH}/index"

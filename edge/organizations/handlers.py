@@ -30,8 +30,6 @@ from shared.errors import InvalidCursor
 from shared.organizations.accounts import Person
 from shared.organizations.credentials import parse
 
-# The answers of /org, as JSON that no cache keeps.
-
 
 def list_of(
     rows: list[dict[str, Any]],
@@ -66,9 +64,6 @@ def _plain(value: Any) -> Any:
     return rfc3339(value) if isinstance(value, datetime) else value
 
 
-# On whose behalf a request to /org is made.
-
-
 def person_of(request: web.Request) -> Person:
     """Return the person whose ID token the request carries."""
     person = request[CONTEXT].person
@@ -93,9 +88,6 @@ def bound_to(actor: Actor) -> dict[str, Any]:
     return {"organization": actor.membership.organization_id}
 
 
-# A call to /org that its caller may repeat under an Idempotency-Key.
-
-
 Act = Callable[[OrganizationService], Awaitable[Outcome]]
 
 
@@ -111,9 +103,6 @@ async def respond(
     organization = actor.membership.organization_id if actor else None
     outcome = await idempotent.run(request, owner, lambda database: act(acts.within(database)), organization)
     return response_of(outcome)
-
-
-# /org for programs: an organization's people, key, use and audit log, under an ID token.
 
 
 _TAGS = ["organization"]
@@ -317,9 +306,6 @@ async def _issued(acts: OrganizationService, actor: Actor, key: str) -> Outcome:
     return outcome_of({"key": key, "key_id": form.credential_id, "keys": as_dicts(await acts.keys(actor))}, 201)
 
 
-# /org/members and /org/invitations: the people of an organization and the invitations to it, under an ID token.
-
-
 class MembersApi:
     """The handlers of members and invitations."""
 
@@ -417,9 +403,6 @@ class MembersApi:
 def invitation_link(origin: str, secret: str) -> str:
     """Return the link that an invited person opens. The secret is in the fragment: no server's log ever sees it."""
     return f"{origin}/dashboard/invitation#{secret}"
-
-
-# The routes below /org, each with its rule.
 
 
 def routes(org: OrganizationApi, people: MembersApi, prefix: str) -> tuple[Route, ...]:

@@ -21,9 +21,6 @@ from shared.organizations import credentials
 from shared.organizations.accounts import GRACE_SECONDS, SQL, Membership, Person, may, right_for
 from shared.settings.settings import Settings
 
-# Statistics of use as /org and the dashboard give them: which days, and the CSV.
-
-
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
 _DAYS_MAX = 366
 
@@ -46,9 +43,6 @@ def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
     writer.writerows([row[name] for name in USAGE_COLUMNS] for row in rows)
     fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="usage.csv"'}
     return web.Response(text=text.getvalue(), content_type="text/csv", headers=fields)
-
-
-# Acts of a person in an organization: checked by role, done and written to the audit log in one statement.
 
 
 Row = asyncpg.Record

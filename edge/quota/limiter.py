@@ -20,7 +20,6 @@ from shared.redis import keys
 from shared.telemetry import metrics
 
 # The limiter for outages of the state store: each process allows a small number for each network.
-#
 # Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
 # outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no
 # limit. With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
@@ -61,9 +60,6 @@ class DegradedLimiter:
             return REFUSED_DAY
         self._used[account] = used + 1
         return TAKEN
-
-
-# Refusals that need no new decision: an account that has used up its day stays refused until units are refunded.
 
 
 # Closer to midnight the store, whose clock decides, is asked each time.
@@ -113,9 +109,6 @@ class KnownRefusals:
     def forget(self, account: str) -> None:
         """Ask for an account anew: units of it were given back."""
         self._known.pop(account, None)
-
-
-# The rate limiter: one script call to the state store charges all windows of an account, or none.
 
 
 MARKER_SECONDS = 20

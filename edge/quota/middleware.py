@@ -14,8 +14,6 @@ from edge.storage.database import ACCOUNT
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
 
-# Limits of people: calls about organizations by person, sign-ins by address. The same counters as for units.
-
 
 class PersonLimits:
     """Consumes one call at a time. During an outage of the state store a few calls of each person are allowed."""

@@ -18,7 +18,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 # The last calls of each organization, for its people to look at: no address, query, header or secret of a call.
-#
 # Noted in memory at every answer and handed over with the statistics of use, so that no call waits for it. The cache
 # store keeps it because it may be forgotten: it decides nothing, and the state store never evicts.
 

@@ -17,8 +17,6 @@ from edge.search.engine import ItemSearch
 from shared.errors import InvalidCursor
 from shared.search.model import Brand, Category, Hit, MatchedOn, Position, SearchQuery
 
-# Parameters and answer of the search, declared once.
-
 
 class SearchParameters(Parameters):
     """Query of a search."""
@@ -72,9 +70,6 @@ class SearchList(ListEnvelope):
 
     total = fields.Nested(SearchTotal(), required=True)
     data = fields.List(fields.Nested(SearchHit()), required=True)
-
-
-# The answer to a search: a page of hits in the envelope of lists.
 
 
 KIND = "search"
@@ -158,9 +153,6 @@ class SearchAnswers:
             hit.all_words,
             links,
         )
-
-
-# GET /index/search: items by any of their words, or by the beginning of their IID.
 
 
 class Search:

@@ -24,7 +24,6 @@ from shared.search.paging import begins_iid, find
 from shared.telemetry.log import Log
 
 # Threads that answer questions of the event loop.
-#
 # Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a
 # search.
 
@@ -97,9 +96,6 @@ def _settle(answered: asyncio.Future[Any], given: Any, error: Exception | None) 
         answered.set_result(given)
     else:
         answered.set_exception(error)
-
-
-# Runs searches in threads, always over the newest complete index.
 
 
 # Long operations of numpy and tantivy release the interpreter lock, so a second thread uses a second core.
@@ -228,9 +224,6 @@ class SearchEngine:
             if self._loop is not None:
                 with suppress(RuntimeError):  # the loop has ended: no answers are left
                     self._loop.call_soon_threadsafe(self._changed)
-
-
-# Identifiers in a query: the items that they lead to come first, before what the words find.
 
 
 # A text that more items have is no identifier of theirs.

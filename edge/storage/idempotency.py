@@ -18,9 +18,6 @@ from shared.db.queries import load_queries
 from shared.organizations.sealing import seal, sealing_key, unseal
 from shared.settings.settings import Settings
 
-# The request header `Idempotency-Key`: one text that marks repetitions of one request.
-
-
 FIELD = "Idempotency-Key"
 PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
 """The problems that a route may answer because of the header."""
@@ -53,9 +50,6 @@ def digest_of(request: web.Request, organization: str | None) -> bytes:
         "body": request.get(BODY, {}),
     }
     return hashlib.sha256(msgspec.json.encode(ordered, order="sorted")).digest()
-
-
-# The answer of an act as status and JSON text: what is kept for its repetitions and sent each time.
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,6 @@ from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-# LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives.
-
-
 _RECONNECT_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
 
@@ -87,9 +84,6 @@ class PgListener:
             self._on_payload[channel](str(payload))
         else:
             self._on_signal[channel]()
-
-
-# Notices that the state store lost what it held: a flush, or a restart without its file. Counts begin anew then.
 
 
 class RunMarker:

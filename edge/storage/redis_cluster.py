@@ -19,7 +19,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 # Which node of a cluster owns a key: hash slots and the slot table. Pure.
-#
 # Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
 
 

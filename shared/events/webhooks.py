@@ -10,7 +10,6 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 # Which addresses events may be sent to: names and addresses of the public internet. Pure.
-#
 # Sources: the special-purpose registries of IANA (RFC 6890), RFC 6052 and 8215 (NAT64), RFC 6761 and 6762 (local
 # names), and how `inet_aton` and the URL standard read numbers as IPv4 addresses.
 

@@ -15,9 +15,6 @@ from pyarrow import csv as arrow_csv
 
 from shared.errors import InvalidFile, ItemIndexError
 
-# A panel of prices and quantities: periods by items, NaN where an item was not observed.
-
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -160,9 +157,6 @@ def _filled(prices: Floats) -> Floats:
     return np.where(last >= 0, np.take_along_axis(prices, np.maximum(last, 0), axis=0), np.nan)
 
 
-# Labels of periods: their order, and days put together to weeks, months, quarters or years.
-
-
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 
 
@@ -211,9 +205,6 @@ def grouped(labels: list[str], granularity: str) -> list[str]:
         except ValueError:
             raise IndexNotDefined("granularity: every period of the file must be a day, YYYY-MM-DD") from None
     return [days[label] for label in labels]
-
-
-# A CSV file of periods, items, prices and quantities as a panel. The only part of the package that reads files.
 
 
 CELLS_MAX = 100_000_000

@@ -8,9 +8,6 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-# The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model and its rule.
-
-
 WINDOW_DAYS = 30
 
 
@@ -278,9 +275,6 @@ def _price(moment: Moment) -> Decimal:
 
 def _without(price: Decimal | None, reason: Reason) -> Reference:
     return Reference(price, None, None, None, None, False, reason, None, (), ())
-
-
-# A reference as the fields of an answer.
 
 
 def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, Any]:

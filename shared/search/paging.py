@@ -15,9 +15,6 @@ from shared.search.query_words import WEIGHTS, Question, Weights, Word
 from shared.text import indexed_words, stem
 from shared.units.names import indexed_quantities
 
-# Which parts of a hit match the query.
-
-
 # Brands, types and categories are of many hits; some thousand texts take a few megabytes.
 _kept_words = lru_cache(4_096)(indexed_words)
 MatchedOnRule = Callable[[Item, list[str]], list[MatchedOn]]
@@ -76,9 +73,6 @@ def matcher(words: list[Word]) -> MatchedOnRule:
         return matched
 
     return matched_on
-
-
-# One page of a search: items with all words, then with the last word as a prefix, then with some words.
 
 
 # If fewer items than the largest page contain all words, items with some of the words follow.

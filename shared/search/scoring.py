@@ -15,7 +15,6 @@ from shared.search.query_words import TermVariant, Weights, Word, description_fi
 from shared.search.segment import Numbers, Row
 
 # Rows of bits, one for each document of a segment in the order of (length, IID). Pure.
-#
 # Where every word of a query is common, each is met about once in each item, so BM25 comes down to the length of the
 # text: the first set bits of a logical AND are the best hits, and the number of bits is the exact total.
 
@@ -73,9 +72,6 @@ def by_number_met(rows: Sequence[Row]) -> list[Row]:
         at_least = [met | more for met, more in zip(at_least, longer, strict=False)] + [longer[-1]]
     exactly = [met & ~more for met, more in pairwise(at_least)] + at_least[-1:]
     return exactly[::-1]
-
-
-# Documents that were found with their scores, and the best of them over all segments of an index.
 
 
 Scores = NDArray[np.float64]
@@ -142,9 +138,6 @@ def _best(matches: Matches, count: int) -> Matches:
     segment, documents, scores = top(matches, count)
     order = np.lexsort((segment.ranks(documents), -scores))
     return Matches(segment, documents[order], scores[order])
-
-
-# BM25 of documents of one segment, by figures of the whole index: a document scores the same in any segment.
 
 
 # So few documents, and so small a share of a term's documents, are looked up one by one.

@@ -11,9 +11,6 @@ from urllib.parse import urlsplit
 from shared.errors import ConfigurationError
 from shared.redis.urls import is_cluster, is_server
 
-# The text of an environment variable as the value of a setting. Pure.
-
-
 LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 """The values of LOG_LEVEL, from the least severe one."""
 _FILES = ("METRICS_DIR", "HEARTBEAT_FILE", "RELEASE_SIGNING_KEY_FILE")
@@ -32,9 +29,6 @@ def convert(name: str, text: str, default: Any) -> Any:
     except ValueError:
         raise ConfigurationError(f"{name} must be a number") from None
     return Path(text) if isinstance(default, Path) or name in _FILES else text
-
-
-# Settings that would make the service unsafe or stop it: each fault is one line that says what to do. Pure.
 
 
 SECRET_CHARACTERS_MIN = 32

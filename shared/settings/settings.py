@@ -58,9 +58,6 @@ def _seconds(former: str, milliseconds: str) -> str:
         raise ConfigurationError(f"{former} must be a whole number of milliseconds") from None
 
 
-# Every setting of every part, declared once, with a sentence. The environment is read here and nowhere else.
-
-
 def _setting(sentence: str, default: Any, *, secret: bool = False, may_be_empty: bool = False) -> Any:
     """Declare a setting. An empty variable is one that is not set, unless the setting `may_be_empty`."""
     metadata = {"sentence": sentence, "secret": secret, "may_be_empty": may_be_empty}

@@ -12,8 +12,6 @@ from shared.errors import InvalidFile
 from shared.uncertainty.stated import SAMPLES_MIN, Pooled, Stated, of_factor
 from shared.units.reader import value_of
 
-# How honest the intervals are: figures that were held out, and the share that is inside its stated 95 %.
-
 
 class Sample(NamedTuple):
     """A known figure: of which category (a dotted path), in which unit."""
@@ -141,9 +139,6 @@ def _by_unit(samples: Iterable[Sample]) -> Iterable[Mapping[str, list[Sample]]]:
     for sample in samples:
         units[sample.unit][sample.category].append(sample)
     return units.values()
-
-
-# Known figures from a CSV file whose columns have whatever names.
 
 
 # For each role the patterns of a header that plays it, the best first.

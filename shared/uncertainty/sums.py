@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from shared.uncertainty.stated import Z95, Interval, LogNormal
 
-# The distribution of a sum of independent positive terms: convolution on grids as fine as its low end needs. Pure.
-
-
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6
 # A grid that ends below this probability, or has 97.5 % in its first eighth, is made anew.
@@ -123,9 +120,6 @@ def _on_grid(terms: Sequence[Terms], offset: float, step: float) -> Cumulative:
         spectrum *= own**number if number > 1 else own
     sums = np.fft.irfft(spectrum, 2 * _GRID)[:_GRID] / _DAMPED
     return Cumulative(offset + edges, np.maximum.accumulate(np.cumsum(sums)))
-
-
-# Distributions of sums: their moments, the shifted log-normal that has them, and a table of probabilities. Pure.
 
 
 TABLE_POINTS_MAX = 2_001

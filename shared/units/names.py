@@ -26,9 +26,6 @@ from shared.units.reader import (
     unspaced,
 )
 
-# Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention.
-
-
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
 _SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
@@ -187,9 +184,6 @@ def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
     if atom is None or atom.unit is not None or not 0 < atom.value <= SHOE_SIZE_MAX or reader.word(atom.end) == "x":
         return None
     return atom.value, atom.end
-
-
-# The sizes and amounts that a name states, and whether those of two names are equal. Pure.
 
 
 PACKABLE = frozenset({"mass", "volume", "memory"})
@@ -389,9 +383,6 @@ def _packed(spans: list[Span]) -> list[Span]:
     return [merged if one is contents[0] else one for one in spans if one is not packs[0]]
 
 
-# The content of one article in kilograms, litres and pieces, by which its price is divided. Pure.
-
-
 PER = {"mass": ("kg", Fraction(1000)), "volume": ("l", Fraction(1000)), COUNT: ("piece", Fraction(1))}
 """For each dimension the unit that prices are given for, and how many base units that is."""
 ATTRIBUTES = (
@@ -448,9 +439,6 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
     return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}
 
 
-# Whether two names are one name in other spelling: the same amounts, and the same words beside them. Pure.
-
-
 _FILLERS = frozenset({"of", "pack", "per"})
 _LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
@@ -476,9 +464,6 @@ def compare(first: str, second: str) -> Comparison:
 def _words(rest: str) -> list[str]:
     words = stems(indexed_words(_LETTER_BESIDE_DIGIT.sub(" ", plain(rest))))
     return sorted(word for word in words if word not in _FILLERS)
-
-
-# Quantities as terms of an index: one text for all spellings of a quantity. Pure.
 
 
 def term(quantity: Quantity) -> str:

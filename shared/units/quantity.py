@@ -9,9 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# Every unit with its spellings, read once from units.toml.
-
-
 SPELLED_TOKENS_MAX = 6
 """The most tokens that one spelling has: `pounds per square inch` has four, `lb/in2` four."""
 
@@ -67,9 +64,6 @@ def _declared() -> list[dict[str, Any]]:
     with Path(__file__).with_name("units.toml").open("rb") as file:
         dimensions: list[dict[str, Any]] = tomllib.load(file)["dimension"]
     return dimensions
-
-
-# Quantities as values: one measure, several in a row (a size, a range), or a pack of equal ones.
 
 
 COUNT = "count"

@@ -103,9 +103,6 @@ def value_of(number: str) -> Fraction:
     return Fraction(digits.replace(",", "."))
 
 
-# The meaning of an ambiguous unit among the words of a name: `16G` of memory, `500 G` of flour, a `5G` phone.
-
-
 _MEMORY = frozenset(
     "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive storage phone smartphone iphone "
     "ipad tablet laptop galaxy pixel disk 机 機 存 憶 忆 盘 盤 卡".split()
@@ -287,9 +284,6 @@ def binary_multiples_as_decimal(unit: Unit, value: Fraction) -> Fraction:
         value /= 1024
         unit = replace(unit, size=unit.size * 1000)
     return unit.in_base(value)
-
-
-# Read numbers with their units at a position of a name.
 
 
 NUMBER_WORDS = {
