@@ -43,7 +43,7 @@ from edge.index.resolve import Resolve, ResolveBatch, Resolver
 from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
 from edge.mcp import handlers as mcp
 from edge.organizations import handlers as organizations
-from edge.organizations.handlers import MembersApi, OrganizationApi
+from edge.organizations.handlers import OrganizationApi
 from edge.quota.middleware import person_limit, rate_limit
 from edge.quota.page import QuotaPage
 from edge.search.answers import Search
@@ -185,9 +185,9 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
 
 
 def _organization_routes(services: Services) -> tuple[Route, ...]:
-    acts, idempotent, version = services.organizations, services.idempotent_acts, services.data_version
-    org = OrganizationApi(acts, idempotent, services.resources.plan_notices, services.cursors, version)
-    return organizations.routes(org, MembersApi(acts, idempotent, services.origin, version), PREFIX)
+    acts, idempotent, notices = services.organizations, services.idempotent_acts, services.resources.plan_notices
+    org = OrganizationApi(acts, idempotent, notices, services.cursors, services.data_version, services.origin)
+    return organizations.routes(org)
 
 
 def _paid_routes(services: Services) -> tuple[Route, ...]:

@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.parameters import QUERY, Flag, Parameters, Utf8
+from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import none_match
@@ -66,7 +66,7 @@ def outliers_field() -> fields.Str:
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 
-class LightFormat(Parameters):
+class LightFormat(QueryParameters):
     """The parameters of every light read."""
 
     format = fields.Str(

@@ -3,12 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
-from marshmallow import Schema
 
 from edge.analytics.envelope import requested_format
 from edge.analytics.report import Endpoint, Report
@@ -24,7 +21,7 @@ from edge.http.parameters import PATH, QUERY
 from edge.http.prefer import wait_seconds
 from edge.http.problems import Problem, invalid_parameters
 from edge.http.representation import cacheable
-from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule
+from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operation
 from edge.http.stream import ResultBody
 from edge.jobs.handlers import RESULT_PROBLEMS
 from edge.jobs.schemas import Job
@@ -263,7 +260,7 @@ class ReportEndpoint:
         async def show(request: web.Request) -> web.StreamResponse:
             return await self.show(request)
 
-        return documented(self.report, self.endpoint, show)
+        return _documented(self.report, self.endpoint, show)
 
     def _parameters(self, request: web.Request) -> dict[str, Any]:
         parameters = question_of(self.endpoint.query, request[QUERY])
@@ -271,33 +268,23 @@ class ReportEndpoint:
         return {name: request.get(PATH, {}).get(name), **parameters} if name else parameters
 
 
-@cache
-def _made(schema: type[Schema]) -> Schema:
-    """Return the one instance of a schema: making it takes longer than all else of a route."""
-    return schema()
-
-
-def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
+def _documented(report: Report, endpoint: Endpoint, handler: Handler) -> Handler:
     """Attach an endpoint's parameters and answers to its handler."""
-    handler = querystring_schema(_made(endpoint.query))(handler)
-    if endpoint.path_schema is not None:
-        handler = match_info_schema(_made(endpoint.path_schema))(handler)
-    handler = response_schema(_made(Job), 202, description="The job that computes it; `Location` is its address")(
-        handler
-    )
-    handler = response_schema(_made(report.reply), 200, description="The report, or with `dry_run` its price")(handler)
-    declared: Handler = docs(
-        operationId=endpoint.operation,
+    return operation(
+        "reports",
+        endpoint.operation,
+        *([endpoint.path_schema] if endpoint.path_schema else []),
+        endpoint.query,
+        answers={
+            202: (Job, "The job that computes it; `Location` is its address"),
+            200: (report.reply, "The report, or with `dry_run` its price"),
+            206: "Part that `Range` asks for.",
+            304: "Your copy is current.",
+        },
         summary=endpoint.summary,
         description=endpoint.description,
-        tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
-        responses={
-            "206": {"description": "Part that `Range` asks for."},
-            "304": {"description": "Your copy is current."},
-        },
     )(handler)
-    return declared
 
 
 _PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)

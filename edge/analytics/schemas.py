@@ -8,13 +8,13 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import UnitPrice, original_currency
-from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, QueryParameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES
 from shared.prior_price.reduction import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 
 
-class DisplacementQuery(Parameters):
+class DisplacementQuery(QueryParameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
     displacement = fields.Str(

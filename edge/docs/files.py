@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import yaml
 from aiohttp import web
-from aiohttp_apispec import docs
 
 from edge.docs.clients import install_commands
 from edge.docs.code_samples import with_samples
 from edge.docs.document import Document
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
+from edge.http.routing import operation
 
 FOLDER = Path(__file__).with_name("static")
 _TYPES = {
@@ -49,6 +49,8 @@ _YAML = "application/yaml"
 # PyYAML's own dumper takes a second for the document; libyaml's, where it is built in, a tenth of that.
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
+_operation = partial(operation, "service")
+
 
 class OpenApiFiles:
     """The handlers. Each form of the document is made once."""
@@ -60,25 +62,20 @@ class OpenApiFiles:
         self._as_json, self._as_yaml = MadeOnce(self._json), MadeOnce(self._yaml)
         self._with_samples = MadeOnce(self._json_with_samples)
 
-    @docs(
-        operationId="getOpenApiJson",
-        summary="OpenAPI 3.1 document in JSON",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-    )
+    @_operation("getOpenApiJson")
     async def as_json(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
+        """OpenAPI 3.1 document in JSON.
+
+        Needs no credential and costs nothing.
+        """
         return (await self._as_json.get()).respond(request)
 
-    @docs(
-        operationId="getOpenApiYaml",
-        summary="OpenAPI 3.1 document in YAML",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-        produces=[_YAML],
-    )
+    @_operation("getOpenApiYaml", produces=[_YAML])
     async def as_yaml(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
+        """OpenAPI 3.1 document in YAML.
+
+        Needs no credential and costs nothing.
+        """
         return (await self._as_yaml.get()).respond(request)
 
     async def with_samples(self, request: web.Request) -> web.StreamResponse:

@@ -14,6 +14,8 @@ from edge.http.parameters import (
     JsonInteger,
     JsonNumber,
     Parameters,
+    PathParameters,
+    QueryParameters,
     Utf8,
     WholeNumber,
 )
@@ -34,7 +36,7 @@ from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
 
 
-class FeedQuery(Parameters):
+class FeedQuery(QueryParameters):
     """One page of a feed."""
 
     after = WholeNumber(
@@ -146,13 +148,13 @@ class WatchChange(Parameters):
     paused = JsonFlag(required=True)
 
 
-class WatchPath(Parameters):
+class WatchPath(PathParameters):
     """Path of one watch."""
 
     id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
-class WatchesQuery(Parameters):
+class WatchesQuery(QueryParameters):
     """Query of the list of watches."""
 
     limit = WholeNumber(1, 200, load_default=50)
@@ -225,13 +227,13 @@ class Replay(Parameters):
             raise ValidationError("name either `event` or `after`", "event")
 
 
-class WebhookPath(Parameters):
+class WebhookPath(PathParameters):
     """Path of one webhook."""
 
     id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
-class AttemptsQuery(Parameters):
+class AttemptsQuery(QueryParameters):
     """How many attempts."""
 
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})

@@ -1,7 +1,7 @@
 """Acts of an organization on its watches; each is in its audit log."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 
@@ -38,9 +38,9 @@ class WatchService:
     def __init__(self, database: Database | Transaction) -> None:
         self._database = database
 
-    def within(self, database: Database | Transaction) -> "WatchService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return WatchService(database)
+        return type(self)(database)
 
     async def add(self, acting: Actor, wanted: dict[str, Any]) -> Watch:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""

@@ -1,7 +1,7 @@
 """Acts of an organization on its webhooks; each act is in its audit log."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import asyncpg
@@ -33,9 +33,9 @@ class WebhookService:
         self._secret = settings.signing_secret
         self._private_allowed = settings.webhook_private_addresses
 
-    def within(self, database: Database | Transaction) -> "WebhookService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return WebhookService(database, self._settings)
+        return type(self)(database, self._settings)
 
     async def add(self, acting: Actor, url: str, types: Sequence[str] | None) -> Webhook:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""

@@ -15,7 +15,7 @@ from shared.telemetry.spans import SpanContext
 
 
 def uuid7() -> UUID:
-    """Return a UUID of version 7 (RFC 9562, 5.7), which Python has from 3.14 on: 48 bits of milliseconds, then random."""
+    """Return a UUID of version 7 (RFC 9562), as Python 3.14 has it: 48 bits of milliseconds, the rest random."""
     milliseconds = time.time_ns() // 1_000_000
     value = milliseconds << 80 | int.from_bytes(os.urandom(10))
     value = value & ~(0xF << 76) | 0x7 << 76

@@ -1,13 +1,11 @@
 """JSON in and out: what callers send, by one strict parser; what an answer is, by one encoder."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import response_schema
-from msgspec import Struct
 
 from shared.errors import InvalidJson
 
@@ -15,8 +13,6 @@ from shared.errors import InvalidJson
 # RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
 # may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
 
-
-Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 JSON_DEPTH_MAX = 32
 _MEMBER_NAME_CHARACTERS_MAX = 40
@@ -66,9 +62,3 @@ def unstored_json(document: object, status: int = 200, headers: Mapping[str, str
     return web.Response(
         status=status, body=msgspec.json.encode(document), content_type="application/json", headers=fields
     )
-
-
-def answers(struct: type[Struct], status: int, description: str) -> Callable[[Handler], Handler]:
-    """Declare a handler's answer of a status for the OpenAPI document."""
-    declare: Callable[[Handler], Handler] = response_schema(lambda: struct, status, description=description)
-    return declare

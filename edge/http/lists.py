@@ -85,7 +85,7 @@ _TAG_BYTES = 12
 
 
 class CursorSigner:
-    """Seals cursors, which do not expire, under one secret; while it is rotated, opens those of the previous one too."""
+    """Seals cursors, which never expire, under one secret; while it is rotated, opens those of the previous one too."""
 
     def __init__(self, secret: str, previous: str = "") -> None:
         self._keyed = hmac.new(secret.encode(), digestmod="sha256")
@@ -121,7 +121,7 @@ Row = TypeVar("Row")
 
 
 class Paginator:
-    """Responds with pages of lists, by key: a page costs the same however deep it is. A cursor is bound to its query."""
+    """Responds with pages of lists, by key: a deep page costs no more. A cursor is bound to its list and query."""
 
     def __init__(self, cursors: CursorSigner, data_version: Callable[[], int]) -> None:
         self._cursors = cursors

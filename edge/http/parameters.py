@@ -50,6 +50,21 @@ class Parameters(Schema):
 
         unknown = RAISE
 
+    location = "json"
+    """Where the parameters are: in the body unless a schema says otherwise."""
+
+
+class PathParameters(Parameters):
+    """Base of the parameters of a path."""
+
+    location = "match_info"
+
+
+class QueryParameters(Parameters):
+    """Base of the parameters of a query."""
+
+    location = "querystring"
+
 
 class WholeNumber(fields.Integer):
     """A whole number in plain ASCII digits. Python's int() would also take `+5`, `1_0` and digits of other scripts."""
@@ -169,7 +184,7 @@ class CurrencyCode(fields.String):
         super().__init__(load_default=None, validate=_check_currency, metadata=metadata)
 
 
-class LinkQuery(Parameters):
+class LinkQuery(QueryParameters):
     """The query of a signed URL."""
 
     expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})

@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from aiohttp import hdrs, web
-from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import EXCLUDE, INCLUDE, Schema, fields, validate
 
-from edge.http.parameters import QUERY
+from edge.http.parameters import QUERY, QueryParameters
 from edge.http.prefer import best_format
 from edge.http.problems import Problem, problem_of
-from edge.http.routing import Route, Rule
+from edge.http.routing import Route, Rule, operation
 from edge.index.digital_link_uri import PRIMARY_KEY, DigitalLink, read_path
 from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
 from shared.errors import InvalidParameter, ItemIndexError
 
 
-class DigitalLinkQuery(Schema):
+class DigitalLinkQuery(QueryParameters):
     """Query of a Digital Link: attributes of the article, or anything else, which a link may take over."""
 
     class Meta:
@@ -162,6 +162,8 @@ _LOCATION_MAX = 4_000
 _DECODER = msgspec.json.Decoder()
 _ENCODER = msgspec.json.Encoder()
 
+_operation = partial(operation, "index")
+
 
 class DigitalLinks:
     """The handlers. They need no credential, because a scanner has none."""
@@ -171,25 +173,25 @@ class DigitalLinks:
         self._base_url = base_url
         self._origin = origin
 
-    @docs(
-        operationId="followDigitalLink",
-        summary="Follow a GS1 Digital Link to the record of its article",
-        description="Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on "
-        "to links whose `fwqs` is true. A compressed address is answered like the address that it encodes, which "
-        "`Link` names as `owl:sameAs`. With `linkType=linkset`, or if `Accept` prefers application/linkset+json or "
-        "application/json, the answer is the article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, "
-        "redirects to the link of that type.",
-        tags=["index"],
-        produces=[MEDIA_TYPE, "application/json"],
-        responses={
-            "300": {"description": "`candidates` lists the items that have it."},
-            "307": {"description": "Location is the record, or the link of the requested type."},
+    @_operation(
+        "followDigitalLink",
+        DigitalLinkQuery,
+        answers={
+            200: (DigitalLinkset, "The links of the article"),
+            300: "`candidates` lists the items that have it.",
+            307: "Location is the record, or the link of the requested type.",
         },
+        produces=[MEDIA_TYPE, "application/json"],
     )
-    @querystring_schema(DigitalLinkQuery())
-    @response_schema(DigitalLinkset(), 200, description="The links of the article")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Lead to a link of the article, or answer with all of them."""
+        """Follow a GS1 Digital Link to the record of its article.
+
+        Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on to links whose
+        `fwqs` is true. A compressed address is answered like the address that it encodes, which `Link` names as
+        `owl:sameAs`. With `linkType=linkset`, or if `Accept` prefers application/linkset+json or application/json, the
+        answer is the article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of
+        that type.
+        """
         digital_link = _digital_link_of(request)
         try:
             return await self._answer(request, digital_link)
@@ -225,15 +227,12 @@ class DigitalLinks:
         }
         return web.Response(status=204, headers={**fields, "Link": self._links(_digital_link_of(request))})
 
-    @docs(
-        operationId="describeResolver",
-        summary="Describe the resolver of GS1 Digital Links",
-        description="The description file of the GS1-Conformant Resolver Standard.",
-        tags=["index"],
-    )
-    @response_schema(ResolverDescription(), 200, description="The resolver's description")
+    @_operation("describeResolver", answers={200: (ResolverDescription, "The resolver's description")})
     async def describe(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the description file."""
+        """Describe the resolver of GS1 Digital Links.
+
+        The description file of the GS1-Conformant Resolver Standard.
+        """
         description = {
             "name": "Item Index",
             "resolverRoot": self._origin,

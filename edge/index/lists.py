@@ -6,14 +6,13 @@ from operator import itemgetter
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema
 
 from edge import rules
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.http.representation import cacheable
-from edge.http.routing import API_PATH, Handler, Route
+from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.index import schemas
 from edge.storage.database import Database
 from shared.clock import rfc3339
@@ -58,6 +57,14 @@ def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
 
 
 def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
+    @operation(
+        "index",
+        listing.operation,
+        listing.query,
+        answers={200: (listing.reply, f"One page of {listing.name}")},
+        summary=listing.summary,
+        description=listing.description,
+    )
     async def answer(request: web.Request) -> web.StreamResponse:
         requested: dict[str, Any] = request[QUERY]
         query = {name: requested[name] for name in listing.parameters}
@@ -75,11 +82,7 @@ def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
         cacheable(request, response)
         return response
 
-    handler = response_schema(listing.reply(), 200, description=f"One page of {listing.name}")(answer)
-    declared: Handler = docs(
-        operationId=listing.operation, summary=listing.summary, description=listing.description, tags=["index"]
-    )(querystring_schema(listing.query())(handler))
-    return declared
+    return answer
 
 
 def beginning_of_name(text: str) -> str:

@@ -3,17 +3,18 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from aiohttp import hdrs, web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.http.representation import none_match
+from edge.http.routing import operation
 from edge.index import schemas
 from edge.index.versioned_cache import EntryKind, VersionedCache
 from edge.quota.billing import Billing
@@ -236,6 +237,9 @@ class RecordLoader:
         return {iid: make(dict(rows[iid]), self._base_url) if iid in rows else ABSENT for iid in iids}
 
 
+_operation = partial(operation, "index")
+
+
 class Lookup:
     """The handler."""
 
@@ -243,21 +247,20 @@ class Lookup:
         self._records = records
         self._base_url = base_url
 
-    @docs(
-        operationId="lookupItem",
-        summary="Look one item up by its IID",
-        description="Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to "
-        "its survivor.",
-        tags=["index"],
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
+    @_operation(
+        "lookupItem",
+        schemas.IidPath,
+        answers={
+            200: (schemas.Item, "The record"),
+            301: "Location names the item that it was merged into.",
+            304: "Your copy is current.",
         },
     )
-    @match_info_schema(schemas.IidPath())
-    @response_schema(schemas.Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one record, or 304 when the caller has it."""
+        """Look one item up by its IID.
+
+        Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to its survivor.
+        """
         iid: str = request[PATH]["iid"]
         try:
             record = (await self._records.find(iid)).or_raise()
@@ -299,24 +302,25 @@ class BatchLookup:
         self._version = version
         self._billing = billing
 
-    @docs(operationId="lookupItems", summary="Look many items up in one call", description=_DESCRIPTION, tags=["index"])
-    @querystring_schema(schemas.IidList())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
+    @_operation(
+        "lookupItems",
+        schemas.IidList,
+        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
+        description=_DESCRIPTION,
+    )
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry for each IID of the query."""
+        """Look many items up in one call."""
         return await self._answer(request)
 
-    @docs(
-        operationId="lookupItemsByBody",
-        summary="Look up more items than an address can hold",
+    @_operation(
+        "lookupItemsByBody",
+        schemas.BatchQuery,
+        schemas.IidBody,
+        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
         description=f"{_DESCRIPTION} Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
-        tags=["index"],
     )
-    @querystring_schema(schemas.BatchQuery())
-    @json_schema(schemas.IidBody())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry for each IID of the body."""
+        """Look up more items than an address can hold."""
         return await self._answer(request)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:

@@ -1,16 +1,17 @@
 """/index/resolve: records by an identifier printed on an item or given by a source, one or many in a call."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.http.representation import cacheable
+from edge.http.routing import operation
 from edge.index import schemas
 from edge.index.identifiers import (
     CANDIDATES_MAX,
@@ -82,6 +83,9 @@ def several_items(candidates: list[dict[str, Any]]) -> Problem:
     return Problem("several-items", detail, extra={"candidates": candidates, "count": len(candidates)})
 
 
+_operation = partial(operation, "index")
+
+
 class Resolve:
     """The handlers."""
 
@@ -90,24 +94,24 @@ class Resolve:
         self._records = records
         self._base_url = base_url
 
-    @docs(
-        operationId="resolveIdentifier",
-        summary="Find one item by a GTIN, an ISBN, a part number, a source's own number or an address",
-        description="Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 "
-        "and -14, EAN, UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign "
-        "themselves need `source` to identify one item. Identifiers of merged items return the surviving item; a "
-        "merged `iid` redirects to it.",
-        tags=["index"],
-        responses={
-            "300": {"description": "`candidates` lists the items that have it."},
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
+    @_operation(
+        "resolveIdentifier",
+        schemas.ResolveQuery,
+        answers={
+            200: (Item, "The record"),
+            300: "`candidates` lists the items that have it.",
+            301: "Location names the item that it was merged into.",
+            304: "Your copy is current.",
         },
     )
-    @querystring_schema(schemas.ResolveQuery())
-    @response_schema(Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one record, or 304 when the caller has it."""
+        """Find one item by a GTIN, an ISBN, a part number, a source's own number or an address.
+
+        Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 and -14, EAN,
+        UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign themselves need
+        `source` to identify one item. Identifiers of merged items return the surviving item; a merged `iid` redirects
+        to it.
+        """
         query: dict[str, str | None] = request[QUERY]
         if query["iid"] is not None:
             iid, record = await self._by_iid(query)
@@ -144,19 +148,19 @@ class ResolveBatch:
         self._version = version
         self._billing = billing
 
-    @docs(
-        operationId="resolveIdentifiers",
-        summary="Find many items by identifiers",
-        description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the "
-        "status that a call of its own would have had; entries are in the order of the identifiers. "
-        "`dry_run` returns the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
-        tags=["index"],
+    @_operation(
+        "resolveIdentifiers",
+        schemas.ResolveBatchQuery,
+        schemas.ResolveBody,
+        answers={200: (schemas.ResolveList, "One entry for each identifier, in their order")},
     )
-    @querystring_schema(schemas.ResolveBatchQuery())
-    @json_schema(schemas.ResolveBody())
-    @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond."""
+        """Find many items by identifiers.
+
+        As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the status that a call
+        of its own would have had; entries are in the order of the identifiers. `dry_run` returns the price. Nothing is
+        changed, so the call may be repeated without an `Idempotency-Key`.
+        """
         given = request[BODY]["identifiers"]
         units = units_of("identifiers", given, principal_of(request).plan)
         if request[QUERY]["dry_run"]:

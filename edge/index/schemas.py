@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from edge.http.lists import ListEnvelope, SelfLink
-from edge.http.parameters import CursorText, Flag, Parameters, Texts, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Flag, Parameters, PathParameters, QueryParameters, Texts, Utf8, WholeNumber
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
@@ -81,13 +81,13 @@ class Iid(fields.String):
         return iid
 
 
-class IidPath(Parameters):
+class IidPath(PathParameters):
     """Path of one item."""
 
     iid = Iid(required=True, metadata={**IID, "pattern": IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
-class IidList(Parameters):
+class IidList(QueryParameters):
     """Query of a batch lookup."""
 
     iid = Texts(
@@ -99,7 +99,7 @@ class IidList(Parameters):
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
 
-class BatchQuery(Parameters):
+class BatchQuery(QueryParameters):
     """Query of a batch lookup whose IIDs are in the body."""
 
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
@@ -116,7 +116,7 @@ class IidBody(Parameters):
     )
 
 
-class BrandsQuery(Parameters):
+class BrandsQuery(QueryParameters):
     """Query of the list of brands."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
@@ -129,7 +129,7 @@ class BrandsQuery(Parameters):
     cursor = CursorText()
 
 
-class CategoriesQuery(Parameters):
+class CategoriesQuery(QueryParameters):
     """Query of the list of categories."""
 
     parent = Utf8(1, 400, load_default=None, metadata={"description": "Only direct children of this category (code)"})
@@ -139,7 +139,7 @@ class CategoriesQuery(Parameters):
     cursor = CursorText()
 
 
-class ChannelsQuery(Parameters):
+class ChannelsQuery(QueryParameters):
     """Query of the list of channels."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the channel's code"})
@@ -358,7 +358,7 @@ class IdentifierFields(Parameters):
     )
 
 
-class ResolveQuery(IdentifierFields):
+class ResolveQuery(IdentifierFields, QueryParameters):
     """Query of one identifier, or of an IID that may have been merged."""
 
     iid = fields.Str(
@@ -366,7 +366,7 @@ class ResolveQuery(IdentifierFields):
     )
 
 
-class ResolveBatchQuery(Parameters):
+class ResolveBatchQuery(QueryParameters):
     """Query of a batch whose identifiers are in the body."""
 
     dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})

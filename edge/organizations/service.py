@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 from aiohttp import web
@@ -97,9 +97,9 @@ class OrganizationService:
         self._owned_max = settings.organizations_per_person_max
         self._plans_at_once = settings.plan_approval == "none"
 
-    def within(self, database: Database | Transaction) -> "OrganizationService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return OrganizationService(database, self._settings)
+        return type(self)(database, self._settings)
 
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""
@@ -154,11 +154,11 @@ class OrganizationService:
             )
         return key
 
-    async def revoke_keys(self, actor: Actor) -> int:
-        """Revoke every key that works; return how many there were."""
+    async def revoke_keys(self, actor: Actor) -> None:
+        """Revoke every key that works."""
         actor.require("manage-key")
         values = (actor.membership.organization_id, actor.person.id, actor.person.name)
-        return len(await self._acts(SQL.revoke_keys, *values, scope=actor.scope))
+        await self._acts(SQL.revoke_keys, *values, scope=actor.scope)
 
     async def revoke_leaked(self, key: str) -> bool:
         """Revoke a key for its holder. Return False if there is no such key; the time taken does not show which."""

@@ -3,12 +3,12 @@
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
 from edge.http.problems import unavailable
+from edge.http.routing import operation
 from edge.quota.limiter import RateLimiter
 from edge.quota.policy import Decision
 from edge.storage.database import Database, Scope
@@ -68,10 +68,9 @@ class QuotaPage:
         self._limiter = limiter
         self._database = database
 
-    @docs(operationId="getQuota", summary="Remaining limits of the caller", tags=["account"])
-    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to the caller")
+    @operation("account", "getQuota", answers={200: (QuotaAnswer, "Every limit that applies to the caller")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the account's limits. Raises `service-unavailable` while they cannot be read: none is guessed."""
+        """Remaining limits of the caller."""
         context = request[CONTEXT]
         principal, account = context.principal, context.account
         assert principal is not None
