@@ -15,7 +15,7 @@ from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
 from edge.bulk.routes import dataset_routes, export_routes
-from edge.composition import Resources, Services, build_services
+from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
 from edge.docs.clients import Clients, install_commands
 from edge.docs.document import Document
@@ -55,7 +55,7 @@ REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 def create_app(resources: Resources) -> web.Application:
     """Build the application: every request passes the middlewares from top to bottom, then its handler."""
-    services, settings = build_services(resources), resources.settings
+    services, settings = Services(resources), resources.settings
     problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{services.origin}/dashboard"

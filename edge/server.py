@@ -15,7 +15,7 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import SERVICES, create_app
-from edge.composition import Resources, build, opened
+from edge.composition import Resources, opened
 from edge.fast_path.protocol import FastPathProtocol
 from edge.fast_path.service import FastPath
 from edge.http.context import instance_of, request_id_from
@@ -204,7 +204,7 @@ async def create_runner() -> web.AppRunner:
     if HttpRequestParser.__module__ != "aiohttp._http_parser":
         raise ConfigurationError("aiohttp's C parser is not active; install aiohttp from its wheel")
     stderr = LineWriter(2, metrics.log_lines_lost)
-    resources = build(Settings.from_environment(), stderr)
+    resources = Resources(Settings.from_environment(), stderr)
     adopt_libraries(resources.log)
     app = create_app(resources)
 
