@@ -6,13 +6,12 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from edge.auth.credentials import CredentialStore
+from edge.composition import Services
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.dashboard.usage import plot_by_day
 from edge.organizations.handlers import invitation_link
 from edge.organizations.service import Actor, AuditFilter, OrganizationService, as_dicts, usage_range
-from edge.quota.limiter import RateLimiter
 from edge.quota.page import windows_of
 from shared.organizations.accounts import GRACE_SECONDS, INSTITUTIONAL, INVITABLE, ROLES, Plan, may
 from shared.organizations.credentials import KEY_PREFIX
@@ -33,21 +32,13 @@ class Step(NamedTuple):
 class OrganizationPages:
     """The handlers."""
 
-    def __init__(
-        self,
-        acts: OrganizationService,
-        secret: OneTimeSecrets,
-        credentials: CredentialStore,
-        limiter: RateLimiter,
-        origin: str,
-        base_url: str,
-    ) -> None:
-        self._acts = acts
+    def __init__(self, services: Services, secret: OneTimeSecrets) -> None:
+        self._acts = services.organizations
         self._secret = secret
-        self._credentials = credentials
-        self._limiter = limiter
-        self._origin = origin
-        self._base_url = base_url
+        self._credentials = services.resources.credentials
+        self._limiter = services.resources.limiter
+        self._origin = services.origin
+        self._base_url = services.settings.base_url
 
     async def overview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Plan, remaining units of today, calls of the last 30 days."""

@@ -2,14 +2,12 @@
 
 from aiohttp import web
 
-from edge.auth.credentials import CredentialStore
+from edge.composition import Services
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Sessions
 from edge.dashboard.usage import plot_by_day
-from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import OrganizationService, as_dicts, usage_range
-from shared.settings.settings import Settings
+from edge.organizations.service import as_dicts, usage_range
 
 _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 
@@ -17,22 +15,14 @@ _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 class PersonPages:
     """The handlers."""
 
-    def __init__(
-        self,
-        acts: OrganizationService,
-        secret: OneTimeSecrets,
-        credentials: CredentialStore,
-        notices: PlanNotices,
-        sessions: Sessions,
-        settings: Settings,
-    ) -> None:
-        self._acts = acts
+    def __init__(self, services: Services, secret: OneTimeSecrets, sessions: Sessions) -> None:
+        self._acts = services.organizations
         self._secret = secret
-        self._credentials = credentials
+        self._credentials = services.resources.credentials
         self._sessions = sessions
-        self._notices = notices
-        self._base_url = settings.base_url
-        self._plans_at_once = settings.plan_approval == "none"
+        self._notices = services.resources.plan_notices
+        self._base_url = services.settings.base_url
+        self._plans_at_once = services.settings.plan_approval == "none"
 
     async def token(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """Show the person's public token and its use; a new one is shown once."""

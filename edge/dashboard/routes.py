@@ -24,23 +24,19 @@ from edge.http.routing import Handler, Route, Rule
 
 def routes(services: Services) -> tuple[Route, ...]:
     """Return every page and form below /dashboard."""
-    settings, resources, origin = services.settings, services.resources, services.origin
-    cookies = Cookies(secure=origin.startswith("https://"))
+    settings, resources = services.settings, services.resources
+    cookies = Cookies(secure=services.origin.startswith("https://"))
     sessions = Sessions(
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
-    acts, limits = services.organizations, services.person_limits
-    guard = SessionGuard(resources.users, sessions, cookies, origin, limits, settings.staff_addresses)
-    sign_in = SignInPages(resources.users, limits, sessions, cookies, settings, origin, resources.log)
-    sign_out = SignOutPages(resources.users, sessions, cookies, settings, origin, resources.log)
+    guard = SessionGuard(services, sessions, cookies)
+    sign_in, sign_out = SignInPages(services, sessions, cookies), SignOutPages(services, sessions, cookies)
     secret = OneTimeSecrets(services.idempotent_acts, sessions)
-    org = OrganizationPages(acts, secret, resources.credentials, resources.limiter, origin, settings.base_url)
-    person = PersonPages(acts, secret, resources.credentials, resources.plan_notices, sessions, settings)
     billing = PageBilling(resources.credentials, services.billing)
     return (
-        *_organization(guard, org),
-        *_usage(guard, UsagePages(acts, resources.request_log)),
-        *_person(guard, person),
+        *_organization(guard, OrganizationPages(services, secret)),
+        *_usage(guard, UsagePages(services.organizations, resources.request_log)),
+        *_person(guard, PersonPages(services, secret, sessions)),
         *_explorer(guard, services, billing),
         *_reports(guard, services, billing),
         *_bulk_data(guard, services, billing),
@@ -95,17 +91,7 @@ def _person(guard: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
 
 
 def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    resources, name = services.resources, "dashboard-explorer"
-    explorer = ExplorerPages(
-        services.search,
-        resources.records,
-        services.price_history,
-        services.sustainability,
-        billing,
-        services.person_limits,
-        services.cursors,
-        services.settings.base_url,
-    )
+    explorer, name = ExplorerPages(services, billing), "dashboard-explorer"
     return (
         _get("/explorer", guard.page(explorer.explorer), name),
         _get("/explorer/suggestions", guard.page(explorer.suggestions)),
@@ -115,8 +101,7 @@ def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> 
 
 
 def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    results, base_url = services.resources.results, services.settings.base_url
-    reports = ReportPages(services.reports, services.orders, results, billing, base_url, services.resources.database)
+    reports = ReportPages(services, billing)
     return (
         _get("/reports", guard.page(reports.builder)),
         _get("/reports/price", guard.page(reports.price)),
@@ -132,9 +117,7 @@ def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> t
 
 
 def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    base_url, credentials = services.settings.base_url, services.resources.credentials
-    datasets = DatasetPages(services.releases, services.downloads, credentials, billing, base_url)
-    exports = ExportPages(services.exports, services.export_repository, services.export_serializer, billing, base_url)
+    datasets, exports = DatasetPages(services, billing), ExportPages(services, billing)
     return (
         _get("/datasets", guard.page(datasets.list)),
         _post("/datasets/profile", guard.form(datasets.profile)),
@@ -155,7 +138,7 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
 def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> tuple[Route, ...]:
     rights = PlanRights(services.resources.credentials)
     watches = WatchPages(services.watches, secret, rights)
-    webhooks = WebhookPages(services.webhooks, services.events, secret, rights, services.settings)
+    webhooks = WebhookPages(services, secret, rights)
     return (
         _get("/events", guard.page(EventPages(services.events).list)),
         _get("/watches", guard.page(watches.list)),

@@ -12,14 +12,13 @@ from urllib.parse import quote, urlsplit
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
 
-from edge.auth.users import UserService
+from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
 from edge.organizations.service import Actor
-from edge.quota.middleware import PersonLimits
 from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person
@@ -82,21 +81,13 @@ UploadPage = Callable[[web.Request, SignedIn, MultipartReader], Awaitable[web.St
 class SessionGuard:
     """Finds the session of a request, guards forms, and shows every failure as a page."""
 
-    def __init__(
-        self,
-        users: UserService,
-        sessions: Sessions,
-        cookies: Cookies,
-        origin: str,
-        limits: PersonLimits,
-        staff: frozenset[str],
-    ) -> None:
-        self._users = users
-        self._limits = limits
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
+        self._limits = services.person_limits
         self._sessions = sessions
         self._cookies = cookies
-        self._origin = origin
-        self._staff = staff
+        self._origin = services.origin
+        self._staff = services.settings.staff_addresses
 
     def open(self, page: OpenPage) -> OpenPage:
         """Make a handler for a page that needs no session."""
@@ -112,52 +103,48 @@ class SessionGuard:
     def page(self, page: Page) -> OpenPage:
         """Make a handler for signed-in visitors; others are sent to sign in first."""
 
-        async def handler(request: web.Request) -> web.StreamResponse:
-            visitor: SignedIn | None = None
-            try:
-                visitor = await self.visitor(request)
-                if visitor is None:
-                    return to_sign_in(request)
-                if any("\0" in value for value in request.query.values()):
-                    raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
-                return await page(request, visitor)
-            except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
+        async def show(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            if any("\0" in value for value in request.query.values()):
+                raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
+            return await page(request, visitor)
 
-        return handler
+        return self._guarded(show, to_sign_in)
 
     def form(self, page: Page) -> OpenPage:
         """Make a handler for a form of ours, sent from a page of ours."""
 
-        async def handler(request: web.Request) -> web.StreamResponse:
-            visitor: SignedIn | None = None
-            try:
-                visitor = await self.visitor(request)
-                if visitor is None:
-                    raise PageError(403, "Your session has ended. Sign in and try again.")
-                await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
-                return await page(request, visitor)
-            except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
+        async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
+            return await page(request, visitor)
 
-        return handler
+        return self._guarded(receive, _refuse_unsigned)
 
     def upload(self, page: UploadPage) -> OpenPage:
         """Make a handler for a form of ours with a file. Its first field proves that; the page reads what follows."""
 
+        async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            reader, token = await _first_field(request)
+            await self._admit(request, visitor, token)
+            return await page(request, visitor, reader)
+
+        guarded = self._guarded(receive, _refuse_unsigned)
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            response = await guarded(request)
+            if response.status >= 400:
+                response.force_close()  # the rest of the file is not read
+            return response
+
+        return handler
+
+    def _guarded(self, page: Page, unsigned: Callable[[web.Request], web.Response]) -> OpenPage:
         async def handler(request: web.Request) -> web.StreamResponse:
             visitor: SignedIn | None = None
             try:
                 visitor = await self.visitor(request)
-                if visitor is None:
-                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
-                reader, token = await _first_field(request)
-                await self._admit(request, visitor, token)
-                return await page(request, visitor, reader)
+                return await page(request, visitor) if visitor else unsigned(request)
             except (PageError, ItemIndexError, Problem) as error:
-                response = _shown(request, error, visitor)
-                response.force_close()  # the rest of the file is not read
-                return response
+                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
 
         return handler
 
@@ -181,6 +168,10 @@ class SessionGuard:
             raise PageError(403, "This form could not be verified. Reload the page and try again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
+
+
+def _refuse_unsigned(request: web.Request) -> web.Response:
+    raise PageError(403, "Your session has ended. Sign in and try again.")
 
 
 async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:

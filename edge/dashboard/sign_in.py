@@ -15,13 +15,10 @@ from aiohttp import web
 
 from edge.auth.id_token import InvalidToken
 from edge.auth.oidc_provider import OidcProvider
-from edge.auth.users import UserService
+from edge.composition import Services
 from edge.dashboard.session_guard import PageError, see
 from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
 from edge.http.context import CONTEXT
-from edge.quota.middleware import PersonLimits
-from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 
 HOME = "/dashboard"
 _DESTINATION = re.compile(
@@ -36,23 +33,14 @@ _AGAIN = "Sign-in failed. Try again."
 class SignInPages:
     """The handlers of the way to the provider and back."""
 
-    def __init__(
-        self,
-        users: UserService,
-        limits: PersonLimits,
-        sessions: Sessions,
-        cookies: Cookies,
-        settings: Settings,
-        origin: str,
-        log: Log,
-    ) -> None:
-        self._users = users
-        self._limits = limits
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
+        self._limits = services.person_limits
         self._sessions = sessions
         self._cookies = cookies
-        self._settings = settings
-        self._redirect_uri = f"{origin}{HOME}/sign-in/callback"
-        self._log = log
+        self._settings = services.settings
+        self._redirect_uri = f"{services.origin}{HOME}/sign-in/callback"
+        self._log = services.resources.log
 
     async def begin(self, request: web.Request) -> web.StreamResponse:
         """Send the visitor to the provider."""

@@ -9,15 +9,13 @@ from aiohttp import web
 
 from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX as LIFETIME_SECONDS_MAX
 from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
-from edge.auth.users import UserService
+from edge.composition import Services
 from edge.dashboard.session_guard import SignedIn, form_of, render, see
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.http.problems import Problem
 from shared.clock import utc_now
 from shared.errors import StoreUnavailable
 from shared.organizations.sessions import ListedSession
-from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 
 # A browser in words, from the header that it sends.
 
@@ -69,15 +67,13 @@ _SESSIONS_PAGE = "/dashboard/sessions"
 class SignOutPages:
     """The handlers."""
 
-    def __init__(
-        self, users: UserService, sessions: Sessions, cookies: Cookies, settings: Settings, origin: str, log: Log
-    ) -> None:
-        self._users = users
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
         self._sessions = sessions
         self._cookies = cookies
-        self._client_id = settings.oidc_client_id
-        self._origin = origin
-        self._log = log
+        self._client_id = services.settings.oidc_client_id
+        self._origin = services.origin
+        self._log = services.resources.log
 
     async def sign_out(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """End the session; the last page links to the provider's sign-out, if it has one."""

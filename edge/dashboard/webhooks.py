@@ -6,18 +6,17 @@ from uuid import UUID
 from aiohttp import web
 from marshmallow import ValidationError
 
+from edge.composition import Services
 from edge.dashboard.acting import PlanRights, acting_of
 from edge.dashboard.forms import FormFaults
 from edge.dashboard.one_time import OneTimeSecrets
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.events.feed import EventFeed
 from edge.events.schemas import NewWebhook, Replay
 from edge.events.webhook_service import WebhookService
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import TYPES
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
-from shared.settings.settings import Settings
 
 _PAGE = "/dashboard/webhooks"
 _ATTEMPTS = 100
@@ -29,19 +28,12 @@ _FIELDS = frozenset({"url", "types"})
 class WebhookPages:
     """The handlers. Every member reads; owners and admins change, where the plan includes webhooks."""
 
-    def __init__(
-        self,
-        webhooks: WebhookService,
-        feed: EventFeed,
-        secret: OneTimeSecrets,
-        rights: PlanRights,
-        settings: Settings,
-    ) -> None:
-        self._webhooks = webhooks
-        self._feed = feed
+    def __init__(self, services: Services, secret: OneTimeSecrets, rights: PlanRights) -> None:
+        self._webhooks = services.webhooks
+        self._feed = services.events
         self._secret = secret
         self._rights = rights
-        self._settings = settings
+        self._settings = services.settings
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's webhooks and the form of a new one; its secret is shown once."""
