@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import ConfigurationError
-from shared.settings.checks import same_user
-from shared.settings.settings import Settings
+from shared.settings.settings import Settings, same_user
 from shared.telemetry.log import Log, repeat_in_thread
 
 # Checks of an edge before it starts.

@@ -14,12 +14,11 @@ from edge.analytics.report_schemas import question_of
 from edge.http import stream
 from edge.http.answer_cache import BODY_BYTES_MAX
 from edge.http.context import CONTEXT, organization_of, principal_of
-from edge.http.faults import Fault, detail_of, unknown
 from edge.http.json import unstored_json
 from edge.http.lists import CursorSigner
 from edge.http.parameters import PATH, QUERY
 from edge.http.prefer import wait_seconds
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, unknown
 from edge.http.representation import cacheable
 from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operation
 from edge.http.stream import ResultBody

@@ -12,8 +12,7 @@ import msgspec
 from aiohttp import web
 
 from edge.bulk.downloads import FileResponder, StoredFile
-from edge.http.faults import Fault, unknown
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
 from edge.quota.billing import Charge

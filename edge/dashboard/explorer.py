@@ -17,8 +17,8 @@ from edge.rules import LIGHT_UNITS
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
+from shared.index.identifiers import beginning_of_slug
 from shared.index.iid import canonical_iid
-from shared.index.slugs import beginning_of_slug
 from shared.organizations.accounts import BRAND
 from shared.search.model import Page, Position, SearchQuery
 

@@ -16,10 +16,9 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 from msgspec import Struct
 
-from edge.http.faults import CATALOGUE
 from edge.http.lists import PageTotalSchema
 from edge.http.parameters import Parameters
-from edge.http.problems import CONTENT_TYPE, ProblemDocument
+from edge.http.problems import CATALOGUE, CONTENT_TYPE, ProblemDocument
 from edge.http.routing import Price, Route, Rule
 from shared.settings.settings import Settings
 

@@ -6,8 +6,7 @@ from typing import Any, Self
 import asyncpg
 
 from edge.events.schemas import Watch
-from edge.http.faults import Fault
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import rfc3339
 from shared.db.queries import load_queries

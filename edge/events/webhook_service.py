@@ -9,13 +9,11 @@ import asyncpg
 from edge.events.schemas import DeliveryAttempt, Webhook
 from edge.events.watch_service import Actor
 from edge.http.context import uuid7
-from edge.http.faults import Fault
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Transaction
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
-from shared.events.webhook_secrets import sealed_secret
-from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.index.iid import require_uuid
 from shared.settings.settings import Settings
 

@@ -13,7 +13,7 @@ from edge.http.context import request_id_from
 from edge.http.representation import none_match
 from edge.http.routing import Rule
 from edge.index.lookup import CACHE_CONTROL, Record
-from edge.quota.policy import TAKEN, Decision
+from edge.quota.limiter import TAKEN, Decision
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan, Principal, account_of, counted_network
 

@@ -35,8 +35,7 @@ from edge.http.routing import Rule
 from edge.index.identifiers import requested_identifier
 from edge.index.lookup import Record
 from edge.quota.billing import UnmeteredLimits, limit_fields, refusal
-from edge.quota.limiter import may_be_kept
-from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
+from edge.quota.limiter import NOT_COUNTED, Decision, may_be_kept, outcome_name
 from edge.rules import LIGHT_UNITS
 from edge.search.answers import search_parameters
 from edge.storage.database import ACCOUNT

@@ -5,9 +5,8 @@ import re
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from edge.http.faults import CATALOGUE
 from edge.http.prefer import best_format
-from edge.http.problems import Problem
+from edge.http.problems import CATALOGUE, Problem
 from edge.http.routing import CONTINUE, RULE, rule_of
 
 # nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its headers.

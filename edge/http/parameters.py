@@ -11,9 +11,8 @@ from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
-from edge.http.faults import Fault, value_in
 from edge.http.json import decode_json
-from edge.http.problems import Problem, invalid_parameters, missing_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters, missing_parameters, value_in
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 from shared.money import CODES

@@ -18,7 +18,7 @@ from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import InvalidParameter
-from shared.index.slugs import beginning_of_slug
+from shared.index.identifiers import beginning_of_slug
 from shared.text import fold
 
 SQL = load_queries(__file__, "lists.sql")

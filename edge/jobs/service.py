@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from edge.http.faults import CATALOGUE, reason_phrase
-from edge.http.problems import Problem
+from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope
 from shared.analytics.results import Manifest, manifest_from

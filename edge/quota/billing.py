@@ -11,8 +11,7 @@ from aiohttp import web
 
 from edge.http.context import Context
 from edge.http.problems import Problem, unavailable
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import NOT_COUNTED, Decision
+from edge.quota.limiter import NOT_COUNTED, Decision, RateLimiter
 from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
 from shared.organizations.accounts import Plan

@@ -9,8 +9,7 @@ from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
 from edge.http.problems import unavailable
 from edge.http.routing import operation
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, RateLimiter
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.db.queries import load_queries

@@ -9,10 +9,9 @@ from typing import Any, Protocol, Self, TypeVar
 import msgspec
 from aiohttp import web
 
-from edge.http.faults import Fault
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.db.queries import load_queries
 from shared.organizations.sealing import seal, sealing_key, unseal

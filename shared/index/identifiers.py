@@ -6,6 +6,7 @@ code that a shop or a region gives out itself has that form too, but identifies 
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -234,3 +235,17 @@ def _suggested(text: str) -> str | None:
     length = next(length for length in _LENGTHS if length >= len(digits))
     padded = digits.zfill(length)
     return padded if check_digit(padded[:-1]) == padded[-1] else None
+
+
+_NOT_SLUG = re.compile(r"[^\w]+")
+
+
+@lru_cache(maxsize=65_536)
+def slug(text: str) -> str:
+    """Return a text as part of an address: folded, words joined by hyphens; scripts without case keep their letters."""
+    return beginning_of_slug(text) or "other"
+
+
+def beginning_of_slug(text: str) -> str:
+    """Return how the slug of a name begins whose beginning is this text; empty where the text has no letter."""
+    return _NOT_SLUG.sub("-", fold(text)).strip("-_")

@@ -13,7 +13,7 @@ from prometheus_client import Counter
 
 from shared.clock import rfc3339, utc_now
 from shared.printable import json_line
-from shared.settings.checks import LOG_LEVELS
+from shared.settings.settings import LOG_LEVELS
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",

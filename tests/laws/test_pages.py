@@ -26,7 +26,7 @@ from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
 from edge.docs.root import CAPABILITIES
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
 from workers.analytics.reports.publish import COMPUTATIONS

@@ -228,14 +228,14 @@ ACCOUNT_FAULTS = (
     # What a refusal says.
     fault(
         "a refusal points elsewhere for its reason",
-        "edge/http/faults.py",
+        "edge/http/problems.py",
         'text = ". ".join(sentences[:kept])',
         'text = "See `errors`"',
         "tests/unit/test_http.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
     ),
     fault(
         "a refusal repeats a key that stood in the wrong place",
-        "edge/http/faults.py",
+        "edge/http/problems.py",
         "or _CREDENTIAL.search(text):",
         "or False:",
         "tests/unit/test_http.py::test_a_credential_in_the_wrong_place_is_not_repeated",
@@ -374,7 +374,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "the fast path responds twice where it fails after its response",
-        "edge/fast_path/protocol.py",
+        "edge/server.py",
         "        if self._call is not call:  # it has a response: a second one would be taken for that of the next request\n"
         "            return\n",
         "",
@@ -1546,7 +1546,7 @@ FAULTS = (
     ),
     fault(
         "a setting refuses the value that its sentence states",
-        "shared/settings/checks.py",
+        "shared/settings/settings.py",
         '    "REQUEST_LOG_CALLS",\n',
         "",
         "tests/unit/test_values.py::test_each_special_value_that_a_sentence_states_is_accepted",
