@@ -8,8 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from edge.analytics.envelope import requested_format
-from edge.analytics.report import Endpoint, Report
-from edge.analytics.report_declarations import REPORTS
+from edge.analytics.report_declarations import REPORTS, Endpoint, Report
 from edge.analytics.report_schemas import question_of
 from edge.http import stream
 from edge.http.answer_cache import BODY_BYTES_MAX

@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from edge.analytics.price_history import KINDS, Price, median
-from edge.analytics.report import Picture
-from edge.dashboard.periods import days_text
-from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
+from edge.analytics.report_declarations import Picture
+from edge.dashboard.tables import BY_CODE, PLAIN, Reading, days_text, figure, group_name, heading, number
 from shared.money import minor_digits
 
 # Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one.

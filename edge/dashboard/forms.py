@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names, question_of
 from edge.dashboard.session_guard import PageError
 from edge.http.parameters import WholeNumber, in_our_words

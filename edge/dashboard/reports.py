@@ -8,19 +8,18 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
-from edge.analytics.report import Picture, Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture, Report
 from edge.analytics.reports import SQL, Quote
 from edge.composition import Services
 from edge.dashboard import charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
-from edge.dashboard.periods import Periods
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import (
     PLAIN,
     Names,
+    Periods,
     Reading,
     cell,
     export_question,

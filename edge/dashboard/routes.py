@@ -13,8 +13,7 @@ from edge.dashboard.person import PersonPages
 from edge.dashboard.reports import ReportPages
 from edge.dashboard.session_guard import SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.sign_in import HOME, SignInPages
-from edge.dashboard.sign_out import SignOutPages
+from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
 from edge.dashboard.usage import UsagePages
 from edge.dashboard.watches import WatchPages

@@ -7,8 +7,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from edge.analytics.envelope import Day
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.http.parameters import Flag, WholeNumber
 from edge.http.routing import API_PATH
 from edge.mcp import views

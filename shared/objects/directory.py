@@ -262,3 +262,13 @@ def _sync(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+PREFIX = "uploads/"
+FILES_KEPT_DAYS = 7
+ROWS_KEPT_DAYS = 90
+
+
+def upload_key(upload_id: str) -> str:
+    """Return the key of an upload's file in the object store."""
+    return f"{PREFIX}{upload_id}"

@@ -18,8 +18,7 @@ from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
 from edge.analytics import report_schemas as rows
 from edge.analytics import report_schemas as schemas
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.analytics.schemas import SustainabilityRow
 from edge.dashboard.forms import FormFaults, fields_of, read_form

@@ -213,7 +213,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "a logout token that came in an outage is lost",
-        "edge/dashboard/sign_out.py",
+        "edge/dashboard/sign_in.py",
         "                await self._sessions.forget_notice(notice.id)\n",
         "",
         f"{_SIGN_OUT}::test_a_logout_token_that_came_in_an_outage_is_obeyed_when_it_comes_again",
@@ -926,7 +926,7 @@ PAGE_FAULTS = (
     ),
     fault(
         "a title states a day without data",
-        "edge/dashboard/periods.py",
+        "edge/dashboard/tables.py",
         "        if self.granularity is None:\n            return self.span\n",
         "        if self.granularity is None:\n            return period\n",
         "tests/unit/test_dashboard.py::test_a_period_is_never_named_by_a_day_before_its_data",
@@ -961,7 +961,7 @@ PAGE_FAULTS = (
     ),
     fault(
         "the reference shows regular expressions",
-        "edge/docs/code_samples.py",
+        "edge/docs/files.py",
         'if not (name == "pattern" and isinstance(one, str))',
         "if name",
         "tests/service/http/test_docs.py"
