@@ -56,8 +56,6 @@ _operation = partial(operation, "service")
 
 
 class Health:
-    """The handlers."""
-
     def __init__(
         self,
         settings: Settings,

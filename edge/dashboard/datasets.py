@@ -27,8 +27,6 @@ def connections(base_url: str) -> list[dict[str, str]]:
 
 
 class DatasetPages:
-    """The handlers."""
-
     def __init__(self, services: Services, billing: PageBilling) -> None:
         self._repository = services.releases
         self._downloads = services.downloads

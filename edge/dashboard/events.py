@@ -9,9 +9,6 @@ from edge.dashboard.session_guard import PageError, SignedIn, render
 from edge.events.feed import EventFeed
 from shared.events.types import KEPT_DAYS, TYPES
 
-# An event in words, with the page that shows more of it.
-
-
 Data = Mapping[str, Any]
 _CONDITIONS = {
     "below": "{price} {currency} on {day}, below {amount}",
@@ -88,10 +85,6 @@ _WORDS: Mapping[str, Callable[[Data], EventWords]] = {
     "key.revoked": lambda data: EventWords(f"Key {data['key_id']} was revoked", "/dashboard/key"),
     "webhook.disabled": lambda data: EventWords(data["reason"], f"/dashboard/webhooks/{data['webhook']}"),
 }
-
-
-# The page of the log of events, the newest first.
-
 
 _LISTED = 50
 

@@ -22,9 +22,6 @@ from shared.index.iid import canonical_iid
 from shared.organizations.accounts import BRAND
 from shared.search.model import Page, Position, SearchQuery
 
-# Completions of a field of a form: brands, categories and channels of the index by the beginning of their names.
-
-
 _OPTIONS = 12
 _TEXT_MAX = 400
 _OTHER_FIELDS = ("kind", "format", "target")
@@ -85,8 +82,6 @@ _QUERY_MAX = 200
 
 
 class ExplorerPages:
-    """The handlers."""
-
     def __init__(self, services: Services, billing: PageBilling) -> None:
         self._limits = services.person_limits
         self._cursors = services.cursors

@@ -34,8 +34,6 @@ _ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class ExportPages:
-    """The handlers."""
-
     def __init__(self, services: Services, billing: PageBilling) -> None:
         self._exports = services.exports
         self._repository = services.export_repository

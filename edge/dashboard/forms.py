@@ -17,8 +17,6 @@ from edge.http.parameters import WholeNumber, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
 
-# The faults of a filled-in form by field, so that the page shows each sentence beside its field.
-
 
 class FormFaults(PageError):
     """The faults of a form by the names of its fields; the empty name holds a fault of no single field."""
@@ -51,9 +49,6 @@ def _first(text: Any) -> str:
     while not isinstance(text, str):
         text = next(iter(text.values())) if isinstance(text, dict) else text[0]
     return text
-
-
-# The report builder's form: the fields of the chosen report, and the question that a filled-in form asks.
 
 
 Control = Literal["text", "date", "number", "choice"]

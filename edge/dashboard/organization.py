@@ -30,8 +30,6 @@ class Step(NamedTuple):
 
 
 class OrganizationPages:
-    """The handlers."""
-
     def __init__(self, services: Services, secret: OneTimeSecrets) -> None:
         self._acts = services.organizations
         self._secret = secret

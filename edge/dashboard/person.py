@@ -13,8 +13,6 @@ _TOKEN_PAGE = "/dashboard/token"  # noqa: S105 - an address
 
 
 class PersonPages:
-    """The handlers."""
-
     def __init__(self, services: Services, secret: OneTimeSecrets, sessions: Sessions) -> None:
         self._acts = services.organizations
         self._secret = secret

@@ -44,8 +44,6 @@ _LISTED = 50
 
 
 class ReportPages:
-    """The handlers."""
-
     def __init__(self, services: Services, billing: PageBilling) -> None:
         self._database = services.resources.database
         self._reports = services.reports

@@ -24,18 +24,12 @@ from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person
 from shared.organizations.sessions import Session
 
-# Sentences of ours as markup.
-
-
 _SPAN = re.compile(r"`([^`]+)`")
 
 
 def code_spans(text: str) -> Markup:
     """Return a sentence with the text between backticks as code; everything in it is escaped."""
     return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
-
-
-# The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures.
 
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.

@@ -153,9 +153,6 @@ def _challenge(verifier: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
-# A browser in words, from the header that it sends.
-
-
 # The first that is named counts: most browsers also name those that they descend from.
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -201,8 +198,6 @@ _SESSIONS_PAGE = "/dashboard/sessions"
 
 
 class SignOutPages:
-    """The handlers."""
-
     def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
         self._users = services.resources.users
         self._sessions = sessions

@@ -17,9 +17,6 @@ from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, NEW_LOW_DAYS, TARGETS, Condition
 
-# The form of a new watch: the fields of the chosen condition, and the watch that a filled-in form describes.
-
-
 CARDS: dict[Condition, tuple[str, str]] = {
     "below": ("Below an amount", "The lowest price of an item's newest day is below the amount."),
     "new-low": ("A new low", "An item's price is lower than on every one of the days before."),
@@ -99,9 +96,6 @@ def _measure(name: str, condition: Condition) -> WatchField:
         return WatchField("days", "Lowest of", "", "choice", choices)
     sentence = f"Days without a price; {ABSENT_DAYS_DEFAULT} if empty."
     return WatchField("days", "Absence", sentence, "number")
-
-
-# Pages of the watches: the list, the form of a new one; pause, resume, delete.
 
 
 _PAGE = "/dashboard/watches"

@@ -55,8 +55,6 @@ class RootAnswer(Schema):
 
 
 class Root:
-    """The handler."""
-
     def __init__(self, settings: Settings, limiter: RateLimiter) -> None:
         self._settings = settings
         self._limiter = limiter

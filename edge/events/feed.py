@@ -77,8 +77,6 @@ def _document(row: asyncpg.Record) -> Event:
 
 
 class Events:
-    """The handler."""
-
     def __init__(self, feed: EventFeed) -> None:
         self._feed = feed
 

@@ -22,8 +22,6 @@ _act = partial(_operation, parameters=[PARAMETER])
 
 
 class Watches:
-    """The handlers."""
-
     def __init__(self, watches: WatchService, acts: IdempotentActs, feed: EventFeed, lists: Paginator) -> None:
         self._watches = watches
         self._acts = acts

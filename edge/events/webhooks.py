@@ -19,8 +19,6 @@ _act = partial(_operation, parameters=[PARAMETER])
 
 
 class Webhooks:
-    """The handlers."""
-
     def __init__(self, webhooks: WebhookService, acts: IdempotentActs, data_version: Callable[[], int]) -> None:
         self._webhooks = webhooks
         self._acts = acts

@@ -241,8 +241,6 @@ _operation = partial(operation, "index")
 
 
 class Lookup:
-    """The handler."""
-
     def __init__(self, records: RecordCache, base_url: str) -> None:
         self._records = records
         self._base_url = base_url

@@ -87,8 +87,6 @@ _operation = partial(operation, "index")
 
 
 class Resolve:
-    """The handlers."""
-
     def __init__(self, resolver: Resolver, records: RecordCache, base_url: str) -> None:
         self._resolver = resolver
         self._records = records
@@ -140,8 +138,6 @@ _Requested = RequestedIdentifier | ItemIndexError
 
 
 class ResolveBatch:
-    """The handler."""
-
     def __init__(self, resolver: Resolver, records: RecordCache, version: DataVersionWatcher, billing: Billing) -> None:
         self._resolver = resolver
         self._records = records

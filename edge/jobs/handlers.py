@@ -32,8 +32,6 @@ _operation = partial(operation, "jobs")
 
 
 class Events:
-    """The handler."""
-
     def __init__(self, orders: JobOrders, serializer: JobSerializer) -> None:
         self._orders = orders
         self._serializer = serializer
@@ -131,8 +129,6 @@ RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "ra
 
 
 class Jobs:
-    """The handlers."""
-
     def __init__(self, orders: JobOrders, serializer: JobSerializer, store: ResultStore, lists: Paginator) -> None:
         self._orders = orders
         self._serializer = serializer

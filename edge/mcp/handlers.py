@@ -128,8 +128,6 @@ _NAME_SHOWN_MAX = 40
 
 
 class McpEndpoint:
-    """The handlers."""
-
     def __init__(self, calls: ToolCalls, tasks: Tasks, origins: Origins) -> None:
         self._calls = calls
         self._tasks = tasks

@@ -54,8 +54,6 @@ _act = partial(_operation, parameters=[PARAMETER])
 
 
 class OrganizationApi:
-    """The handlers."""
-
     def __init__(
         self,
         acts: OrganizationService,

@@ -61,8 +61,6 @@ class QuotaAnswer(Schema):
 
 
 class QuotaPage:
-    """The handler."""
-
     def __init__(self, limiter: RateLimiter, database: Database) -> None:
         self._limiter = limiter
         self._database = database

@@ -156,8 +156,6 @@ class SearchAnswers:
 
 
 class Search:
-    """The handler."""
-
     def __init__(self, answers: SearchAnswers) -> None:
         self._answers = answers
 
