@@ -200,7 +200,7 @@ class PriceHistory:
         listed = rows(history.prices)
         return Found(listed, SCHEMA, history.meta, _amounts(history, listed))
 
-    async def offer(self, iid: str) -> Offer:
+    async def cacheable(self, iid: str) -> Offer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
         history = await self.read(iid, None, None, (), None)
         return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")

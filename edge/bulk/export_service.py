@@ -47,7 +47,7 @@ class Estimate(NamedTuple):
     relation: str
 
 
-async def offer(
+async def quote(
     database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
 ) -> dict[str, Any]:
     """Return what an order of these parameters would cost and hold now."""
@@ -142,7 +142,7 @@ class ExportService:
     async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
         """Return what an order would cost and hold now, with its first rows if asked for."""
         version = self._version.current
-        return await offer(self._database, request.parameters, version, with_rows=with_rows)
+        return await quote(self._database, request.parameters, version, with_rows=with_rows)
 
     async def submit(
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str

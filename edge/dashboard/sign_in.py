@@ -4,7 +4,6 @@ Sources: OpenID Connect Core 1.0, section 3.1; RFC 6749; RFC 7636 (PKCE); RFC 92
 OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
 """
 
-import base64
 import contextlib
 import hashlib
 import hmac
@@ -26,6 +25,7 @@ from edge.http.problems import Problem
 from shared.clock import utc_now
 from shared.errors import StoreUnavailable
 from shared.organizations.sessions import ListedSession
+from shared.printable import base64url
 
 HOME = "/dashboard"
 _DESTINATION = re.compile(
@@ -150,7 +150,7 @@ def destination_of(text: str | None) -> str:
 
 
 def _challenge(verifier: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return base64url(hashlib.sha256(verifier.encode()).digest())
 
 
 # The first that is named counts: most browsers also name those that they descend from.

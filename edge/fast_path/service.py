@@ -180,7 +180,7 @@ class Reader:
         elif request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
             priced = canonical_iid(request.target[len(_PRICING) :].decode())
             if priced is not None:
-                return PendingAnswer(_PRICES, self._reading(partial(self._prices.offer, priced)))
+                return PendingAnswer(_PRICES, self._reading(partial(self._prices.cacheable, priced)))
         elif request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
             parameters = search_parameters(request.target[len(_SEARCH) :].decode())
             if parameters is not None:

@@ -12,6 +12,7 @@ from marshmallow import Schema, fields, validate
 from msgspec import Struct
 
 from shared.errors import InvalidCursor
+from shared.printable import base64url
 
 _ENCODER = msgspec.json.Encoder()
 CACHE_CONTROL = "private, max-age=60"
@@ -94,7 +95,7 @@ class CursorSigner:
     def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
         """Return the cursor of the page after `position` in this query."""
         packed = msgspec.msgpack.encode(position)
-        return base64.urlsafe_b64encode(self._tag(self._keyed, kind, query, packed) + packed).rstrip(b"=").decode()
+        return base64url(self._tag(self._keyed, kind, query, packed) + packed)
 
     def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
         """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""

@@ -176,8 +176,8 @@ class OrganizationService:
     async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
         """Give a member another role; the last owner stays one."""
         member = await self._member(actor, person_id)
-        for touched in (member["role"], role):
-            actor.require(right_for(touched))
+        for concerned in (member["role"], role):
+            actor.require(right_for(concerned))
         done = await self._act_as(actor, SQL.change_role, member["id"], role, member["role"])
         if not done and member["role"] != role:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")
