@@ -209,9 +209,9 @@ class PriceHistory:
 def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
     """Return the amounts of the rows and of the meta, whose statistics end on the last day of the range."""
     meta = history.meta
-    first = min([meta["from"], *(one["as_of"] for one in meta["reductions"])])
+    first = min([meta["from"], *(reduction["as_of"] for reduction in meta["reductions"])])
     parts = (meta["statistics"], meta["reductions"])
-    currencies = {price.currency for price in history.prices} | {one["currency"] for part in parts for one in part}
+    currencies = {price.currency for price in history.prices} | {row["currency"] for part in parts for row in part}
 
     def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         converted = [in_currency(row, MONEY, row["day"], converter) for row in listed]
@@ -240,7 +240,7 @@ def _figures(
     return {
         "statistics": windows,
         "unit_prices": list(unit_prices(windows, held)),
-        "reductions": [summary(one) for one in running],
+        "reductions": [summary(reduction) for reduction in running],
     }
 
 
@@ -281,7 +281,7 @@ def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterato
             chosen = [price for price in observed if include or price.outlier is None]
             minors = sorted(price.minor for price in chosen)
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
-            low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
+            low, middle, high = (to_text(figure, currency) if figure is not None else None for figure in figures)
             yield {
                 "days": days,
                 "currency": currency,

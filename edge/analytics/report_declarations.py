@@ -110,7 +110,7 @@ class Report:
     @property
     def path_parameter(self) -> str | None:
         """The parameter that one of its paths has. In the others the whole list is asked for, and it is null."""
-        return next((one.path_parameter for one in self.endpoints if one.path_schema), None)
+        return next((endpoint.path_parameter for endpoint in self.endpoints if endpoint.path_schema), None)
 
     @property
     def form(self) -> Endpoint:

@@ -291,7 +291,10 @@ _PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled",
 def routes(reports: ReportService, billing: Billing) -> tuple[Route, ...]:
     """Return a route with its rule for each endpoint of each report."""
     made = [ReportEndpoint(report, endpoint, reports, billing) for report in REPORTS for endpoint in report.endpoints]
-    return tuple(Route("GET", f"{API_PATH}/index{one.endpoint.path}", one.handler(), _rule(one)) for one in made)
+    return tuple(
+        Route("GET", f"{API_PATH}/index{endpoint.endpoint.path}", endpoint.handler(), _rule(endpoint))
+        for endpoint in made
+    )
 
 
 def _rule(one: ReportEndpoint) -> Rule:

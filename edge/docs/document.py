@@ -311,11 +311,15 @@ def _complete(name: str, described: Node, declared: type) -> None:
     described.setdefault("description", (declared.__doc__ or "").strip().partition("\n")[0])
     if not issubclass(declared, Parameters) and described.get("additionalProperties") is False:
         del described["additionalProperties"]
-    names = [name, *(one.__name__ for one in declared.__mro__)]
+    names = [name, *(base.__name__ for base in declared.__mro__)]
     for member, node in described["properties"].items():
         parts = (node, node.get("items", {}), *node.get("anyOf", ()))
         if "description" not in node and not any("$ref" in part for part in parts):  # else it describes itself
-            keys = [*(f"{one}.{member}" for one in names), member, *(f"format.{part.get('format')}" for part in parts)]
+            keys = [
+                *(f"{owner}.{member}" for owner in names),
+                member,
+                *(f"format.{part.get('format')}" for part in parts),
+            ]
             node["description"] = next((SENTENCES[key] for key in keys if key in SENTENCES), "")
 
 

@@ -200,7 +200,7 @@ def _readable(value: Any) -> Any:
     The page would show a select for them inside a button, which neither a keyboard nor a screen reader can use.
     """
     if isinstance(value, list):
-        return [_readable(one) for one in value]
+        return [_readable(inner) for inner in value]
     if not isinstance(value, dict):
         return value
     readable = {name: _readable(one) for name, one in value.items() if not (name == "pattern" and isinstance(one, str))}
@@ -262,7 +262,7 @@ def _value(document: dict[str, Any], schema: dict[str, Any], name: str) -> Any:
         if chosen:
             return chosen[0]
     kinds = schema.get("type", "string")
-    kind = kinds if isinstance(kinds, str) else next((one for one in kinds if one != "null"), "string")
+    kind = kinds if isinstance(kinds, str) else next((option for option in kinds if option != "null"), "string")
     if kind == "object":
         needed = schema.get("required", ())
         return {one: _value(document, schema["properties"][one], one) for one in needed}

@@ -45,7 +45,7 @@ def render(text: str, link: Callable[[str], str | None] = lambda href: href) -> 
     headings = _with_anchors(tokens)
     for token in tokens:
         _map_links(token.children or [], link)
-    title = next((one.text for one in headings if one.level == 1), "")
+    title = next((heading.text for heading in headings if heading.level == 1), "")
     html: str = parser.renderer.render(tokens, parser.options, {})
     # Pages allow no style in the HTML. A wide table scrolls in itself, and can be focused for that.
     html = _ALIGNED.sub(' class="number"', html)

@@ -103,7 +103,7 @@ class CursorSigner:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
             tags = [self._tag(keyed, kind, query, packed) for keyed in self._accepted]
-            if not any(hmac.compare_digest(tag, one) for one in tags):
+            if not any(hmac.compare_digest(tag, expected) for expected in tags):
                 raise InvalidCursor
             position: list[Any] = msgspec.msgpack.decode(packed, type=list)
         except (binascii.Error, ValueError, msgspec.DecodeError):

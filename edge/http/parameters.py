@@ -160,7 +160,7 @@ class Texts(fields.List[Any]):
         self._most = most
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> list[Any]:
-        if type(value) is list and all(type(one) is str and 0 < len(one) <= self._most for one in value):
+        if type(value) is list and all(type(text) is str and 0 < len(text) <= self._most for text in value):
             return value
         return super()._deserialize(value, attr, data, **options)
 
@@ -257,7 +257,8 @@ def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fau
             inner = _faults(message, field.schema, value)
             below = f"{name}.{{}}".format
             faults += [
-                one._replace(parameter=name if one.parameter == _OF_OBJECT else below(one.parameter)) for one in inner
+                fault._replace(parameter=name if fault.parameter == _OF_OBJECT else below(fault.parameter))
+                for fault in inner
             ]
         elif text in of_names or text.startswith(_OF_NAMES):
             faults.append(Fault(shown_name(str(name)), of_names.get(text, text)))

@@ -471,7 +471,9 @@ def chosen(links: Sequence[Link], link_type: str | None, accept: str | None) -> 
     """Return the link that fits a request best, the first of equals; None where there is none of the type."""
     if link_type is None:
         return links[0]
-    term = next((link_type.removeprefix(one) for one in _NAMESPACES if link_type.startswith(one)), None)
+    term = next(
+        (link_type.removeprefix(namespace) for namespace in _NAMESPACES if link_type.startswith(namespace)), None
+    )
     typed = {link.media_type: link for link in reversed(links) if link.type == term}
     liked = best_format(accept, {kind: kind for kind in reversed(typed)}) if typed else None
     return typed.get(liked or "") or next(reversed(typed.values()), None)

@@ -51,8 +51,8 @@ class Listing:
 def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
     """Return the route of each list."""
     return tuple(
-        Route("GET", f"{API_PATH}/index/{one.name}", _handler(one, database, lists), rules.free(one.name))
-        for one in (_BRANDS, _CATEGORIES, _CHANNELS)
+        Route("GET", f"{API_PATH}/index/{listing.name}", _handler(listing, database, lists), rules.free(listing.name))
+        for listing in (_BRANDS, _CATEGORIES, _CHANNELS)
     )
 
 

@@ -141,7 +141,7 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
         "sources": [_source(source) for source in _json(row["sources"]) or []],
         "provenance": provenance(row),
         "members": _json(row["members"]) or [],
-        "matches": [_match(one) for one in _json(row["matches"]) or []],
+        "matches": [_match(match) for match in _json(row["matches"]) or []],
         "version": row["version"],
         "first_seen_on": row["first_seen_on"].isoformat(),
         "updated_at": rfc3339(row["updated_at"]),
@@ -173,7 +173,7 @@ def provenance(row: Mapping[str, Any]) -> dict[str, str]:
         )
         if value
     ]
-    known += [f"identifiers.{one['scheme']}" for one in _json(row["identifiers"]) or []]
+    known += [f"identifiers.{identifier['scheme']}" for identifier in _json(row["identifiers"]) or []]
     known += [f"attributes.{name}" for name in _json(row["attributes"]) or {}]
     return dict.fromkeys(sorted(known), sources[0]["source"])
 

@@ -56,7 +56,7 @@ class Resolver:
     async def find_many(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
         try:
-            return await self._resolutions.find_many([one.key for one in requested])
+            return await self._resolutions.find_many([identifier.key for identifier in requested])
         except StoreUnavailable:
             return {}
 
@@ -72,7 +72,7 @@ class Resolver:
         return f"{self._base_url}/index/lookup/{iid}"
 
     def _candidate(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        sources = [one["source"] for one in record["sources"]]
+        sources = [source["source"] for source in record["sources"]]
         links = {"self": self.address(record["iid"])}
         return {**{name: record[name] for name in ("iid", "name", "brand")}, "sources": sources, "links": links}
 
@@ -163,13 +163,15 @@ class ResolveBatch:
             await self._billing.count_call(request[CONTEXT])
             return batch_estimate(RESOLVE_BATCH, units, self._version.current)
         charge = await self._billing.charge(request[CONTEXT], units)
-        return await charge.settle(self._respond([_requested(one) for one in given]))
+        return await charge.settle(self._respond([_requested(identifier) for identifier in given]))
 
     async def _respond(self, requested: Sequence[_Requested]) -> web.Response:
-        resolved = await self._resolver.find_many([one for one in requested if isinstance(one, RequestedIdentifier)])
+        resolved = await self._resolver.find_many(
+            [identifier for identifier in requested if isinstance(identifier, RequestedIdentifier)]
+        )
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
         records = await self._records.find_many(single) if single else {}
-        return batch_answer([await self._entry(one, resolved, records) for one in requested])
+        return batch_answer([await self._entry(identifier, resolved, records) for identifier in requested])
 
     async def _entry(
         self, requested: _Requested, resolved: Mapping[str, Resolution], records: Mapping[str, Record]

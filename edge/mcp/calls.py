@@ -42,7 +42,7 @@ class RestCalls:
     """
 
     def __init__(self, routes: Iterable[Route], authentication: Authentication, billing: Billing) -> None:
-        self._routes = {(one.method, one.path): one for one in routes}
+        self._routes = {(route.method, route.path): route for route in routes}
         self._authentication = authentication
         self._billing = billing
 

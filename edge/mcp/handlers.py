@@ -105,7 +105,7 @@ class Origins:
     """The service's own origin, and those that its operator allows."""
 
     def __init__(self, own: str, allowed: str) -> None:
-        self._allowed = {own.lower(), *(one.strip().lower() for one in allowed.split(",") if one.strip())}
+        self._allowed = {own.lower(), *(origin.strip().lower() for origin in allowed.split(",") if origin.strip())}
 
     def accepts(self, origin: str | None) -> bool:
         """Whether a request of this origin may be answered; programs that are no browsers send none."""

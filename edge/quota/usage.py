@@ -252,7 +252,7 @@ class UsageRecorder:
     async def _note_quotas(self) -> None:
         """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
         for day in sorted({day for day, _ in self._quotas_due}):
-            due = {one for one in self._quotas_due if one[0] == day}
+            due = {quota for quota in self._quotas_due if quota[0] == day}
             accounts = sorted(account for _, account in due)
             await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
             self._quotas_due -= due

@@ -301,13 +301,13 @@ class ItemSearch:
         newest = (LAYOUT, self._version.current, self._version.committed_at)
         if (index.identifiers, index.data_version, index.committed_at) != newest:
             return requested
-        return [one for one in requested if index.may_have(one.scheme, one.value)]
+        return [identifier for identifier in requested if index.may_have(identifier.scheme, identifier.value)]
 
     async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""
         if not requested:
             return {}
         try:
-            return await self._resolutions.find_many([one.key for one in requested])
+            return await self._resolutions.find_many([identifier.key for identifier in requested])
         except StoreUnavailable:
             return {}

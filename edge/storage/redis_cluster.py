@@ -336,7 +336,7 @@ class ClusterClient(RedisClient):
         def answered(reply: Reply) -> None:
             replies.append(reply)
             if len(replies) == len(nodes):
-                deliver(done, next((one for one in replies if isinstance(one, Exception)), reply))
+                deliver(done, next((answer for answer in replies if isinstance(answer, Exception)), reply))
 
         for node in nodes:
             node.send(packed, answered)

@@ -125,6 +125,6 @@ def sealed_secret(signing_secret: str, endpoint: str, secret: str) -> bytes:
 
 def opened_secret(signing_secrets: Iterable[str], endpoint: str, sealed: bytes) -> str | None:
     """Return the secret of `sealed_secret`, None where no signing secret opens it; an empty one is none."""
-    keys = (sealing_key(one, _PURPOSE, endpoint) for one in signing_secrets if one)
+    keys = (sealing_key(secret, _PURPOSE, endpoint) for secret in signing_secrets if secret)
     opened = (plain for key in keys if (plain := unseal(key, sealed)) is not None)
     return next((plain.decode() for plain in opened), None)

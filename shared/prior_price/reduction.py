@@ -141,8 +141,10 @@ def reference(moments: Iterable[Moment], as_of: date | None = None, options: Opt
 
 def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
     """Return what was observed up to the day asked about, in order."""
-    chosen = [one for one in moments if one.status != Status.UNOBSERVED and (as_of is None or one.day <= as_of)]
-    if any(one.status == Status.OFFERED and one.price is None for one in chosen):
+    chosen = [
+        moment for moment in moments if moment.status != Status.UNOBSERVED and (as_of is None or moment.day <= as_of)
+    ]
+    if any(moment.status == Status.OFFERED and moment.price is None for moment in chosen):
         raise ValueError("an offered moment has no price")
     return sorted(chosen, key=lambda one: (one.day, one.time))
 
@@ -153,8 +155,8 @@ def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], R
         return [], Reason.MISSING_DAYS
     if known[-1].status == Status.NOT_OFFERED:
         return [], Reason.NO_REDUCTION
-    offered = [one for one in known if one.status == Status.OFFERED]
-    announces = any(one.list_price is not None for one in offered)
+    offered = [moment for moment in known if moment.status == Status.OFFERED]
+    announces = any(moment.list_price is not None for moment in offered)
     if announces and not offered[-1].announced:
         return [], Reason.NO_REDUCTION
     levels = _levels(offered)
@@ -180,10 +182,10 @@ def _levels(offered: Sequence[Moment]) -> list[_Level]:
     for _, group in groupby(offered, key=lambda one: one.price):
         same = list(group)
         announced = None
-        for one in reversed(same):
-            if not one.announced:
+        for moment in reversed(same):
+            if not moment.announced:
                 break
-            announced = one
+            announced = moment
         levels.append(_Level(same[0], announced))
     return levels
 
@@ -199,7 +201,7 @@ def _first_step(began: Moment, earlier: Sequence[Moment], options: Options) -> M
 
 def _gap(known: Sequence[Moment], first: date, last: date) -> Reason | None:
     """Return a reason where a day between two steps was not observed: the reduction may have been interrupted."""
-    days = {one.day for one in known if first <= one.day <= last}
+    days = {moment.day for moment in known if first <= moment.day <= last}
     return None if len(days) == (last - first).days + 1 else Reason.MISSING_DAYS
 
 
@@ -209,7 +211,7 @@ def _inside(step: Moment, window: _Window) -> bool:
 
 def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window:
     """Return the days before a reduction: as many on offer as asked for, and the hours of its own day before it."""
-    before = [one for one in known if (one.day, one.time) < (began.day, began.time)]
+    before = [moment for moment in known if (moment.day, moment.time) < (began.day, began.time)]
     by_day = {day: list(group) for day, group in groupby(before, key=lambda one: one.day)}
     start = options.first_offered
     day, left, fault = began.day, options.window_days, None
@@ -239,14 +241,14 @@ def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window
 
 def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
     """Return the lowest price of a day on offer; None where the item was not on offer."""
-    prices = [one.price for one in moments if one.price is not None and one.status == Status.OFFERED]
+    prices = [moment.price for moment in moments if moment.price is not None and moment.status == Status.OFFERED]
     return Evidence(day, min(prices)) if prices else None
 
 
 def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
     price = _price(now)
-    lowest = min((one.price for one in window.evidence), default=None)
-    on = tuple(one.day for one in window.evidence if one.price == lowest)
+    lowest = min((day.price for day in window.evidence), default=None)
+    on = tuple(day.day for day in window.evidence if day.price == lowest)
     known = window.fault in (None, Reason.PROGRESSIVE)
     prior = lowest if known else None
     reason = window.fault or (Reason.NOT_BELOW if prior is not None and price >= prior else None)
@@ -298,7 +300,7 @@ def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[
         "known": judged.known,
         "at_most": amount(judged.at_most),
         "lowest_on": list(judged.lowest_on),
-        "evidence": [{"day": one.day, "price": money(one.price)} for one in judged.evidence],
+        "evidence": [{"day": day.day, "price": money(day.price)} for day in judged.evidence],
     }
 
 

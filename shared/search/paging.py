@@ -107,8 +107,8 @@ class Planner:
             return RankedItems(_ranked(best(weighed, count)), _total(weighed), exact=False)
         wanted = max(count, CANDIDATES) if common else count
         found = [scorer.with_any(some, wanted) for scorer in self._scorers]
-        weighed = self._with_common(best_by_segment([one.matches for one in found], wanted), common)
-        return RankedItems(_ranked(best(weighed, count)), sum(one.total for one in found), exact=True)
+        weighed = self._with_common(best_by_segment([plan.matches for plan in found], wanted), common)
+        return RankedItems(_ranked(best(weighed, count)), sum(plan.total for plan in found), exact=True)
 
     def _with_common_words(self, words: Sequence[_CommonWord], count: int) -> RankedItems:
         passing = [reduce(np.bitwise_and, of) for of in zip(*(word.rows for word in self._filter_rows()), strict=True)]

@@ -221,7 +221,7 @@ class Scorer:
     def with_any(self, words: Sequence[Word], count: int) -> Found:
         """Find the documents that have some of the words, also in descriptions, and pass the filters."""
         of_words = [[self._list(*place) for place in self._variants_in_fields(word)] for word in words]
-        lists = [one for of_word in of_words for one in of_word if len(one.postings.documents)]
+        lists = [scored for of_word in of_words for scored in of_word if len(scored.postings.documents)]
         every = merged([one.postings.documents for one in lists])
         again = every[1:] == every[:-1]
         total = len(every) - int(np.count_nonzero(again))
@@ -232,9 +232,9 @@ class Scorer:
         scores = np.zeros(len(documents))
         for of_word in of_words:
             met = np.zeros(len(documents), np.bool_)
-            for one in of_word:
-                here, there = positions_in_both(documents, one.postings.documents)
-                scores[here] += self._scores(one, there)
+            for scored in of_word:
+                here, there = positions_in_both(documents, scored.postings.documents)
+                scores[here] += self._scores(scored, there)
                 met[here] = True
             scores += met * self._weights.word_met
         return Found(Matches(self._segment, documents, scores), total)
@@ -254,11 +254,11 @@ class Scorer:
         """
         leaders: list[Matches] = []
         least = 0.0
-        for one in sorted(lists, key=self._bound, reverse=True):
-            if self._bound(one) < least:
+        for scored in sorted(lists, key=self._bound, reverse=True):
+            if self._bound(scored) < least:
                 break
-            first = self._first(one, count)
-            matches = Matches(self._segment, one.postings.documents[first], self._scores(one, first))
+            first = self._first(scored, count)
+            matches = Matches(self._segment, scored.postings.documents[first], self._scores(scored, first))
             leaders.append(top(matches, count))
             if len(matches.documents) >= count:
                 least = max(least, leaders[-1].scores.min())
@@ -343,8 +343,8 @@ class Scorer:
     def _has(self, word: Word, documents: Numbers) -> NDArray[np.bool_]:
         matched: NDArray[np.bool_] = np.logical_or.reduce(
             [
-                np.logical_and.reduce([self._times(one.field, term, documents) > 0 for term in one.terms])
-                for one in word.variants
+                np.logical_and.reduce([self._times(variant.field, term, documents) > 0 for term in variant.terms])
+                for variant in word.variants
             ]
         )
         return matched
@@ -408,7 +408,9 @@ class Scorer:
         return self._measured[1]
 
     def _size(self, word: Word) -> int:
-        return sum(min(self._segment.estimate(one.field, term) for term in one.terms) for one in word.variants)
+        return sum(
+            min(self._segment.estimate(variant.field, term) for term in variant.terms) for variant in word.variants
+        )
 
     def _read(self, field: str, term: str) -> Postings:
         postings = self._postings.get((field, term))

@@ -81,7 +81,9 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return how many figures were estimated, the share inside, and how wide the intervals are (high / low)."""
     known = [outcome for outcome in outcomes if outcome.estimate is not None]
     inside = sum(outcome.inside for outcome in known)
-    widths = [one.estimate.interval.high / one.estimate.interval.low for one in known if one.estimate is not None]
+    widths = [
+        figure.estimate.interval.high / figure.estimate.interval.low for figure in known if figure.estimate is not None
+    ]
     return {
         "estimated": len(known),
         "unknown": len(outcomes) - len(known),
@@ -107,7 +109,9 @@ def _estimate(category: str, logs: _Logs, pooled: Pooled) -> tuple[Stated | None
     parts, nearest = category.split("."), list[float]()
     for depth in range(len(parts), 0, -1):
         path = ".".join(parts[:depth])
-        found = [one for name, group in logs.items() if name == path or name.startswith(f"{path}.") for one in group]
+        found = [
+            sample for name, group in logs.items() if name == path or name.startswith(f"{path}.") for sample in group
+        ]
         nearest = nearest or found
         if len(found) >= SAMPLES_MIN:
             nearest = found
@@ -131,7 +135,7 @@ def _pooled(logs: _Logs) -> Pooled:
 
 
 def _logs(groups: Mapping[str, Sequence[Sample]]) -> dict[str, list[float]]:
-    return {name: [math.log(one.value) for one in group] for name, group in groups.items()}
+    return {name: [math.log(sample.value) for sample in group] for name, group in groups.items()}
 
 
 def _by_unit(samples: Iterable[Sample]) -> Iterable[Mapping[str, list[Sample]]]:
@@ -205,7 +209,7 @@ def _columns(headers: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str
     columns = dict(chosen)
     for role, patterns in _HEADERS.items():
         free = [header for header in headers if header not in columns.values()]
-        matches = (header for one in patterns for header in free if re.fullmatch(one, _plain(header)))
+        matches = (header for pattern in patterns for header in free if re.fullmatch(pattern, _plain(header)))
         header = columns.get(role) or next(matches, None)
         if header is not None:
             columns[role] = header

@@ -185,7 +185,7 @@ class Pooled(NamedTuple):
     def of_all(cls, categories: Iterable["Pooled"]) -> "Pooled":
         """Return the spread within several categories."""
         listed = list(categories)
-        return cls(sum(one.squares for one in listed), sum(one.degrees for one in listed))
+        return cls(sum(spread.squares for spread in listed), sum(spread.degrees for spread in listed))
 
     def without(self, own: "Pooled") -> "Pooled":
         """Return the spread within the categories other than one of these."""

@@ -111,8 +111,8 @@ def _legs(reader: Reader, position: int) -> ReadQuantity | None:
         end = number.end
         end += reader.word(end) == letter and reader.glued(end)
         end += letter == "w" and reader.word(end) in {"/", "x", "-"}
-    lettered = {reader.word(one) for one in range(position, end)} >= {"w", "l"}
-    slash = "/" in {reader.word(one) for one in range(position, end)}
+    lettered = {reader.word(place) for place in range(position, end)} >= {"w", "l"}
+    slash = "/" in {reader.word(place) for place in range(position, end)}
     before = reader.word(position) == "w" or bool(_LEGS & reader.words)
     if not (lettered or slash) or not before or not all(_WAIST_MIN <= one <= _WAIST_MAX for one in numbers):
         return None
@@ -235,7 +235,7 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
     """Return whether two names say the same amounts, in any order."""
     left = list(theirs)
     for quantity in mine:
-        equal = next((one for one in left if quantity.same_as(one)), None)
+        equal = next((other for other in left if quantity.same_as(other)), None)
         if equal is None:
             return False
         left.remove(equal)
@@ -367,20 +367,20 @@ def _restates(first: Quantity, second: Quantity) -> bool:
         return False
     if first.dimension == COUNT:
         return False
-    mine, theirs = (one.measures[0].value * one.packs for one in (first, second))
+    mine, theirs = (quantity.measures[0].value * quantity.packs for quantity in (first, second))
     return abs(mine - theirs) <= RESTATED_WITHIN * abs(mine)
 
 
 def _packed(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
-    single = [one for one in spans if one.quantity.form == "single"]
-    contents = [one for one in single if one.quantity.dimension in PACKABLE]
-    packs = [one for one in single if one.quantity.container]
+    single = [span for span in spans if span.quantity.form == "single"]
+    contents = [span for span in single if span.quantity.dimension in PACKABLE]
+    packs = [span for span in single if span.quantity.container]
     if len(contents) != 1 or len(packs) != 1 or contents[0].quantity.packs != 1:
         return spans
     count = packs[0].quantity.measures[0].value * packs[0].quantity.packs
     merged = contents[0]._replace(quantity=replace(contents[0].quantity, packs=count))
-    return [merged if one is contents[0] else one for one in spans if one is not packs[0]]
+    return [merged if span is contents[0] else span for span in spans if span is not packs[0]]
 
 
 PER = {"mass": ("kg", Fraction(1000)), "volume": ("l", Fraction(1000)), COUNT: ("piece", Fraction(1))}

@@ -563,9 +563,9 @@ def _single(unit: Unit, measure: Measure) -> Quantity:
 
 
 def _row(row: Sequence[Atom]) -> Quantity | None:
-    named = [one for one in row if one.unit is not None]
+    named = [number for number in row if number.unit is not None]
     if not named:
-        return sides([Measure(BARE, one.value) for one in row])
+        return sides([Measure(BARE, number.value) for number in row])
     unit = named[-1].unit
     if unit is None:
         return None
@@ -573,7 +573,7 @@ def _row(row: Sequence[Atom]) -> Quantity | None:
         return _pack(row, named)
     if _is_timber(row):
         inch, foot = units()["inch"], units()["foot"]
-        return sides([Measure("length", (foot if one is row[-1] else inch).in_base(one.value)) for one in row])
+        return sides([Measure("length", (foot if number is row[-1] else inch).in_base(number.value)) for number in row])
     return sides([one.measure or _with_unit_of_neighbour(row, position) for position, one in enumerate(row)])
 
 
@@ -587,8 +587,8 @@ def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
             return sides([one.measure or Measure(BARE, one.value) for one in row]) if not others else None
         measured = others[0]
     packs = Fraction(1)
-    for one in row:
-        packs *= 1 if one is measured else one.value
+    for number in row:
+        packs *= 1 if number is measured else number.value
     if measured.measure is None or packs.denominator != 1:
         return None
     return Quantity((measured.measure,), packs=packs)
@@ -597,7 +597,7 @@ def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
 def _is_timber(row: Sequence[Atom]) -> bool:
     if len(row) != 3 or row[0].unit or row[1].unit or row[2].unit != units()["foot"]:
         return False
-    thickness, width, feet = (one.value for one in row)
+    thickness, width, feet = (number.value for number in row)
     return (
         thickness in _TIMBER_THICKNESS
         and width in _TIMBER_WIDTH

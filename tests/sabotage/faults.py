@@ -116,7 +116,7 @@ ACCOUNT_FAULTS = (
     fault(
         "cursors are not signed",
         "edge/http/lists.py",
-        "if not any(hmac.compare_digest(tag, one) for one in tags):",
+        "if not any(hmac.compare_digest(tag, expected) for expected in tags):",
         "if False:",
         "tests/unit/test_http.py::test_a_cursor_opens_only_with_its_query",
     ),
@@ -1061,7 +1061,7 @@ PRICE_FAULTS = (
     fault(
         "every fall of a price is an announced reduction",
         "shared/prior_price/reduction.py",
-        "    announces = any(one.list_price is not None for one in offered)\n",
+        "    announces = any(moment.list_price is not None for moment in offered)\n",
         "    announces = False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
     ),
