@@ -3,21 +3,17 @@
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling, PlanRights
 from edge.dashboard.datasets import DatasetPages
-from edge.dashboard.events import EventPages
+from edge.dashboard.events import EventPages, WatchPages, WebhookPages
 from edge.dashboard.explorer import CompletionPages, ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
-from edge.dashboard.one_time import OneTimeSecrets
-from edge.dashboard.organization import OrganizationPages
-from edge.dashboard.person import PersonPages
+from edge.dashboard.organization import OrganizationPages, PersonPages
 from edge.dashboard.reports import ReportPages
-from edge.dashboard.session_guard import SessionGuard
+from edge.dashboard.session_guard import OneTimeSecrets, SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
 from edge.dashboard.usage import UsagePages
-from edge.dashboard.watches import WatchPages
-from edge.dashboard.webhooks import WebhookPages
 from edge.http.routing import Handler, Route, Rule
 
 
