@@ -105,7 +105,6 @@ class LightRead:
 
 
 def routes(reads: Collection[LightRead], database: Database, billing: Billing) -> tuple[Route, ...]:
-    """Return the route of each read."""
     return tuple(
         Route("GET", f"{API_PATH}/index/{read.path}", _handler(read, database, billing), rules.light(read.kind))
         for read in reads

@@ -269,7 +269,6 @@ class Document:
         self._app, self._routes = app, routes
 
     def as_dict(self) -> Node:
-        """Return the document."""
         with self._lock:
             if self._made is None:
                 self._made = self._make(self._app, self._routes)

@@ -52,7 +52,6 @@ class WebhookService:
         return rendered(row, secret)
 
     async def listed(self, acting: Actor) -> list[Webhook]:
-        """Return all webhooks."""
         rows = await self._database.fetch(SQL.listed, acting.organization, None, scope=acting.scope)
         return [rendered(row) for row in rows]
 
@@ -81,7 +80,6 @@ class WebhookService:
         return await self.one(acting, endpoint)
 
     async def delete(self, acting: Actor, endpoint: str) -> None:
-        """Delete a webhook."""
         await self._act(acting, SQL.delete, _uuid(endpoint))
 
     async def attempts(self, acting: Actor, endpoint: str, limit: int) -> list[DeliveryAttempt]:

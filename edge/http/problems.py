@@ -196,7 +196,6 @@ class Problem(Exception):
         self.fields = dict(fields or {})
 
     def document(self, problem_base_url: str, request_id: str) -> bytes:
-        """Encode the problem document."""
         return _ENCODER.encode(
             {
                 "type": f"{problem_base_url}/{self.type.slug}",
@@ -309,7 +308,6 @@ class ProblemDetails:
         )
 
     def middleware(self) -> Any:
-        """Return the aiohttp middleware."""
 
         @web.middleware
         async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:

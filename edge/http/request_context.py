@@ -139,7 +139,6 @@ class RequestContext:
         self._used = used
 
     def middleware(self) -> Any:
-        """Return the aiohttp middleware."""
 
         @web.middleware
         async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -126,7 +126,6 @@ class ResultBody:
         return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
 
     def close(self) -> None:
-        """Close the file."""
         self._reader.close()
 
 

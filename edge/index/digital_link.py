@@ -448,7 +448,6 @@ def links_of(iid: str, name: str, base_url: str, origin: str) -> list[Link]:
 
 
 def linkset(anchor: str, description: str, links: Sequence[Link]) -> dict[str, Any]:
-    """Return the linkset of one anchor."""
     by_type: dict[str, list[dict[str, Any]]] = {}
     for link in links:
         by_type.setdefault(VOCABULARY + link.type, []).append(link.shown())

@@ -49,7 +49,6 @@ class Listing:
 
 
 def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
-    """Return the route of each list."""
     return tuple(
         Route("GET", f"{API_PATH}/index/{listing.name}", _handler(listing, database, lists), rules.free(listing.name))
         for listing in (_BRANDS, _CATEGORIES, _CHANNELS)

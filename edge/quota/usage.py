@@ -213,7 +213,6 @@ class UsageRecorder:
             metrics.usage_lost.inc()
 
     def start(self) -> None:
-        """Start to flush in the background."""
         self._flushing.start()
 
     async def stop(self) -> None:

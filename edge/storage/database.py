@@ -94,7 +94,6 @@ class Transaction:
         return rows
 
     async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
-        """Return the first row or None."""
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
@@ -201,7 +200,6 @@ class Database:
                 yield Transaction(connection, scope)
 
     async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
-        """Return the first row or None."""
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 

@@ -43,11 +43,9 @@ class PgListener:
         self.connected = False
 
     def start(self) -> None:
-        """Start listening in the background."""
         self._listening.start()
 
     async def stop(self) -> None:
-        """Stop listening."""
         await self._listening.stop()
 
     async def _listen(self) -> None:
@@ -132,11 +130,9 @@ class RuntimeMonitor:
         self._sampling = Background(self._sample, log)
 
     def start(self) -> None:
-        """Start sampling."""
         self._sampling.start()
 
     async def stop(self) -> None:
-        """Stop sampling."""
         await self._sampling.stop()
 
     async def measure(self) -> None:

@@ -105,7 +105,6 @@ class _File:
             return os.pread(self._fd, length, offset)
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
 
@@ -154,7 +153,6 @@ class DirectoryStore:
             spool.keep(key)
 
     def open(self, key: str) -> Reader:
-        """Open a file for reading."""
         try:
             return _File(self._root / key)
         except (FileNotFoundError, NotADirectoryError):
@@ -184,7 +182,6 @@ class DirectoryStore:
                 raise StoreUnavailable("results")
 
     def remove(self, key: str) -> None:
-        """Delete a file."""
         with _answered():
             (self._root / key).unlink(missing_ok=True)
 

@@ -33,7 +33,6 @@ class Panel:
 
     @property
     def periods(self) -> int:
-        """Return the number of periods."""
         return int(self.prices.shape[0])
 
     @property
@@ -42,7 +41,6 @@ class Panel:
         return int(self.prices.shape[1])
 
     def present(self) -> Mask:
-        """Return which items were observed in which period."""
         return ~np.isnan(self.prices)
 
     def rows(self, start: int, stop: int) -> "Panel":

@@ -96,7 +96,6 @@ class Planner:
         return [scorer.passing() for scorer in self._scorers]
 
     def passes(self, number: int) -> bool:
-        """Return whether a document passes the filters."""
         position, segment = self._index.segment_of(number)
         return len(self._scorers[position].filtered(np.array([number - segment.base], np.uint32))) > 0
 

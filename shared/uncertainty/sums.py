@@ -65,7 +65,6 @@ class Cumulative(NamedTuple):
     probabilities: Array
 
     def at(self, probabilities: Sequence[float]) -> list[float]:
-        """Return the quantiles."""
         found: list[float] = np.interp(probabilities, self.probabilities, self.values).tolist()
         return found
 
@@ -171,7 +170,6 @@ class Shifted(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """The variance."""
         return self.moments.variance
 
     def mean_below(self, edge: float) -> float:
@@ -193,12 +191,10 @@ class Table(NamedTuple):
     shift: float = 0.0
 
     def quantile(self, probability: float) -> float:
-        """Return a quantile."""
         return math.exp(np.interp(probability, self.probabilities, self.logs))
 
     @property
     def high(self) -> float:
-        """The 97.5 % quantile."""
         return self.quantile(0.975)
 
     def mean_below(self, edge: float) -> float:
@@ -214,7 +210,6 @@ class Table(NamedTuple):
 
 
 def moments(term: LogNormal) -> Moments:
-    """Return the moments of one figure."""
     w = math.expm1(term.sigma**2)
     return Moments(term.mean, term.mean**2 * w, term.mean**3 * w * w * (w + 3))
 

@@ -456,7 +456,6 @@ class Comparison(NamedTuple):
 
 
 def compare(first: str, second: str) -> Comparison:
-    """Compare two names."""
     mine, theirs = read(first), read(second)
     return Comparison(same_quantities(mine.quantities, theirs.quantities), _words(mine.rest) == _words(theirs.rest))
 

@@ -29,7 +29,6 @@ class Unit:
     whole: bool = False
 
     def in_base(self, value: Fraction) -> Fraction:
-        """Return a value of this unit in base units."""
         return (value - self.zero) * self.size
 
 

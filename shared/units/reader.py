@@ -339,7 +339,6 @@ class Reader:
         self._atoms: dict[int, Atom | None] = {}
 
     def at(self, position: int) -> Token | None:
-        """Return the token at a position."""
         return self.tokens[position] if 0 <= position < len(self.tokens) else None
 
     def word(self, position: int) -> str:
