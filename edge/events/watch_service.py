@@ -58,19 +58,20 @@ class WatchService:
                 raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")
             values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
             measures = (wanted["currency"], amount, days, wanted["percent"])
-            [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+            [added] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+            [row] = await transaction.fetch(SQL.page, acting.organization, None, 1, added["id"])
         return rendered(row)
 
     async def one(self, acting: Actor, watch: str) -> Watch:
         """Return a watch. Raises `watch-not-found`."""
-        rows = await self._database.fetch(SQL.one, acting.organization, _uuid(watch), scope=acting.scope)
+        rows = await self._database.fetch(SQL.page, acting.organization, None, 1, _uuid(watch), scope=acting.scope)
         if not rows:
             raise _not_found()
         return rendered(rows[0])
 
     async def page(self, acting: Actor, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
         """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
-        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, scope=acting.scope)
+        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, None, scope=acting.scope)
         [counted] = await self._database.fetch(SQL.count, acting.organization, scope=acting.scope)
         return rows, int(counted["total"])
 

@@ -103,20 +103,6 @@ _BRAND_ORDERS: dict[str, tuple[str, Key]] = {
 }
 
 
-def _brand(row: Any) -> dict[str, Any]:
-    first_seen_on = row["first_seen_on"]
-    return {
-        "id": row["id"],
-        "name": row["name"],
-        "slug": row["slug"],
-        "item_count": row["item_count"],
-        "top_categories": row["top_categories"],
-        "channels": row["channels"],
-        "first_seen_on": first_seen_on.isoformat() if first_seen_on else None,
-        "updated_at": rfc3339(row["updated_at"]),
-    }
-
-
 _BRANDS = Listing(
     name="brands",
     operation="listBrands",
@@ -129,7 +115,7 @@ _BRANDS = Listing(
     arguments=lambda query: (beginning_of_name(query["q"]) if query["q"] else None,),
     page=lambda query: _BRAND_ORDERS[query["sort"]],
     total=SQL.brands_total,
-    entry=_brand,
+    entry=lambda row: {**row, "updated_at": rfc3339(row["updated_at"])},
 )
 
 
@@ -138,19 +124,6 @@ def _narrowed_categories(query: Query) -> tuple[Any, ...]:
     if prefix == "":
         raise InvalidParameter("q", "must have a letter or a digit", query["q"])
     return query["parent"], query["level"], prefix
-
-
-def _category(row: Any) -> dict[str, Any]:
-    return {
-        "code": row["code"],
-        "name": row["path"][-1],
-        "path": row["path"],
-        "parent": row["parent"],
-        "level": row["level"],
-        "item_count": row["item_count"],
-        "item_count_total": row["item_count_total"],
-        "children": row["children"],
-    }
 
 
 _CATEGORIES = Listing(
@@ -165,13 +138,8 @@ _CATEGORIES = Listing(
     arguments=_narrowed_categories,
     page=lambda query: (SQL.categories, (itemgetter("code"),)),
     total=SQL.categories_total,
-    entry=_category,
+    entry=dict,
 )
-
-
-def _channel(row: Any) -> dict[str, Any]:
-    last_seen_on = row["last_seen_on"].isoformat()
-    return {"code": row["code"], "observations": row["observations"], "last_seen_on": last_seen_on}
 
 
 _CHANNELS = Listing(
@@ -186,5 +154,5 @@ _CHANNELS = Listing(
     arguments=lambda query: (query["q"],),
     page=lambda query: (SQL.channels, (itemgetter("code"),)),
     total=SQL.channels_total,
-    entry=_channel,
+    entry=dict,
 )
