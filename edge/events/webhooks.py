@@ -52,6 +52,7 @@ class Webhooks:
 
     @_act("deleteWebhook", schemas.WebhookPath, answers={204: "Deleted; no more events are sent to it"})
     async def delete(self, request: web.Request) -> web.StreamResponse:
+        """Delete a webhook."""
         return await self._once(request, 204, lambda acts: acts.delete(acting_of(request), request[PATH]["id"]))
 
     @_act(
