@@ -109,8 +109,7 @@ def routes(services: Services, document: Document) -> tuple[Route, ...]:
 
 def _service_routes(services: Services, document: Document) -> tuple[Route, ...]:
     settings, resources = services.settings, services.resources
-    stores = {"state": resources.state, "cache": resources.cache}
-    health = Health(settings, resources.database, stores, resources.version, resources.search)
+    health = Health(resources)
     guides = Guides(install_commands(settings.base_url), services.origin)
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)

@@ -41,7 +41,7 @@ from edge.storage.idempotency import IdempotentActs
 from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.redis.urls import is_cluster
 from shared.search import remote
 from shared.settings.settings import Settings

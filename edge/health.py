@@ -8,16 +8,13 @@ from typing import Any
 from aiohttp import web
 from marshmallow import Schema, fields, validate
 
+from edge.composition import Resources
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.routing import operation
-from edge.search.engine import SearchEngine
-from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database, Scope
-from edge.storage.redis_client import RedisClient
+from edge.storage.database import Scope
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.settings.settings import Settings
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 SQL = load_queries(__file__, "health.sql")
@@ -56,19 +53,12 @@ _operation = partial(operation, "service")
 
 
 class Health:
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        stores: dict[str, RedisClient],
-        version: DataVersionWatcher,
-        search: SearchEngine,
-    ) -> None:
-        self._settings = settings
-        self._database = database
-        self._stores = stores
-        self._version = version
-        self._search = search
+    def __init__(self, resources: Resources) -> None:
+        self._settings = resources.settings
+        self._database = resources.database
+        self._stores = {"state": resources.state, "cache": resources.cache}
+        self._version = resources.version
+        self._search = resources.search
 
     @_operation("getHealth", answers={200: (HealthAnswer, "Alive")})
     async def live(self, request: web.Request) -> web.StreamResponse:

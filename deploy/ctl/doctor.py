@@ -22,7 +22,7 @@ from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
 from shared.redis.connect import connect_store
 from shared.search.layout import newest

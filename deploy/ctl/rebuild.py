@@ -10,7 +10,7 @@ from deploy.ctl.console import console, settings, show, stored
 from shared.db.connect import connect
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from workers.analytics.rollups.layout import rebuild_rollups
 from workers.provenance import events

@@ -12,7 +12,7 @@ from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.jobs.contract import ENDED
 from shared.jobs.contract import SQL as JOBS
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.bulk.releases import SQL as RELEASES

@@ -233,42 +233,32 @@ def estimate(quote: Quote) -> web.Response:
     return unstored_json(document)
 
 
-class ReportEndpoint:
-    """GET of one endpoint of one report."""
-
-    def __init__(self, report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> None:
-        self.report = report
-        self.endpoint = endpoint
-        self._reports = reports
-        self._billing = billing
-
-    async def show(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond; a dry run only prepares."""
-        context, parameters = request[CONTEXT], self._parameters(request)
-        if request[QUERY]["dry_run"]:
-            await self._billing.count_call(context)
-            return estimate(await self._reports.prepare(request, self.report.kind, parameters))
-        quote = await self._reports.prepare(request, self.report.kind, parameters)
-        charge = await self._billing.charge(context, quote.units)
-        return await charge.settle(self._reports.respond(request, quote, charge))
-
-    def handler(self) -> Handler:
-        """Return the handler with its declarations for validation and for the OpenAPI document."""
-
-        async def show(request: web.Request) -> web.StreamResponse:
-            return await self.show(request)
-
-        return _documented(self.report, self.endpoint, show)
-
-    def _parameters(self, request: web.Request) -> dict[str, Any]:
-        parameters = question_of(self.endpoint.query, request[QUERY])
-        name = self.report.path_parameter
-        return {name: request.get(PATH, {}).get(name), **parameters} if name else parameters
+_PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
 
 
-def _documented(report: Report, endpoint: Endpoint, handler: Handler) -> Handler:
-    """Attach an endpoint's parameters and answers to its handler."""
-    return operation(
+def routes(reports: ReportService, billing: Billing) -> tuple[Route, ...]:
+    """Return a route with its rule for each endpoint of each report."""
+    return tuple(
+        Route("GET", f"{API_PATH}/index{at.path}", _handler(report, at, reports, billing), _rule(report, at))
+        for report in REPORTS
+        for at in report.endpoints
+    )
+
+
+def _rule(report: Report, endpoint: Endpoint) -> Rule:
+    return Rule(
+        name=report.route_name,
+        accepts=KEY,
+        rank_min=report.rank_min,
+        problems=(*_PROBLEMS, *endpoint.problems),
+        price=Price(report.kind.units, stored=report.kind.units_cached),
+    )
+
+
+def _handler(report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> Handler:
+    """Return the handler of an endpoint: it prepares, charges and responds; for a dry run it only prepares."""
+
+    @operation(
         "reports",
         endpoint.operation,
         *([endpoint.path_schema] if endpoint.path_schema else []),
@@ -282,27 +272,16 @@ def _documented(report: Report, endpoint: Endpoint, handler: Handler) -> Handler
         summary=endpoint.summary,
         description=endpoint.description,
         produces=list(MEDIA_TYPES.values()),
-    )(handler)
-
-
-_PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
-
-
-def routes(reports: ReportService, billing: Billing) -> tuple[Route, ...]:
-    """Return a route with its rule for each endpoint of each report."""
-    made = [ReportEndpoint(report, endpoint, reports, billing) for report in REPORTS for endpoint in report.endpoints]
-    return tuple(
-        Route("GET", f"{API_PATH}/index{endpoint.endpoint.path}", endpoint.handler(), _rule(endpoint))
-        for endpoint in made
     )
+    async def show(request: web.Request) -> web.StreamResponse:
+        context, parameters = request[CONTEXT], question_of(endpoint.query, request[QUERY])
+        if name := report.path_parameter:
+            parameters = {name: request.get(PATH, {}).get(name), **parameters}
+        if request[QUERY]["dry_run"]:
+            await billing.count_call(context)
+            return estimate(await reports.prepare(request, report.kind, parameters))
+        quote = await reports.prepare(request, report.kind, parameters)
+        charge = await billing.charge(context, quote.units)
+        return await charge.settle(reports.respond(request, quote, charge))
 
-
-def _rule(one: ReportEndpoint) -> Rule:
-    kind = one.report.kind
-    return Rule(
-        name=one.report.route_name,
-        accepts=KEY,
-        rank_min=one.report.rank_min,
-        problems=(*_PROBLEMS, *one.endpoint.problems),
-        price=Price(kind.units, stored=kind.units_cached),
-    )
+    return show

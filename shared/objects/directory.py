@@ -1,7 +1,7 @@
 """The interface of the object store for results, exports and releases, and its first form: a shared directory.
 
 An object is written without a name, made durable, and only then named: a reader that can open it has all of it. The
-other form is an object store, in shared/objects/s3.py; `open_object_store` chooses.
+other form is an object store, in shared/objects/s3.py; shared/objects/open.py chooses.
 """
 
 import errno
@@ -15,7 +15,6 @@ from typing import BinaryIO, NamedTuple, Protocol
 from uuid import uuid4
 
 from shared.errors import ResultGone, StoreUnavailable
-from shared.settings.settings import Settings
 
 PARTIAL = ".partial"
 """The folder of what is being written. No key begins so, so an incomplete object cannot be opened."""
@@ -270,26 +269,3 @@ ROWS_KEPT_DAYS = 90
 def upload_key(upload_id: str) -> str:
     """Return the key of an upload's file in the object store."""
     return f"{PREFIX}{upload_id}"
-
-
-_PATIENT_SECONDS = 30.0
-
-
-def open_object_store(settings: Settings, answer_seconds: float = _PATIENT_SECONDS) -> ResultStore:
-    """Return the store of results, exports and releases; nothing is opened or asked yet.
-
-    An object store that is silent for `answer_seconds` is asked again, for twice as long in all.
-    """
-    if not settings.s3_bucket:
-        return DirectoryStore(settings.results_dir)
-    # Only who uses it pays for loading it.
-    from shared.objects.s3 import S3Store
-
-    return S3Store(
-        settings.s3_bucket,
-        endpoint=settings.s3_endpoint,
-        region=settings.s3_region,
-        key_id=settings.s3_access_key_id,
-        secret=settings.s3_secret_access_key,
-        answer_seconds=answer_seconds,
-    )

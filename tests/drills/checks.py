@@ -10,7 +10,7 @@ import msgspec
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.drills.client import Client, decoded

@@ -18,7 +18,8 @@ import pytest
 from edge.storage.database import Database, Scope
 from shared.db.connect import connect
 from shared.errors import ResultGone, StoreUnavailable
-from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore, open_object_store
+from shared.objects.directory import PARTIAL, DirectoryStore, ResultStore
+from shared.objects.open import open_object_store
 from shared.objects.s3 import S3Store
 from shared.settings.settings import Settings
 from tests.support.client import edge_database

@@ -11,7 +11,7 @@ import pytest
 
 from shared.db.connect import Connection, connect
 from shared.jobs.contract import SQL as JOBS
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.service.reports import market

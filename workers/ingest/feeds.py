@@ -18,7 +18,7 @@ from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
 from shared.errors import LoadRefused, StoreUnavailable
 from shared.events.webhooks import url_fault
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of

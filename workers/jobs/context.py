@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from shared.db.connect import Connection, connect
-from shared.objects.directory import ResultStore, open_object_store
+from shared.objects.directory import ResultStore
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from shared.telemetry.spans import Attributes, Spans, step_from

@@ -9,7 +9,8 @@ import pytest
 from shared.bulk.manifest import ExportManifest
 from shared.bulk.schema import key_of
 from shared.db.connect import Connection, connect
-from shared.objects.directory import DirectoryStore, open_object_store
+from shared.objects.directory import DirectoryStore
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut

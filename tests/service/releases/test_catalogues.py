@@ -16,7 +16,7 @@ from edge.bulk import iceberg
 from shared.bulk.schema import DATASETS, catalogue_key
 from shared.clock import utc_now
 from shared.db.connect import connect
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.releases.test_bucket import ask

@@ -9,7 +9,7 @@ import pytest
 
 from shared.bulk.schema import PREFIX
 from shared.db.connect import connect
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log

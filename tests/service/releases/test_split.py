@@ -9,7 +9,7 @@ import pyarrow.dataset
 import pytest
 
 from shared.bulk.schema import DATASETS, arrow_schema, key_of
-from shared.objects.directory import open_object_store
+from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from tests.perf.generate import MAPPING, write
 from tests.support.servers import Contents

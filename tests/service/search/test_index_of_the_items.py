@@ -5,7 +5,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from shared.objects.directory import DirectoryStore, open_object_store
+from shared.objects.directory import DirectoryStore
+from shared.objects.open import open_object_store
 from shared.search import layout, remote
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
