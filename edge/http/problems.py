@@ -1,4 +1,4 @@
-"""From errors to problem documents (RFC 9457), the bodies of all responses that are not successes."""
+"""The catalogue of problems, faults of parameters, and how errors become problem documents (RFC 9457)."""
 
 import re
 import tomllib

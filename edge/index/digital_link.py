@@ -1,4 +1,4 @@
-"""GS1 Digital Links: from the address in a code to the article's record or list of links."""
+"""GS1 Digital Links, plain and compressed: from the address in a code to the record or list of links of an article."""
 
 import math
 import re
