@@ -15,7 +15,7 @@ from edge.analytics import light_reads, reports
 from edge.analytics.prior_price import PriorPrice
 from edge.auth.middleware import Authentication
 from edge.bulk.routes import dataset_routes, export_routes
-from edge.composition import Resources, Services, build_services
+from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
 from edge.docs.clients import Clients, install_commands
 from edge.docs.document import Document
@@ -43,7 +43,7 @@ from edge.index.resolve import Resolve, ResolveBatch, Resolver
 from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
 from edge.mcp import handlers as mcp
 from edge.organizations import handlers as organizations
-from edge.organizations.handlers import MembersApi, OrganizationApi
+from edge.organizations.handlers import OrganizationApi
 from edge.quota.middleware import person_limit, rate_limit
 from edge.quota.page import QuotaPage
 from edge.search.answers import Search
@@ -55,7 +55,7 @@ REQUEST_BODY_BYTES_MAX = 64 * 1024
 
 def create_app(resources: Resources) -> web.Application:
     """Build the application: every request passes the middlewares from top to bottom, then its handler."""
-    services, settings = build_services(resources), resources.settings
+    services, settings = Services(resources), resources.settings
     problems = ProblemDetails(settings.problem_base_url, resources.log)
     trusted = tuple(ip_network(text.strip()) for text in settings.trusted_proxies.split(",") if text.strip())
     sign_up = f"{services.origin}/dashboard"
@@ -109,8 +109,7 @@ def routes(services: Services, document: Document) -> tuple[Route, ...]:
 
 def _service_routes(services: Services, document: Document) -> tuple[Route, ...]:
     settings, resources = services.settings, services.resources
-    stores = {"state": resources.state, "cache": resources.cache}
-    health = Health(settings, resources.database, stores, resources.version, resources.search)
+    health = Health(resources)
     guides = Guides(install_commands(settings.base_url), services.origin)
     docs, errors = Docs(settings, document, resources.credentials, guides), Errors(settings)
     openapi = OpenApiFiles(document, settings.base_url, settings.anonymous_token)
@@ -185,9 +184,9 @@ def _free_routes(services: Services) -> tuple[Route, ...]:
 
 
 def _organization_routes(services: Services) -> tuple[Route, ...]:
-    acts, idempotent, version = services.organizations, services.idempotent_acts, services.data_version
-    org = OrganizationApi(acts, idempotent, services.resources.plan_notices, services.cursors, version)
-    return organizations.routes(org, MembersApi(acts, idempotent, services.origin, version), PREFIX)
+    acts, idempotent, notices = services.organizations, services.idempotent_acts, services.resources.plan_notices
+    org = OrganizationApi(acts, idempotent, notices, services.cursors, services.data_version, services.origin)
+    return organizations.routes(org)
 
 
 def _paid_routes(services: Services) -> tuple[Route, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from edge.analytics.price_history import PriceHistory
@@ -42,7 +41,6 @@ from edge.storage.idempotency import IdempotentActs
 from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
-from shared.objects.directory import ResultStore
 from shared.objects.open import open_object_store
 from shared.redis.urls import is_cluster
 from shared.search import remote
@@ -51,93 +49,67 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log, Stream
 from shared.telemetry.spans import Spans
 
-# Connections, caches and background tasks of one process: built once, opened and closed in order.
-
-
 # Shorter than the workers' timeout, because a caller waits for the download.
 _RESULTS_SECONDS = 2.0
 # An identifier takes a few hundred bytes and its record a few thousand.
 _RECORD_BYTES_PER_IDENTIFIER_BYTE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """The resources that are opened and closed with the process; edge/composition.py builds the services on it."""
+    """The resources of one process, which are opened and closed with it; nothing is opened yet when they are built.
 
-    settings: Settings
-    log: Log
-    access_log: AccessLog
-    answers: AnswerCache
-    database: Database
-    state: RedisClient
-    cache: RedisClient
-    listener: PgListener
-    version: DataVersionWatcher
-    credentials: CredentialStore
-    users: UserService
-    limiter: RateLimiter
-    usage: UsageRecorder
-    request_log: RequestLog
-    records: RecordCache
-    resolutions: ResolutionCache
-    search: SearchEngine
-    job_waiters: JobWaiters
-    results: ResultStore
-    spans: Spans
-    monitor: RuntimeMonitor
-    plan_notices: PlanNotices
-
-
-def build(settings: Settings, stream: Stream | None = None) -> Resources:
-    """Build all resources; nothing is opened yet. Log lines go to the stream, without one to standard error.
-
-    Raises ConfigurationError if a required setting is missing.
+    Log lines go to the stream, without one to standard error. Raises ConfigurationError if a required setting is
+    missing.
     """
-    settings.require(*NEEDED)
-    log = Log("edge", stream=stream, level=settings.log_level)
-    database = _database(settings)
-    state, cache = _stores(settings, log)
-    version = DataVersionWatcher(database, log)
-    answers = AnswerCache(settings.answer_cache_bytes_max)
-    version.on_change(answers.clear)
-    credentials = CredentialStore(database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers)
-    search = _search(settings, log, answers)
-    job_waiters = JobWaiters()
-    provider = OidcProvider(settings, log) if settings.oidc_issuer else None
-    users = UserService(provider, database, settings)
 
-    def forget_accounts() -> None:
-        credentials.invalidate()
-        users.invalidate()
+    def __init__(self, settings: Settings, stream: Stream | None = None) -> None:
+        settings.require(*NEEDED)
+        self.settings = settings
+        self.log = log = Log("edge", stream=stream, level=settings.log_level)
+        self.access_log = AccessLog(settings.access_log)
+        self.database = database = _database(settings)
+        self.state, self.cache = state, cache = _stores(settings, log)
+        self.version = version = DataVersionWatcher(database, log)
+        self.answers = answers = AnswerCache(settings.answer_cache_bytes_max)
+        version.on_change(answers.clear)
+        self.credentials = credentials = CredentialStore(
+            database, log, anonymous_token=settings.anonymous_token, peppers=settings.peppers
+        )
+        self.search = search = _search(settings, log, answers)
+        self.job_waiters = job_waiters = JobWaiters()
+        self.users = users = UserService(
+            OidcProvider(settings, log) if settings.oidc_issuer else None, database, settings
+        )
 
-    handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-    handlers["releases"] = answers.clear
-    listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
-    request_log = RequestLog(cache, settings.request_log_calls)
-    return Resources(
-        settings=settings,
-        log=log,
-        access_log=AccessLog(settings.access_log),
-        answers=answers,
-        database=database,
-        state=state,
-        cache=cache,
-        listener=listener,
-        version=version,
-        credentials=credentials,
-        users=users,
-        usage=UsageRecorder(database, request_log, log, settings.usage_flush_seconds),
-        request_log=request_log,
-        limiter=RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed")),
-        records=_records(settings, cache, version, database),
-        resolutions=_resolutions(settings, cache, version, database),
-        search=search,
-        job_waiters=job_waiters,
-        results=open_object_store(settings, _RESULTS_SECONDS),
-        spans=Spans(settings, "edge"),
-        plan_notices=PlanNotices(database, settings, log),
-        monitor=RuntimeMonitor({"state": state, "cache": cache}, database, listener, RunMarker(state, log), log),
-    )
+        def forget_accounts() -> None:
+            credentials.invalidate()
+            users.invalidate()
+
+        handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
+        handlers["releases"] = answers.clear
+        self.listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
+        self.request_log = RequestLog(cache, settings.request_log_calls)
+        self.usage = UsageRecorder(database, self.request_log, log, settings.usage_flush_seconds)
+        self.limiter = RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed"))
+        self.records = RecordCache(
+            cache,
+            version,
+            RecordLoader(database, settings.base_url),
+            bytes_max=settings.record_cache_bytes_max,
+            ttl_seconds=settings.record_ttl_seconds,
+        )
+        self.resolutions = ResolutionCache(
+            cache,
+            version,
+            ResolutionReader(database),
+            bytes_max=settings.record_cache_bytes_max // _RECORD_BYTES_PER_IDENTIFIER_BYTE,
+            ttl_seconds=settings.record_ttl_seconds,
+        )
+        self.results = open_object_store(settings, _RESULTS_SECONDS)
+        self.spans = Spans(settings, "edge")
+        self.plan_notices = PlanNotices(database, settings, log)
+        stores = {"state": state, "cache": cache}
+        self.monitor = RuntimeMonitor(stores, database, self.listener, RunMarker(state, log), log)
 
 
 def _search(settings: Settings, log: Log, answers: AnswerCache) -> SearchEngine:
@@ -145,28 +117,6 @@ def _search(settings: Settings, log: Log, answers: AnswerCache) -> SearchEngine:
         return SearchEngine(settings.search_dir, log, answers.clear)
     fetch = partial(remote.fetch, open_object_store(settings), settings.search_dir)
     return SearchEngine(settings.search_dir, log, answers.clear, fetch=fetch)
-
-
-def _records(settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database) -> RecordCache:
-    return RecordCache(
-        cache,
-        version,
-        RecordLoader(database, settings.base_url),
-        bytes_max=settings.record_cache_bytes_max,
-        ttl_seconds=settings.record_ttl_seconds,
-    )
-
-
-def _resolutions(
-    settings: Settings, cache: RedisClient, version: DataVersionWatcher, database: Database
-) -> ResolutionCache:
-    return ResolutionCache(
-        cache,
-        version,
-        ResolutionReader(database),
-        bytes_max=settings.record_cache_bytes_max // _RECORD_BYTES_PER_IDENTIFIER_BYTE,
-        ttl_seconds=settings.record_ttl_seconds,
-    )
 
 
 def _database(settings: Settings) -> Database:
@@ -239,90 +189,40 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
         resources.log.info("stopped")
 
 
-# The composition root: every service of the edge is built here, once, on the resources of the process.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The services that handlers of the API and of the dashboard share."""
+    """The services that handlers of the API and of the dashboard share, each built once."""
 
-    resources: Resources
-    origin: str
-    cursors: CursorSigner
-    lists: Paginator
-    billing: Billing
-    person_limits: PersonLimits
-    organizations: OrganizationService
-    idempotent_acts: IdempotentActs
-    search: ItemSearch
-    search_answers: SearchAnswers
-    price_history: PriceHistory
-    sustainability: Sustainability
-    orders: JobOrders
-    job_serializer: JobSerializer
-    reports: ReportService
-    downloads: FileResponder
-    signed_urls: SignedUrls
-    data_credentials: DataCredentialService
-    iceberg: IcebergMetadata
-    releases: ReleaseRepository
-    release_urls: UrlSigner
-    exports: ExportService
-    export_repository: ExportRepository
-    export_serializer: ExportSerializer
-    events: EventFeed
-    watches: WatchService
-    webhooks: WebhookService
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the process."""
-        return self.resources.settings
+    def __init__(self, resources: Resources) -> None:
+        settings, database, version = resources.settings, resources.database, resources.version
+        self.resources, self.settings = resources, settings
+        self.origin = settings.base_url.removesuffix(API_PATH)
+        self.cursors = cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
+        self.lists = Paginator(cursors, self.data_version)
+        self.billing = Billing(resources.limiter)
+        self.person_limits = PersonLimits(resources.limiter, settings)
+        self.organizations = OrganizationService(database, settings)
+        self.idempotent_acts = IdempotentActs(database, settings)
+        self.search = ItemSearch(resources.search, resources.resolutions, version)
+        self.search_answers = SearchAnswers(self.search, cursors, settings.base_url)
+        self.price_history = PriceHistory(database, settings.base_url)
+        self.sustainability = Sustainability(database, settings.base_url)
+        self.orders = orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
+        self.job_serializer = jobs = JobSerializer(settings.base_url, settings.problem_base_url)
+        self.reports = ReportService(database, version, orders, jobs, resources.results, cursors)
+        allowance = DownloadAllowance(resources.limiter, settings)
+        self.downloads = FileResponder(resources.results, settings.x_accel_location, allowance)
+        self.signed_urls = urls = SignedUrls(*settings.signing_secrets)
+        self.data_credentials = DataCredentialService(*settings.signing_secrets)
+        self.releases = ReleaseRepository(database)
+        self.iceberg = IcebergMetadata(self.releases)
+        self.release_urls = UrlSigner(urls, settings.base_url, settings.signed_url_seconds)
+        self.exports = ExportService(database, version, settings.jobs_waiting_max)
+        self.export_repository = ExportRepository(database, orders, self.downloads)
+        self.export_serializer = ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds)
+        self.events = EventFeed(database, self.data_version)
+        self.watches = WatchService(database)
+        self.webhooks = WebhookService(database, settings)
 
     def data_version(self) -> int:
         """Return the data_version that this process serves."""
         return self.resources.version.current
-
-
-def build_services(resources: Resources) -> Services:
-    """Build every service once."""
-    settings, database, version = resources.settings, resources.database, resources.version
-    cursors = CursorSigner(settings.signing_secret, settings.signing_secret_previous)
-    billing = Billing(resources.limiter)
-    orders = JobOrders(database, resources.job_waiters, settings.jobs_waiting_max, resources.log)
-    jobs = JobSerializer(settings.base_url, settings.problem_base_url)
-    downloads = FileResponder(
-        resources.results, settings.x_accel_location, DownloadAllowance(resources.limiter, settings)
-    )
-    search = ItemSearch(resources.search, resources.resolutions, version)
-    releases = ReleaseRepository(database)
-    urls = SignedUrls(*settings.signing_secrets)
-    return Services(
-        resources=resources,
-        origin=settings.base_url.removesuffix(API_PATH),
-        cursors=cursors,
-        lists=Paginator(cursors, lambda: version.current),
-        billing=billing,
-        person_limits=PersonLimits(resources.limiter, settings),
-        organizations=OrganizationService(database, settings),
-        idempotent_acts=IdempotentActs(database, settings),
-        search=search,
-        search_answers=SearchAnswers(search, cursors, settings.base_url),
-        price_history=PriceHistory(database, settings.base_url),
-        sustainability=Sustainability(database, settings.base_url),
-        orders=orders,
-        job_serializer=jobs,
-        reports=ReportService(database, version, orders, jobs, resources.results, cursors),
-        downloads=downloads,
-        signed_urls=urls,
-        data_credentials=DataCredentialService(*settings.signing_secrets),
-        releases=releases,
-        iceberg=IcebergMetadata(releases),
-        release_urls=UrlSigner(urls, settings.base_url, settings.signed_url_seconds),
-        exports=ExportService(database, version, settings.jobs_waiting_max),
-        export_repository=ExportRepository(database, orders, downloads),
-        export_serializer=ExportSerializer(settings.base_url, jobs, urls, settings.signed_url_seconds),
-        events=EventFeed(database, lambda: version.current),
-        watches=WatchService(database),
-        webhooks=WebhookService(database, settings),
-    )

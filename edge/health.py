@@ -2,21 +2,19 @@
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields, validate
 
+from edge.composition import Resources
 from edge.http.json import NO_STORE, unstored_json
-from edge.search.engine import SearchEngine
-from edge.storage.data_version import DataVersionWatcher
-from edge.storage.database import Database, Scope
-from edge.storage.redis_client import RedisClient
+from edge.http.routing import operation
+from edge.storage.database import Scope
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import StoreUnavailable
-from shared.settings.settings import Settings
 from shared.telemetry.metrics import EXPOSITION, exposition
 
 SQL = load_queries(__file__, "health.sql")
@@ -51,46 +49,33 @@ class ReadyAnswer(Schema):
     ts = fields.DateTime(required=True)
 
 
+_operation = partial(operation, "service")
+
+
 class Health:
-    """The handlers."""
+    def __init__(self, resources: Resources) -> None:
+        self._settings = resources.settings
+        self._database = resources.database
+        self._stores = {"state": resources.state, "cache": resources.cache}
+        self._version = resources.version
+        self._search = resources.search
 
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        stores: dict[str, RedisClient],
-        version: DataVersionWatcher,
-        search: SearchEngine,
-    ) -> None:
-        self._settings = settings
-        self._database = database
-        self._stores = stores
-        self._version = version
-        self._search = search
-
-    @docs(
-        operationId="getHealth",
-        summary="Liveness of the process",
-        description="Touches no dependency.",
-        tags=["service"],
-    )
-    @response_schema(HealthAnswer(), 200, description="Alive")
+    @_operation("getHealth", answers={200: (HealthAnswer, "Alive")})
     async def live(self, request: web.Request) -> web.StreamResponse:
-        """Answer as long as the process can answer at all."""
+        """Liveness of the process.
+
+        Touches no dependency.
+        """
         document = {"status": "ok", "revision": f"api-{self._settings.revision}", "ts": rfc3339(utc_now())}
         return unstored_json(document)
 
-    @docs(
-        operationId="getReadiness",
-        summary="Readiness and the state of each dependency",
-        description="Lists each dependency with its state. 503 if look-ups cannot be answered; `degraded` if they can, "
-        "but another dependency is unavailable.",
-        tags=["service"],
-    )
-    @response_schema(ReadyAnswer(), 200, description="Ready, or degraded")
-    @response_schema(ReadyAnswer(), 503, description="Not ready")
+    @_operation("getReadiness", answers={503: (ReadyAnswer, "Not ready"), 200: (ReadyAnswer, "Ready, or degraded")})
     async def ready(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the state of each part; lookups need PostgreSQL or a warm cache, and the state store to count."""
+        """Readiness and the state of each dependency.
+
+        Lists each dependency with its state. 503 if look-ups cannot be answered; `degraded` if they can, but another
+        dependency is unavailable.
+        """
         requested = (_store(client, name) for name, client in self._stores.items())
         database, stores = await asyncio.gather(self._ask_database(), asyncio.gather(*requested))
         search_version = self._search.data_version

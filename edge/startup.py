@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import ConfigurationError
-from shared.settings.checks import same_user
-from shared.settings.settings import Settings
+from shared.settings.settings import Settings, same_user
 from shared.telemetry.log import Log, repeat_in_thread
 
 # Checks of an edge before it starts.
-#
 # gunicorn's master imports this module, so that SIGHUP does not load anew what it imports.
 
 
@@ -38,9 +36,6 @@ def check_role(settings: Settings) -> Settings:
 
     refuse_owner(settings.edge_database_url, "EDGE_DATABASE_URL")
     return settings
-
-
-# Ends a worker whose event loop is blocked: another one answers its callers, who would otherwise wait for it.
 
 
 BLOCKED_SECONDS = 0.8

@@ -3,7 +3,6 @@
 from decimal import Decimal, InvalidOperation
 
 # The currency codes of ISO 4217, as its maintenance agency (SIX) publishes them: its list one and list three.
-#
 # Withdrawn codes are included, because prices and exchange rates of earlier years are stated in them. Not included:
 # XTS (for tests) and XXX (no currency), in which nothing has a price.
 

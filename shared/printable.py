@@ -4,6 +4,7 @@ Names, rows, paths and messages may hold escape sequences that rewrite what an o
 line, and marks that turn the direction of writing. Each such character becomes its escape: `\\u001b`.
 """
 
+import base64
 import json
 import re
 from collections.abc import Mapping
@@ -40,6 +41,11 @@ def json_line(members: Mapping[str, Any]) -> bytes:
 
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
+
+
+def base64url(content: bytes) -> str:
+    """Write bytes as base64url without padding."""
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def many(count: int, word: str) -> str:

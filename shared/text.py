@@ -104,7 +104,6 @@ def stems(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Return the stem of a word."""
     return _stemmer().analyze(word)[0]
 
 

@@ -8,7 +8,7 @@ import yaml
 from aiohttp import web
 
 from edge.app import create_app, describe
-from edge.composition import build
+from edge.composition import Resources
 from shared.settings.settings import Settings
 
 _PLACEHOLDERS: dict[str, Any] = {
@@ -23,7 +23,7 @@ _PLACEHOLDERS: dict[str, Any] = {
 
 def application() -> web.Application:
     """Return an edge that can say how it is called, and nothing else: it has no database."""
-    return create_app(build(Settings(**_PLACEHOLDERS, problem_base_url=f"{Settings().base_url}/errors")))
+    return create_app(Resources(Settings(**_PLACEHOLDERS, problem_base_url=f"{Settings().base_url}/errors")))
 
 
 @click.command(epilog="Example: itemindex openapi --yaml > openapi.yaml")

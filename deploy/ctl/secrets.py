@@ -13,7 +13,7 @@ from deploy.ctl.console import print_json, report, settings, stored
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.events.webhook_secrets import opened_secret, sealed_secret
+from shared.events.webhooks import opened_secret, sealed_secret
 from shared.settings.settings import Settings
 
 SQL = load_queries(__file__, "accounts.sql")

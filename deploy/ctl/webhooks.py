@@ -13,8 +13,7 @@ from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.events.types import CURSOR_MAX, TYPES
-from shared.events.webhook_secrets import sealed_secret
-from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.settings.settings import Settings
 
 SQL = load_queries(__file__, "webhooks.sql")

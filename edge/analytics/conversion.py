@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from edge.http.parameters import CurrencyCode, Parameters
+from edge.http.parameters import CurrencyCode, QueryParameters
 from edge.storage.database import Database
 from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
 from shared.analytics.results import money
@@ -16,7 +16,7 @@ from shared.analytics.results import money
 _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a table of exchange rates, like ecb")
 
 
-class ConvertQuery(Parameters):
+class ConvertQuery(QueryParameters):
     """The parameters of every answer with amounts: a currency to convert them to, and the table of rates."""
 
     convert = CurrencyCode("Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed")

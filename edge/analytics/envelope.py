@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.parameters import QUERY, Flag, Parameters, Utf8
+from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import none_match
@@ -20,9 +20,6 @@ from edge.rules import LIGHT_UNITS
 from shared.analytics import results as formats
 from shared.analytics.outliers import MODES
 from shared.analytics.results import MEDIA_TYPES
-
-# Where work on the observations of one item is done: at once while they are few, else in a thread.
-
 
 Result = TypeVar("Result")
 # A few milliseconds of work. A thread costs as much as the work on some hundred rows, and years of an item's
@@ -35,9 +32,6 @@ async def in_thread_if_large(rows: int, work: Callable[..., Result], *arguments:
     if rows <= _ROWS_AT_ONCE_MAX:
         return work(*arguments)
     return await asyncio.to_thread(work, *arguments)
-
-
-# The common parts of all paid analytics: their parameters and their envelope (contract, section 4).
 
 
 CACHE_CONTROL = "private, max-age=60"
@@ -72,7 +66,7 @@ def outliers_field() -> fields.Str:
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 
-class LightFormat(Parameters):
+class LightFormat(QueryParameters):
     """The parameters of every light read."""
 
     format = fields.Str(

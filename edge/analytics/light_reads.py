@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 from marshmallow import Schema
 
 from edge import rules
@@ -15,7 +14,7 @@ from edge.analytics import envelope
 from edge.analytics.conversion import read_converter, with_original
 from edge.http.context import CONTEXT
 from edge.http.parameters import QUERY
-from edge.http.routing import API_PATH, Handler, Route
+from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.index.schemas import IidPath
 from edge.quota.billing import Billing
 from edge.storage.database import Database
@@ -106,7 +105,6 @@ class LightRead:
 
 
 def routes(reads: Collection[LightRead], database: Database, billing: Billing) -> tuple[Route, ...]:
-    """Return the route of each read."""
     return tuple(
         Route("GET", f"{API_PATH}/index/{read.path}", _handler(read, database, billing), rules.light(read.kind))
         for read in reads
@@ -114,24 +112,25 @@ def routes(reads: Collection[LightRead], database: Database, billing: Billing) -
 
 
 def _handler(read: LightRead, database: Database, billing: Billing) -> Handler:
+    @operation(
+        "reports",
+        read.operation,
+        IidPath,
+        read.query,
+        answers={
+            200: (read.reply, read.answer),
+            301: "Location names the item that it was merged into.",
+            304: "Your copy is current.",
+        },
+        summary=read.summary,
+        description=read.description,
+        produces=list(MEDIA_TYPES.values()),
+    )
     async def show(request: web.Request) -> web.StreamResponse:
         charge = await billing.charge(request[CONTEXT], envelope.light_units(request))
         return await charge.settle(_respond(request, read, database))
 
-    handler = response_schema(read.reply(), 200, description=read.answer)(show)
-    handler = match_info_schema(IidPath())(querystring_schema(read.query())(handler))
-    declared: Handler = docs(
-        operationId=read.operation,
-        summary=read.summary,
-        description=read.description,
-        tags=["reports"],
-        produces=list(MEDIA_TYPES.values()),
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
-        },
-    )(handler)
-    return declared
+    return show
 
 
 async def _respond(request: web.Request, read: LightRead, database: Database) -> web.StreamResponse:

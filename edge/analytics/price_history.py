@@ -27,8 +27,6 @@ from shared.money import minor_digits, to_text
 from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 
-# One observed price, as the light reads fetch it.
-
 
 class Price(NamedTuple):
     """One observation: `kind` is `l` (listing) or `s` (sale), amounts are in minor units of the currency.
@@ -44,9 +42,6 @@ class Price(NamedTuple):
     minor: int
     list_minor: int | None = None
     outlier: str | None = None
-
-
-# From an item's listings to the running reduction of each channel. Pure.
 
 
 class Reduction(NamedTuple):
@@ -93,9 +88,6 @@ def _moment(price: Price) -> Moment:
     scale = -minor_digits(price.currency)
     listed = None if price.list_minor is None else Decimal(price.list_minor).scaleb(scale)
     return Moment(price.day, price=Decimal(price.minor).scaleb(scale), list_price=listed)
-
-
-# The prices of one item: its observations, and the rows and statistics that are made of them.
 
 
 SQL = load_queries(__file__, "price_history.sql")
@@ -208,7 +200,7 @@ class PriceHistory:
         listed = rows(history.prices)
         return Found(listed, SCHEMA, history.meta, _amounts(history, listed))
 
-    async def offer(self, iid: str) -> Offer:
+    async def cacheable(self, iid: str) -> Offer:
         """Return the answer to a call without parameters, as JSON. Raises what `read` does."""
         history = await self.read(iid, None, None, (), None)
         return await light_offer(rows(history.prices), SCHEMA, history.meta, "json")
@@ -217,9 +209,9 @@ class PriceHistory:
 def _amounts(history: History, listed: list[dict[str, Any]]) -> Amounts:
     """Return the amounts of the rows and of the meta, whose statistics end on the last day of the range."""
     meta = history.meta
-    first = min([meta["from"], *(one["as_of"] for one in meta["reductions"])])
+    first = min([meta["from"], *(reduction["as_of"] for reduction in meta["reductions"])])
     parts = (meta["statistics"], meta["reductions"])
-    currencies = {price.currency for price in history.prices} | {one["currency"] for part in parts for one in part}
+    currencies = {price.currency for price in history.prices} | {row["currency"] for part in parts for row in part}
 
     def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         converted = [in_currency(row, MONEY, row["day"], converter) for row in listed]
@@ -248,7 +240,7 @@ def _figures(
     return {
         "statistics": windows,
         "unit_prices": list(unit_prices(windows, held)),
-        "reductions": [summary(one) for one in running],
+        "reductions": [summary(reduction) for reduction in running],
     }
 
 
@@ -289,7 +281,7 @@ def statistics(prices: Sequence[Price], last: date, *, include: bool) -> Iterato
             chosen = [price for price in observed if include or price.outlier is None]
             minors = sorted(price.minor for price in chosen)
             figures = (minors[0], median(minors), minors[-1]) if minors else (None, None, None)
-            low, middle, high = (to_text(one, currency) if one is not None else None for one in figures)
+            low, middle, high = (to_text(figure, currency) if figure is not None else None for figure in figures)
             yield {
                 "days": days,
                 "currency": currency,

@@ -84,19 +84,19 @@ class PriorPrice:
 
 
 def _amounts(listed: list[dict[str, Any]], meta: dict[str, Any]) -> Amounts:
-    days = [one["as_of"] for one in listed] or [meta["to"]]
+    days = [row["as_of"] for row in listed] or [meta["to"]]
 
     def convert(converter: Converter) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         rounding = {**ROUNDING, **dict.fromkeys(MONEY, ROUNDED)}
-        return [_converted(one, converter) for one in listed], {**meta, "rounding": rounding}
+        return [_converted(row, converter) for row in listed], {**meta, "rounding": rounding}
 
-    return Amounts({one["currency"] for one in listed}, min(days), max(days), convert)
+    return Amounts({row["currency"] for row in listed}, min(days), max(days), convert)
 
 
 def _converted(row: dict[str, Any], converter: Converter) -> dict[str, Any]:
     """Return a reduction with its amounts converted, its evidence too: all at the rates of the day of judgement."""
-    days = [{**one, "currency": row["currency"]} for one in row["evidence"]]
-    evidence = [in_currency(one, ("price",), row["as_of"], converter) for one in days]
+    days = [{**day, "currency": row["currency"]} for day in row["evidence"]]
+    evidence = [in_currency(day, ("price",), row["as_of"], converter) for day in days]
     return {**in_currency(row, MONEY, row["as_of"], converter), "evidence": evidence}
 
 

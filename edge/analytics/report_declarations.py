@@ -1,10 +1,11 @@
 """The reports, each declared once, with the parameters and answers that no other module has."""
 
+from dataclasses import dataclass
+
 from marshmallow import fields, validate
 
 from edge.analytics import report_schemas as schemas
 from edge.analytics.envelope import outliers_field
-from edge.analytics.report import Endpoint, Picture, Report
 from edge.analytics.report_schemas import (
     ReductionRow,
     ReportAnswer,
@@ -16,7 +17,7 @@ from edge.analytics.report_schemas import (
     listed,
 )
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
-from edge.http.parameters import Utf8
+from edge.http.parameters import Parameters, Utf8
 from shared.analytics.footprint import BASES, CODES
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
@@ -25,10 +26,96 @@ from shared.jobs.contract import (
     PRICE_INDEX,
     REDUCTIONS,
     SUSTAINABILITY_ROLLUP,
+    Kind,
 )
 from shared.organizations.accounts import BRAND, INSTITUTIONAL
 
-# Parameters and answer of the report on announced reductions.
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The charts that the dashboard draws of a report's rows, by the names of their columns.
+
+    `lines`: one plot for each column, its values by period, with one line for each group. `spread`: one plot of these
+    columns for rows of a single group; rows of several groups are compared by `compared` instead; both have titles.
+    The area between the two columns of `band` is filled: an interval, or the middle of a distribution.
+    `boxes`: whether the rows have the percentiles of a distribution; it is drawn for each group of the newest period.
+    A column x with the columns x_low and x_high is drawn with this interval. `changes` are drawn as `lines` are, and
+    never as bars, which have no negative lengths. Points of periods in which outliers were found are hollow.
+    """
+
+    lines: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
+    compared: str = ""
+    spread_title: str = "Prices"
+    compared_title: str = "Median price"
+    boxes: bool = False
+    band: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One GET of a report.
+
+    `path` is below /v1/index and has at most one parameter, a field of `path_schema`. `example` is a path and query
+    with `{brand}` or `{category}` in it; the OpenAPI document shows its answer over the demo data (of reductions, over
+    prices that tests/support/examples.py invents: the demo has no list prices).
+    """
+
+    operation: str
+    path: str
+    summary: str
+    description: str
+    query: type[ReportQuery]
+    path_schema: type[Parameters] | None = None
+    problems: tuple[str, ...] = ()
+    example: str | None = None
+
+    @property
+    def path_parameter(self) -> str | None:
+        """The name of the parameter in the path."""
+        return next(iter(self.path_schema().fields)) if self.path_schema else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One report: its kind of job with its units, the plan that it needs, its endpoints, its rows, and how it is shown.
+
+    `rank_min` is the least rank of plan that may order it, `entitlement` its name in GET /v1/. `usage_name` is its name
+    in metrics and statistics of use where that is not the kind's. The dashboard's form orders the last endpoint; its
+    table of rows shows `columns` first.
+    """
+
+    kind: Kind
+    title: str
+    description: str
+    rank_min: int
+    entitlement: str
+    reply: type[ReportAnswer]
+    endpoints: tuple[Endpoint, ...]
+    picture: Picture = Picture()
+    columns: tuple[str, ...] = ()
+    usage_name: str = ""
+
+    @property
+    def route_name(self) -> str:
+        """The name of its routes in metrics and statistics of use."""
+        return self.usage_name or self.kind.name
+
+    @property
+    def base_path(self) -> str:
+        """The path, below /v1/index, that has no parameter."""
+        return self.endpoints[0].path
+
+    @property
+    def path_parameter(self) -> str | None:
+        """The parameter that one of its paths has. In the others the whole list is asked for, and it is null."""
+        return next((endpoint.path_parameter for endpoint in self.endpoints if endpoint.path_schema), None)
+
+    @property
+    def form(self) -> Endpoint:
+        """The endpoint whose parameters the dashboard's form has."""
+        return self.endpoints[-1]
 
 
 class ReductionsQuery(ReportQuery):
@@ -43,9 +130,6 @@ class ReductionsReport(ReportAnswer):
     """Announced reductions."""
 
     data = fields.List(fields.Nested(ReductionRow()), required=True)
-
-
-# Parameters and answer of the sustainability rollup, declared once.
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):
@@ -78,9 +162,6 @@ class RollupReport(ReportAnswer):
 
     meta = fields.Nested(RollupMeta(), required=True)
     data = fields.List(fields.Nested(RollupRow()), required=True)
-
-
-# The reports. Each is declared here once; CONTRIBUTING.md says how to add one.
 
 
 INSIGHTS = Picture(spread=("median",), spread_title="Median price", compared="median", changes=("index_change",))

@@ -10,7 +10,15 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import original_currency
-from edge.http.parameters import CurrencyCode, CursorText, Flag, Parameters, Utf8, WholeNumber
+from edge.http.parameters import (
+    CurrencyCode,
+    CursorText,
+    Flag,
+    PathParameters,
+    QueryParameters,
+    Utf8,
+    WholeNumber,
+)
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.results import MEDIA_TYPES
 from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE, METHODS, SPLICES, offered_method
@@ -321,7 +329,7 @@ def kind_field() -> fields.Str:
     return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
 
 
-class ReportQuery(Parameters):
+class ReportQuery(QueryParameters):
     """The parameters of all reports."""
 
     from_ = Day(
@@ -457,13 +465,13 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
 
 
-class CategoryPath(Parameters):
+class CategoryPath(PathParameters):
     """Path of one category."""
 
     code = Utf8(1, 400, required=True, metadata={"description": "Category code", "example": "drinks.soy-milk"})
 
 
-class BrandPath(Parameters):
+class BrandPath(PathParameters):
     """Path of one brand."""
 
     slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})

@@ -3,28 +3,23 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
-from marshmallow import Schema
 
 from edge.analytics.envelope import requested_format
-from edge.analytics.report import Endpoint, Report
-from edge.analytics.report_declarations import REPORTS
+from edge.analytics.report_declarations import REPORTS, Endpoint, Report
 from edge.analytics.report_schemas import question_of
 from edge.http import stream
 from edge.http.answer_cache import BODY_BYTES_MAX
 from edge.http.context import CONTEXT, organization_of, principal_of
-from edge.http.faults import Fault, detail_of, unknown
 from edge.http.json import unstored_json
 from edge.http.lists import CursorSigner
 from edge.http.parameters import PATH, QUERY
 from edge.http.prefer import wait_seconds
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, unknown
 from edge.http.representation import cacheable
-from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule
+from edge.http.routing import API_PATH, KEY, Handler, Price, Route, Rule, operation
 from edge.http.stream import ResultBody
 from edge.jobs.handlers import RESULT_PROBLEMS
 from edge.jobs.schemas import Job
@@ -238,86 +233,55 @@ def estimate(quote: Quote) -> web.Response:
     return unstored_json(document)
 
 
-class ReportEndpoint:
-    """GET of one endpoint of one report."""
-
-    def __init__(self, report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> None:
-        self.report = report
-        self.endpoint = endpoint
-        self._reports = reports
-        self._billing = billing
-
-    async def show(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond; a dry run only prepares."""
-        context, parameters = request[CONTEXT], self._parameters(request)
-        if request[QUERY]["dry_run"]:
-            await self._billing.count_call(context)
-            return estimate(await self._reports.prepare(request, self.report.kind, parameters))
-        quote = await self._reports.prepare(request, self.report.kind, parameters)
-        charge = await self._billing.charge(context, quote.units)
-        return await charge.settle(self._reports.respond(request, quote, charge))
-
-    def handler(self) -> Handler:
-        """Return the handler with its declarations for validation and for the OpenAPI document."""
-
-        async def show(request: web.Request) -> web.StreamResponse:
-            return await self.show(request)
-
-        return documented(self.report, self.endpoint, show)
-
-    def _parameters(self, request: web.Request) -> dict[str, Any]:
-        parameters = question_of(self.endpoint.query, request[QUERY])
-        name = self.report.path_parameter
-        return {name: request.get(PATH, {}).get(name), **parameters} if name else parameters
-
-
-@cache
-def _made(schema: type[Schema]) -> Schema:
-    """Return the one instance of a schema: making it takes longer than all else of a route."""
-    return schema()
-
-
-def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
-    """Attach an endpoint's parameters and answers to its handler."""
-    handler = querystring_schema(_made(endpoint.query))(handler)
-    if endpoint.path_schema is not None:
-        handler = match_info_schema(_made(endpoint.path_schema))(handler)
-    handler = response_schema(_made(Job), 202, description="The job that computes it; `Location` is its address")(
-        handler
-    )
-    handler = response_schema(_made(report.reply), 200, description="The report, or with `dry_run` its price")(handler)
-    declared: Handler = docs(
-        operationId=endpoint.operation,
-        summary=endpoint.summary,
-        description=endpoint.description,
-        tags=["reports"],
-        produces=list(MEDIA_TYPES.values()),
-        responses={
-            "206": {"description": "Part that `Range` asks for."},
-            "304": {"description": "Your copy is current."},
-        },
-    )(handler)
-    return declared
-
-
-# The routes of the reports, one for each declared endpoint.
-
-
 _PROBLEMS = ("not-acceptable", "query-too-large", "job-failed", "job-cancelled", *RESULT_PROBLEMS)
 
 
 def routes(reports: ReportService, billing: Billing) -> tuple[Route, ...]:
     """Return a route with its rule for each endpoint of each report."""
-    made = [ReportEndpoint(report, endpoint, reports, billing) for report in REPORTS for endpoint in report.endpoints]
-    return tuple(Route("GET", f"{API_PATH}/index{one.endpoint.path}", one.handler(), _rule(one)) for one in made)
-
-
-def _rule(one: ReportEndpoint) -> Rule:
-    kind = one.report.kind
-    return Rule(
-        name=one.report.route_name,
-        accepts=KEY,
-        rank_min=one.report.rank_min,
-        problems=(*_PROBLEMS, *one.endpoint.problems),
-        price=Price(kind.units, stored=kind.units_cached),
+    return tuple(
+        Route("GET", f"{API_PATH}/index{at.path}", _handler(report, at, reports, billing), _rule(report, at))
+        for report in REPORTS
+        for at in report.endpoints
     )
+
+
+def _rule(report: Report, endpoint: Endpoint) -> Rule:
+    return Rule(
+        name=report.route_name,
+        accepts=KEY,
+        rank_min=report.rank_min,
+        problems=(*_PROBLEMS, *endpoint.problems),
+        price=Price(report.kind.units, stored=report.kind.units_cached),
+    )
+
+
+def _handler(report: Report, endpoint: Endpoint, reports: ReportService, billing: Billing) -> Handler:
+    """Return the handler of an endpoint: it prepares, charges and responds; for a dry run it only prepares."""
+
+    @operation(
+        "reports",
+        endpoint.operation,
+        *([endpoint.path_schema] if endpoint.path_schema else []),
+        endpoint.query,
+        answers={
+            202: (Job, "The job that computes it; `Location` is its address"),
+            200: (report.reply, "The report, or with `dry_run` its price"),
+            206: "Part that `Range` asks for.",
+            304: "Your copy is current.",
+        },
+        summary=endpoint.summary,
+        description=endpoint.description,
+        produces=list(MEDIA_TYPES.values()),
+    )
+    async def show(request: web.Request) -> web.StreamResponse:
+        context, parameters = request[CONTEXT], question_of(endpoint.query, request[QUERY])
+        if name := report.path_parameter:
+            parameters = {name: request.get(PATH, {}).get(name), **parameters}
+        if request[QUERY]["dry_run"]:
+            await billing.count_call(context)
+            return estimate(await reports.prepare(request, report.kind, parameters))
+        quote = await reports.prepare(request, report.kind, parameters)
+        charge = await billing.charge(context, quote.units)
+        return await charge.settle(reports.respond(request, quote, charge))
+
+    return show

@@ -8,15 +8,13 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import UnitPrice, original_currency
-from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, QueryParameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES
 from shared.prior_price.reduction import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 
-# The footprint that second-hand sales and repairs avoid: its parameters, and its part of an answer's meta.
 
-
-class DisplacementQuery(Parameters):
+class DisplacementQuery(QueryParameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
     displacement = fields.Str(
@@ -43,9 +41,6 @@ class DisplacementMeta(Schema):
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
     counted = fields.Str(required=True, metadata={"description": "Units that are multiplied by the rate"})
-
-
-# Parameters and answer of the prior price.
 
 
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
@@ -135,9 +130,6 @@ class PriorPriceReport(Analysis):
 
     data = fields.List(fields.Nested(PriorPriceRow()), required=True)
     meta = fields.Nested(PriorPriceMeta(), required=True)
-
-
-# Parameters and answers of the light reads, declared once.
 
 
 class PricingQuery(ConvertQuery, LightQuery):

@@ -151,14 +151,14 @@ def table(row: Mapping[str, Any], displacement: Displacement | None = None) -> A
     """Make one row for each indicator; a figure that no source has is null, never 0."""
     impacts, factors = (_DECODER.decode(row[name]) if row[name] else [] for name in ("impacts", "factors"))
     figures, units = nearest(impacts, factors, row["weight"]), row["units"] or 0
-    stages: dict[str, list[dict[str, Any]]] = {one.code: [] for one in INDICATORS}
+    stages: dict[str, list[dict[str, Any]]] = {indicator.code: [] for indicator in INDICATORS}
     for stage in _DECODER.decode(row["stages"]) if row["stages"] else ():
         stages[stage.pop("indicator")].append(stage | {"per_unit": as_double(Decimal(stage["per_unit"]))})
     rows = [
-        _row(one, figures.get(one.code), units)
-        | {"stages": stages[one.code]}
-        | _interval(figures.get(one.code), units, displacement)
-        for one in INDICATORS
+        _row(indicator, figures.get(indicator.code), units)
+        | {"stages": stages[indicator.code]}
+        | _interval(figures.get(indicator.code), units, displacement)
+        for indicator in INDICATORS
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
 

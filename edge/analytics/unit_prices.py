@@ -10,15 +10,10 @@ from shared.analytics.results import SIX_DECIMALS
 from shared.units.names import PER, Content
 from shared.units.quantity import decimal_text
 
-# Fields that rows with amounts share. Pure.
-
 
 def original_currency() -> fields.Str:
     """Declare the currency of a converted row's prices."""
     return fields.Str(metadata={"description": "Only with `convert`: the currency of the prices", "example": "HKD"})
-
-
-# Prices per kilogram, litre and piece, of what an item's name or attributes say that it holds. Pure.
 
 
 ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}

@@ -11,6 +11,7 @@ import jwt
 from jwt.algorithms import get_default_algorithms
 
 from shared.errors import ItemIndexError
+from shared.printable import base64url
 
 # The checks of an ID token: form, header, signature, claims. Pure; the cryptography is PyJWT's.
 #
@@ -202,7 +203,7 @@ def _decoded(segment: str) -> bytes:
         raw = base64.b64decode(segment + "=" * (-len(segment) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise InvalidToken from None
-    if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != segment:  # one spelling for one token
+    if base64url(raw) != segment:  # one spelling for one token
         raise InvalidToken
     return raw
 

@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from shared.bulk.signing import base64url
 from shared.clock import Clock, utc_now
 from shared.organizations.credentials import BASE62
+from shared.printable import base64url
 
 BUCKET, REGION = "releases", "us-east-1"
 LIFETIME_SECONDS = 3600

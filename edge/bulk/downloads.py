@@ -9,8 +9,7 @@ from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody, Slice, opened
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, RateLimiter
 from shared.clock import rfc3339
 from shared.objects.directory import ResultStore
 from shared.organizations.accounts import Plan

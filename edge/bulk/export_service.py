@@ -12,8 +12,7 @@ import msgspec
 from aiohttp import web
 
 from edge.bulk.downloads import FileResponder, StoredFile
-from edge.http.faults import Fault, unknown
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.signed_urls import SignedUrls
 from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
 from edge.quota.billing import Charge
@@ -48,7 +47,7 @@ class Estimate(NamedTuple):
     relation: str
 
 
-async def offer(
+async def quote(
     database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
 ) -> dict[str, Any]:
     """Return what an order of these parameters would cost and hold now."""
@@ -143,7 +142,7 @@ class ExportService:
     async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
         """Return what an order would cost and hold now, with its first rows if asked for."""
         version = self._version.current
-        return await offer(self._database, request.parameters, version, with_rows=with_rows)
+        return await quote(self._database, request.parameters, version, with_rows=with_rows)
 
     async def submit(
         self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str

@@ -9,8 +9,6 @@ from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
 from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may
 
-# For which organization a page acts on watches and webhooks, and whether the visitor may.
-
 
 def acting_of(visitor: SignedIn) -> Actor:
     """Return the organization that the visitor works in, with the person's name for its audit log."""
@@ -45,9 +43,6 @@ class PlanRights:
         text = await self.refusal(visitor, right)
         if text is not None:
             raise PageError(403, text)
-
-
-# Charges of dashboard pages: to the organization that a person works in, else to the person's address.
 
 
 class PageBilling:

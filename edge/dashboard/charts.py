@@ -7,12 +7,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from edge.analytics.price_history import KINDS, Price, median
-from edge.analytics.report import Picture
-from edge.dashboard.periods import days_text
-from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
+from edge.analytics.report_declarations import Picture
+from edge.dashboard.tables import BY_CODE, PLAIN, Reading, days_text, figure, group_name, heading, number
 from shared.money import minor_digits
-
-# Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one.
 
 
 class Bar(NamedTuple):
@@ -42,9 +39,6 @@ def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
 
 def _part(value: float, full: float) -> float:
     return round(100 * min(1.0, abs(value) / full), 1)
-
-
-# From the rows of a report to pictures: lines over periods, bars of shares, boxes of distributions.
 
 
 ROWS_MAX = 200
@@ -297,9 +291,6 @@ def _label(row: dict[str, Any], rows: Rows, reading: Reading) -> str:
 def _moment(row: dict[str, Any], reading: Reading) -> str:
     period = reading.periods.text(row["period"]) if row.get("period") else ""
     return ", ".join(part for part in (period, str(row.get("currency") or "")) if part)
-
-
-# Pictures of one item: its prices by day with outliers apart, its footprint with intervals.
 
 
 # From this ratio of the highest price to the lowest on, a linear axis would flatten the line below its outliers.

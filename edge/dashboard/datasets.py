@@ -6,10 +6,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from edge.auth.credentials import CredentialStore
 from edge.bulk.delta_sharing import profile_of
-from edge.bulk.downloads import FileResponder
-from edge.bulk.release_repository import LATEST, ReleaseRepository, dataset_of
+from edge.bulk.release_repository import LATEST, dataset_of
+from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.routing import API_PATH
@@ -28,21 +27,12 @@ def connections(base_url: str) -> list[dict[str, str]]:
 
 
 class DatasetPages:
-    """The handlers."""
-
-    def __init__(
-        self,
-        repository: ReleaseRepository,
-        downloads: FileResponder,
-        credentials: CredentialStore,
-        billing: PageBilling,
-        base_url: str,
-    ) -> None:
-        self._repository = repository
-        self._downloads = downloads
-        self._credentials = credentials
+    def __init__(self, services: Services, billing: PageBilling) -> None:
+        self._repository = services.releases
+        self._downloads = services.downloads
+        self._credentials = services.resources.credentials
         self._billing = billing
-        self._base_url = base_url
+        self._base_url = services.settings.base_url
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """All datasets, each with its newest release; and the profile file."""

@@ -7,28 +7,20 @@ from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
 from edge.analytics.light_reads import MovedToSurvivor
-from edge.analytics.price_history import PriceHistory
-from edge.analytics.sustainability import Sustainability
+from edge.composition import Services
 from edge.dashboard import charts as item_charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, is_part, moved, render
 from edge.http.context import CONTEXT
-from edge.http.lists import CursorSigner
 from edge.index import lists
-from edge.index.lookup import RecordCache
-from edge.quota.middleware import PersonLimits
 from edge.rules import LIGHT_UNITS
-from edge.search.engine import ItemSearch
 from edge.storage.database import Database
 from shared.analytics.footprint import INDICATORS
 from shared.errors import InvalidCursor, ItemMerged
+from shared.index.identifiers import beginning_of_slug
 from shared.index.iid import canonical_iid
-from shared.index.slugs import beginning_of_slug
 from shared.organizations.accounts import BRAND
 from shared.search.model import Page, Position, SearchQuery
-
-# Completions of a field of a form: brands, categories and channels of the index by the beginning of their names.
-
 
 _OPTIONS = 12
 _TEXT_MAX = 400
@@ -90,27 +82,15 @@ _QUERY_MAX = 200
 
 
 class ExplorerPages:
-    """The handlers."""
-
-    def __init__(
-        self,
-        engine: ItemSearch,
-        records: RecordCache,
-        prices: PriceHistory,
-        footprint: Sustainability,
-        billing: PageBilling,
-        limits: PersonLimits,
-        cursors: CursorSigner,
-        base_url: str,
-    ) -> None:
-        self._limits = limits
-        self._cursors = cursors
-        self._engine = engine
-        self._records = records
-        self._prices = prices
-        self._footprint = footprint
+    def __init__(self, services: Services, billing: PageBilling) -> None:
+        self._limits = services.person_limits
+        self._cursors = services.cursors
+        self._engine = services.search
+        self._records = services.resources.records
+        self._prices = services.price_history
+        self._footprint = services.sustainability
         self._billing = billing
-        self._base_url = base_url
+        self._base_url = services.settings.base_url
 
     async def explorer(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The page with the search field, and one page of what `q` in the address finds; works without scripts."""

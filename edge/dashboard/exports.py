@@ -11,7 +11,8 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.bulk import schemas
-from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService
+from edge.bulk.export_service import ExportRequest
+from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
@@ -33,21 +34,12 @@ _ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 class ExportPages:
-    """The handlers."""
-
-    def __init__(
-        self,
-        exports: ExportService,
-        repository: ExportRepository,
-        serializer: ExportSerializer,
-        billing: PageBilling,
-        base_url: str,
-    ) -> None:
-        self._exports = exports
-        self._repository = repository
-        self._serializer = serializer
+    def __init__(self, services: Services, billing: PageBilling) -> None:
+        self._exports = services.exports
+        self._repository = services.export_repository
+        self._serializer = services.export_serializer
         self._billing = billing
-        self._base_url = base_url
+        self._base_url = services.settings.base_url
 
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""

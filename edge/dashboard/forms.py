@@ -10,15 +10,12 @@ from urllib.parse import urlencode
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names, question_of
 from edge.dashboard.session_guard import PageError
 from edge.http.parameters import WholeNumber, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
-
-# The faults of a filled-in form by field, so that the page shows each sentence beside its field.
 
 
 class FormFaults(PageError):
@@ -52,9 +49,6 @@ def _first(text: Any) -> str:
     while not isinstance(text, str):
         text = next(iter(text.values())) if isinstance(text, dict) else text[0]
     return text
-
-
-# The report builder's form: the fields of the chosen report, and the question that a filled-in form asks.
 
 
 Control = Literal["text", "date", "number", "choice"]

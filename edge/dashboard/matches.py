@@ -18,9 +18,6 @@ from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
 from shared.uncertainty.stated import wilson
 
-# Two items side by side: the values that agree, that differ, and that only one of them has.
-
-
 State = Literal["agree", "differ", "alone"]
 
 
@@ -65,9 +62,6 @@ def _line(field: str, left: str, right: str) -> Line:
 
 def _words(text: str, other: set[str]) -> tuple[Word, ...]:
     return tuple(Word(word, fold(word) in other) for word in text.split())
-
-
-# Pairs of items that wait for an operator: two records side by side, accept, reject, undo.
 
 
 PAGE = "/dashboard/matches"

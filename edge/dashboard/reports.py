@@ -8,18 +8,18 @@ import msgspec
 from aiohttp import web
 
 from edge.analytics.envelope import in_thread_if_large
-from edge.analytics.report import Picture, Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
-from edge.analytics.reports import SQL, Quote, ReportService
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Picture, Report
+from edge.analytics.reports import SQL, Quote
+from edge.composition import Services
 from edge.dashboard import charts
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.answers import answer_of
 from edge.dashboard.forms import Field, FormFaults, ReportForm, defaults_of, fields_of, read_form
-from edge.dashboard.periods import Periods
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.tables import (
     PLAIN,
     Names,
+    Periods,
     Reading,
     cell,
     export_question,
@@ -33,12 +33,10 @@ from edge.http import stream
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.http.stream import ResultBody
-from edge.jobs.service import JobOrders, Order, failure
+from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
-from edge.storage.database import Database
 from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT
-from shared.objects.directory import ResultStore
 from shared.organizations.accounts import BRAND, Principal
 
 _SHOWN_BYTES_MAX = 8 * 1024 * 1024
@@ -46,23 +44,13 @@ _LISTED = 50
 
 
 class ReportPages:
-    """The handlers."""
-
-    def __init__(
-        self,
-        reports: ReportService,
-        orders: JobOrders,
-        store: ResultStore,
-        billing: PageBilling,
-        base_url: str,
-        database: Database,
-    ) -> None:
-        self._database = database
-        self._reports = reports
-        self._orders = orders
-        self._store = store
+    def __init__(self, services: Services, billing: PageBilling) -> None:
+        self._database = services.resources.database
+        self._reports = services.reports
+        self._orders = services.orders
+        self._store = services.resources.results
         self._billing = billing
-        self._base_url = base_url
+        self._base_url = services.settings.base_url
 
     async def builder(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The form of the report that the address chooses; its fields can be filled in by the address."""

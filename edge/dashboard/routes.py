@@ -3,61 +3,41 @@
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling, PlanRights
 from edge.dashboard.datasets import DatasetPages
-from edge.dashboard.events import EventPages
+from edge.dashboard.events import EventPages, WatchPages, WebhookPages
 from edge.dashboard.explorer import CompletionPages, ExplorerPages
 from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
-from edge.dashboard.one_time import OneTimeSecrets
-from edge.dashboard.organization import OrganizationPages
-from edge.dashboard.person import PersonPages
+from edge.dashboard.organization import OrganizationPages, PersonPages
 from edge.dashboard.reports import ReportPages
-from edge.dashboard.session_guard import SessionGuard
+from edge.dashboard.session_guard import OneTimeSecrets, SessionGuard
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.sign_in import HOME, SignInPages
-from edge.dashboard.sign_out import SignOutPages
+from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
 from edge.dashboard.usage import UsagePages
-from edge.dashboard.watches import WatchPages
-from edge.dashboard.webhooks import WebhookPages
 from edge.http.routing import Handler, Route, Rule
 
 
 def routes(services: Services) -> tuple[Route, ...]:
     """Return every page and form below /dashboard."""
-    settings, resources, origin = services.settings, services.resources, services.origin
-    cookies = Cookies(secure=origin.startswith("https://"))
+    settings, resources = services.settings, services.resources
+    cookies = Cookies(secure=services.origin.startswith("https://"))
     sessions = Sessions(
         resources.state, idle_seconds=settings.session_idle_seconds, seconds_max=settings.session_seconds_max
     )
-    acts, limits = services.organizations, services.person_limits
-    guard = SessionGuard(resources.users, sessions, cookies, origin, limits, settings.staff_addresses)
-    sign_in = SignInPages(resources.users, limits, sessions, cookies, settings, origin, resources.log)
-    sign_out = SignOutPages(resources.users, sessions, cookies, settings, origin, resources.log)
+    guard = SessionGuard(services, sessions, cookies)
+    sign_in, sign_out = SignInPages(services, sessions, cookies), SignOutPages(services, sessions, cookies)
     secret = OneTimeSecrets(services.idempotent_acts, sessions)
-    org = OrganizationPages(acts, secret, resources.credentials, resources.limiter, origin, settings.base_url)
-    person = PersonPages(acts, secret, resources.credentials, resources.plan_notices, sessions, settings)
     billing = PageBilling(resources.credentials, services.billing)
-    return (
-        *_organization(guard, org),
-        *_usage(guard, UsagePages(acts, resources.request_log)),
-        *_person(guard, person),
-        *_explorer(guard, services, billing),
-        *_reports(guard, services, billing),
-        *_bulk_data(guard, services, billing),
-        *_events(guard, services, secret),
-        *_matches(guard, MatchPages(resources.database)),
-        *_uploads(guard, UploadPages(resources.database, resources.results, settings.upload_bytes_max)),
-        _get("/sign-in", guard.open(sign_in.begin)),
-        _get("/sign-in/callback", guard.open(sign_in.finish)),
-        _post("/sign-out", guard.form(sign_out.sign_out)),
-        _get("/signed-out", guard.open(sign_out.signed_out)),
-        _get("/sessions", guard.page(sign_out.list)),
-        _post("/sessions/end", guard.form(sign_out.end)),
-        Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
-    )
-
-
-def _organization(guard: SessionGuard, org: OrganizationPages) -> tuple[Route, ...]:
+    org, person = OrganizationPages(services, secret), PersonPages(services, secret, sessions)
+    usage = UsagePages(services.organizations, resources.request_log)
+    explorer, reports = ExplorerPages(services, billing), ReportPages(services, billing)
+    completions = CompletionPages(resources.database)
+    datasets, exports = DatasetPages(services, billing), ExportPages(services, billing)
+    rights = PlanRights(resources.credentials)
+    watches, webhooks = WatchPages(services.watches, secret, rights), WebhookPages(services, secret, rights)
+    events, matches = EventPages(services.events), MatchPages(resources.database)
+    uploads = UploadPages(resources.database, resources.results, settings.upload_bytes_max)
+    searches = "dashboard-explorer"
     return (
         _get("", guard.page(org.overview)),
         _get("/key", guard.page(org.key)),
@@ -70,19 +50,9 @@ def _organization(guard: SessionGuard, org: OrganizationPages) -> tuple[Route, .
         _post("/members/roles", guard.form(org.change_role)),
         _post("/members/removals", guard.form(org.remove_member)),
         _get("/audit", guard.page(org.audit)),
-    )
-
-
-def _usage(guard: SessionGuard, usage: UsagePages) -> tuple[Route, ...]:
-    return (
         _get("/usage", guard.page(usage.usage)),
         _get("/usage.csv", guard.page(usage.sheet)),
         _get("/requests", guard.page(usage.requests)),
-    )
-
-
-def _person(guard: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
-    return (
         _get("/token", guard.page(person.token)),
         _post("/token", guard.form(person.issue_token)),
         _post("/token/revocation", guard.form(person.revoke_token)),
@@ -91,51 +61,20 @@ def _person(guard: SessionGuard, person: PersonPages) -> tuple[Route, ...]:
         _post("/organizations/choice", guard.form(person.choose_organization)),
         _get("/invitation", guard.page(person.invitation)),
         _post("/invitation", guard.form(person.accept_invitation)),
-    )
-
-
-def _explorer(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    resources, name = services.resources, "dashboard-explorer"
-    explorer = ExplorerPages(
-        services.search,
-        resources.records,
-        services.price_history,
-        services.sustainability,
-        billing,
-        services.person_limits,
-        services.cursors,
-        services.settings.base_url,
-    )
-    return (
-        _get("/explorer", guard.page(explorer.explorer), name),
+        _get("/explorer", guard.page(explorer.explorer), searches),
         _get("/explorer/suggestions", guard.page(explorer.suggestions)),
-        _get("/explorer/{iid}", guard.page(explorer.record), name),
-        _get("/explorer/{iid}/history", guard.page(explorer.history), name),
-    )
-
-
-def _reports(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    results, base_url = services.resources.results, services.settings.base_url
-    reports = ReportPages(services.reports, services.orders, results, billing, base_url, services.resources.database)
-    return (
+        _get("/explorer/{iid}", guard.page(explorer.record), searches),
+        _get("/explorer/{iid}/history", guard.page(explorer.history), searches),
         _get("/reports", guard.page(reports.builder)),
         _get("/reports/price", guard.page(reports.price)),
         _post("/reports", guard.form(reports.run), "dashboard-reports"),
-        _get("/completions/{list}", guard.page(CompletionPages(services.resources.database).show)),
+        _get("/completions/{list}", guard.page(completions.show)),
         _get("/jobs", guard.page(reports.jobs)),
         _get("/jobs/{id}", guard.page(reports.job)),
         _get("/jobs/{id}/state", guard.page(reports.state)),
         _get("/jobs/{id}/rows/{row}", guard.page(reports.row)),
         _get("/jobs/{id}/result", guard.page(reports.result)),
         _post("/jobs/{id}/cancel", guard.form(reports.cancel)),
-    )
-
-
-def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) -> tuple[Route, ...]:
-    base_url, credentials = services.settings.base_url, services.resources.credentials
-    datasets = DatasetPages(services.releases, services.downloads, credentials, billing, base_url)
-    exports = ExportPages(services.exports, services.export_repository, services.export_serializer, billing, base_url)
-    return (
         _get("/datasets", guard.page(datasets.list)),
         _post("/datasets/profile", guard.form(datasets.profile)),
         _get("/connect", guard.page(datasets.connect)),
@@ -149,15 +88,7 @@ def _bulk_data(guard: SessionGuard, services: Services, billing: PageBilling) ->
         _get("/exports/{id}/state", guard.page(exports.state)),
         _get("/exports/{id}/files/{file}", guard.page(exports.file)),
         _post("/exports/{id}/end", guard.form(exports.end)),
-    )
-
-
-def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> tuple[Route, ...]:
-    rights = PlanRights(services.resources.credentials)
-    watches = WatchPages(services.watches, secret, rights)
-    webhooks = WebhookPages(services.webhooks, services.events, secret, rights, services.settings)
-    return (
-        _get("/events", guard.page(EventPages(services.events).list)),
+        _get("/events", guard.page(events.list)),
         _get("/watches", guard.page(watches.list)),
         _post("/watches", guard.form(watches.create)),
         _get("/watches/new", guard.page(watches.new)),
@@ -172,25 +103,22 @@ def _events(guard: SessionGuard, services: Services, secret: OneTimeSecrets) -> 
         _post("/webhooks/{id}/test", guard.form(webhooks.test)),
         _post("/webhooks/{id}/replays", guard.form(webhooks.replay)),
         _post("/webhooks/{id}/removal", guard.form(webhooks.delete)),
-    )
-
-
-def _matches(guard: SessionGuard, matches: MatchPages) -> tuple[Route, ...]:
-    return (
         _get("/matches", guard.page(matches.review)),
         _post("/matches/decisions", guard.form(matches.decide)),
         _post("/matches/bulk", guard.form(matches.decide_all)),
-    )
-
-
-def _uploads(guard: SessionGuard, uploads: UploadPages) -> tuple[Route, ...]:
-    return (
         _get("/data", guard.page(uploads.list)),
         _post("/data", guard.upload(uploads.receive)),
         _get("/data/{id}", guard.page(uploads.one)),
         _post("/data/{id}", guard.form(uploads.act)),
         _get("/data/{id}/state", guard.page(uploads.state)),
         _get("/data/{id}/mapping.toml", guard.page(uploads.mapping)),
+        _get("/sign-in", guard.open(sign_in.begin)),
+        _get("/sign-in/callback", guard.open(sign_in.finish)),
+        _post("/sign-out", guard.form(sign_out.sign_out)),
+        _get("/signed-out", guard.open(sign_out.signed_out)),
+        _get("/sessions", guard.page(sign_out.list)),
+        _post("/sessions/end", guard.form(sign_out.end)),
+        Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
     )
 
 

@@ -1,5 +1,6 @@
 """The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures."""
 
+import hashlib
 import hmac
 import re
 import secrets
@@ -12,21 +13,19 @@ from urllib.parse import quote, urlsplit
 from aiohttp import BodyPartReader, MultipartReader, web
 from markupsafe import Markup, escape
 
-from edge.auth.users import UserService
+from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.tables import figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
-from edge.organizations.service import Actor
-from edge.quota.middleware import PersonLimits
+from edge.organizations.service import Actor, OrganizationService
+from edge.storage.database import Scope, Transaction
+from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
 from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person
 from shared.organizations.sessions import Session
-
-# Sentences of ours as markup.
-
 
 _SPAN = re.compile(r"`([^`]+)`")
 
@@ -34,9 +33,6 @@ _SPAN = re.compile(r"`([^`]+)`")
 def code_spans(text: str) -> Markup:
     """Return a sentence with the text between backticks as code; everything in it is escaped."""
     return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
-
-
-# The signed-in visitor of a dashboard page, and the parts of all pages and forms: guards, rendering, failures.
 
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
@@ -82,21 +78,13 @@ UploadPage = Callable[[web.Request, SignedIn, MultipartReader], Awaitable[web.St
 class SessionGuard:
     """Finds the session of a request, guards forms, and shows every failure as a page."""
 
-    def __init__(
-        self,
-        users: UserService,
-        sessions: Sessions,
-        cookies: Cookies,
-        origin: str,
-        limits: PersonLimits,
-        staff: frozenset[str],
-    ) -> None:
-        self._users = users
-        self._limits = limits
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
+        self._limits = services.person_limits
         self._sessions = sessions
         self._cookies = cookies
-        self._origin = origin
-        self._staff = staff
+        self._origin = services.origin
+        self._staff = services.settings.staff_addresses
 
     def open(self, page: OpenPage) -> OpenPage:
         """Make a handler for a page that needs no session."""
@@ -112,52 +100,48 @@ class SessionGuard:
     def page(self, page: Page) -> OpenPage:
         """Make a handler for signed-in visitors; others are sent to sign in first."""
 
-        async def handler(request: web.Request) -> web.StreamResponse:
-            visitor: SignedIn | None = None
-            try:
-                visitor = await self.visitor(request)
-                if visitor is None:
-                    return to_sign_in(request)
-                if any("\0" in value for value in request.query.values()):
-                    raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
-                return await page(request, visitor)
-            except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
+        async def show(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            if any("\0" in value for value in request.query.values()):
+                raise PageError(400, "This address contains a NUL character. Remove `%00` from it.")
+            return await page(request, visitor)
 
-        return handler
+        return self._guarded(show, to_sign_in)
 
     def form(self, page: Page) -> OpenPage:
         """Make a handler for a form of ours, sent from a page of ours."""
 
-        async def handler(request: web.Request) -> web.StreamResponse:
-            visitor: SignedIn | None = None
-            try:
-                visitor = await self.visitor(request)
-                if visitor is None:
-                    raise PageError(403, "Your session has ended. Sign in and try again.")
-                await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
-                return await page(request, visitor)
-            except (PageError, ItemIndexError, Problem) as error:
-                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
+        async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            await self._admit(request, visitor, (await form_of(request)).get("csrf", ""))
+            return await page(request, visitor)
 
-        return handler
+        return self._guarded(receive, _refuse_unsigned)
 
     def upload(self, page: UploadPage) -> OpenPage:
         """Make a handler for a form of ours with a file. Its first field proves that; the page reads what follows."""
 
+        async def receive(request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+            reader, token = await _first_field(request)
+            await self._admit(request, visitor, token)
+            return await page(request, visitor, reader)
+
+        guarded = self._guarded(receive, _refuse_unsigned)
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            response = await guarded(request)
+            if response.status >= 400:
+                response.force_close()  # the rest of the file is not read
+            return response
+
+        return handler
+
+    def _guarded(self, page: Page, unsigned: Callable[[web.Request], web.Response]) -> OpenPage:
         async def handler(request: web.Request) -> web.StreamResponse:
             visitor: SignedIn | None = None
             try:
                 visitor = await self.visitor(request)
-                if visitor is None:
-                    raise PageError(403, "You are not signed in any more. Sign in and try again.")
-                reader, token = await _first_field(request)
-                await self._admit(request, visitor, token)
-                return await page(request, visitor, reader)
+                return await page(request, visitor) if visitor else unsigned(request)
             except (PageError, ItemIndexError, Problem) as error:
-                response = _shown(request, error, visitor)
-                response.force_close()  # the rest of the file is not read
-                return response
+                return _shown(request, error, visitor, signed_in=self._cookies.session in request.cookies)
 
         return handler
 
@@ -181,6 +165,10 @@ class SessionGuard:
             raise PageError(403, "This form could not be verified. Reload the page and try again.")
         context = request[CONTEXT]
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
+
+
+def _refuse_unsigned(request: web.Request) -> web.Response:
+    raise PageError(403, "Your session has ended. Sign in and try again.")
 
 
 async def _first_field(request: web.Request) -> tuple[MultipartReader, str]:
@@ -329,3 +317,57 @@ def _title(status: int) -> str:
     if status >= 500:
         return "Something went wrong"
     return _TITLES.get(status, "This request can't be completed")
+
+
+Make = Callable[[OrganizationService], Awaitable[str]]
+MakeInTransaction = Callable[[Transaction], Awaitable[str | None]]
+_FORM_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+
+
+class OneTimeSecrets:
+    """Makes secrets once for each form, and keeps each until the session's next page takes it."""
+
+    def __init__(self, idempotent: IdempotentActs, sessions: Sessions) -> None:
+        self._idempotent = idempotent
+        self._sessions = sessions
+
+    async def make(self, request: web.Request, visitor: SignedIn, page: str, make: Make) -> web.Response:
+        """Make the secret of an organization for a form, unless the form was sent before, and redirect to the page."""
+        settings = self._idempotent.settings
+
+        async def in_transaction(transaction: Transaction) -> str:
+            return await make(OrganizationService(transaction, settings))
+
+        return await self.once(request, visitor, page, in_transaction)
+
+    async def once(self, request: web.Request, visitor: SignedIn, page: str, make: MakeInTransaction) -> web.Response:
+        """Run what a form orders, unless the form was sent before, and redirect to the page (303).
+
+        The page shows the text that `make` returns, once; None is no text.
+        """
+        form = await form_of(request)
+        form_id = form.get("once", "")
+        if not _FORM_ID.fullmatch(form_id):
+            raise PageError(400, "This form has expired. Reload the page and try again.")
+
+        async def act(transaction: Transaction) -> Outcome:
+            text = await make(transaction)
+            if text is not None:
+                # Kept before the act commits: a second sending waits for that, and its page must find the secret.
+                await self._sessions.put_flash(visitor.cookie, page, text)
+            return Outcome(200)
+
+        sent = sorted(f"{name}={value!s}" for name, value in (await request.post()).items() if name != "csrf")
+        digest = hashlib.sha256("\0".join((request.path, *sent)).encode()).digest()
+        try:
+            owner = Scope(person=visitor.person.id)
+            await self._idempotent.once(owner, f"form {form_id}", digest, act, wait=True)
+        except Problem as problem:
+            if problem.type.slug == "idempotency-key-reused":
+                raise PageError(409, "This form was already submitted. Reload the page to continue.") from None
+            raise
+        return see(page)
+
+    async def take(self, visitor: SignedIn, page: str) -> str | None:
+        """Return the secret that waits for this page, once."""
+        return await self._sessions.take_flash(visitor.cookie, page)

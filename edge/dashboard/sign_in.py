@@ -1,9 +1,10 @@
-"""Signing in with the provider: authorization code with PKCE, state and nonce.
+"""Signing in with the provider, by authorization code with PKCE, state and nonce; ending sessions here and there.
 
-Sources: OpenID Connect Core 1.0, section 3.1; RFC 6749; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700.
+Sources: OpenID Connect Core 1.0, section 3.1; RFC 6749; RFC 7636 (PKCE); RFC 9207 (`iss` in the answer); RFC 9700;
+OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
 """
 
-import base64
+import contextlib
 import hashlib
 import hmac
 import re
@@ -13,15 +14,18 @@ from urllib.parse import quote_plus, urlencode
 import aiohttp
 from aiohttp import web
 
-from edge.auth.id_token import InvalidToken
+from edge.auth.id_token import LOGOUT_LIFETIME_SECONDS_MAX as LIFETIME_SECONDS_MAX
+from edge.auth.id_token import TOKEN_BYTES_MAX, InvalidToken, LogoutNotice
 from edge.auth.oidc_provider import OidcProvider
-from edge.auth.users import UserService
-from edge.dashboard.session_guard import PageError, see
+from edge.composition import Services
+from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
 from edge.dashboard.sessions import Cookies, IdToken, Sessions, SignIn, digest_of
 from edge.http.context import CONTEXT
-from edge.quota.middleware import PersonLimits
-from shared.settings.settings import Settings
-from shared.telemetry.log import Log
+from edge.http.problems import Problem
+from shared.clock import utc_now
+from shared.errors import StoreUnavailable
+from shared.organizations.sessions import ListedSession
+from shared.printable import base64url
 
 HOME = "/dashboard"
 _DESTINATION = re.compile(
@@ -36,23 +40,14 @@ _AGAIN = "Sign-in failed. Try again."
 class SignInPages:
     """The handlers of the way to the provider and back."""
 
-    def __init__(
-        self,
-        users: UserService,
-        limits: PersonLimits,
-        sessions: Sessions,
-        cookies: Cookies,
-        settings: Settings,
-        origin: str,
-        log: Log,
-    ) -> None:
-        self._users = users
-        self._limits = limits
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
+        self._limits = services.person_limits
         self._sessions = sessions
         self._cookies = cookies
-        self._settings = settings
-        self._redirect_uri = f"{origin}{HOME}/sign-in/callback"
-        self._log = log
+        self._settings = services.settings
+        self._redirect_uri = f"{services.origin}{HOME}/sign-in/callback"
+        self._log = services.resources.log
 
     async def begin(self, request: web.Request) -> web.StreamResponse:
         """Send the visitor to the provider."""
@@ -155,4 +150,154 @@ def destination_of(text: str | None) -> str:
 
 
 def _challenge(verifier: str) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return base64url(hashlib.sha256(verifier.encode()).digest())
+
+
+# The first that is named counts: most browsers also name those that they descend from.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("HeadlessChrome", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Version", "Safari"),
+)
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Macintosh", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+_SHOWN_MAX = 60
+
+
+def browser_of(agent: str) -> str:
+    """Return the browser and its system, as `Firefox 128 on Linux`; of other programs the beginning of the header."""
+    browser = next(
+        (f"{name} {version[1]}" for token, name in _BROWSERS if (version := re.search(rf"\b{token}/(\d+)", agent))),
+        None,
+    )
+    if browser is None:
+        return agent[:_SHOWN_MAX] or "unknown"
+    system = next((name for token, name in _SYSTEMS if token in agent), None)
+    return f"{browser} on {system}" if system else browser
+
+
+# Ending sessions: one's own here and at the provider, others of the same person, and those that the provider ends.
+# Sources: OpenID Connect RP-Initiated Logout 1.0; OpenID Connect Back-Channel Logout 1.0.
+
+
+_LAST_PAGE = "/dashboard/signed-out"
+_SESSIONS_PAGE = "/dashboard/sessions"
+
+
+class SignOutPages:
+    def __init__(self, services: Services, sessions: Sessions, cookies: Cookies) -> None:
+        self._users = services.resources.users
+        self._sessions = sessions
+        self._cookies = cookies
+        self._client_id = services.settings.oidc_client_id
+        self._origin = services.origin
+        self._log = services.resources.log
+
+    async def sign_out(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """End the session; the last page links to the provider's sign-out, if it has one."""
+        await self._sessions.end(visitor.cookie)
+        response = see(_LAST_PAGE)
+        self._cookies.drop(response, self._cookies.session)
+        address = await self._provider_sign_out(visitor)
+        if address is not None:
+            # Not a redirect of the form itself: browsers hold that against the page's `form-action`.
+            once = secrets.token_urlsafe(32)
+            await self._sessions.put_flash(once, _LAST_PAGE, address)
+            self._cookies.set(response, self._cookies.sign_out, once, 60)
+        return response
+
+    async def signed_out(self, request: web.Request) -> web.StreamResponse:
+        """The last page."""
+        once = request.cookies.get(self._cookies.sign_out)
+        address = await self._sessions.take_flash(once, _LAST_PAGE) if once else None
+        response = render(request, "signed_out.html", None, provider_sign_out=address)
+        if once:
+            self._cookies.drop(response, self._cookies.sign_out)
+        return response
+
+    async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """The person's sessions, and forms that end them."""
+        now = utc_now().timestamp()
+        listed = [
+            {
+                "session": session,
+                "browser": browser_of(session.beginning.agent),
+                "current": self._sessions.is_of(session, visitor.cookie),
+                "hours": int((now - session.beginning.born) // 3600),
+            }
+            for session in await self._sessions.listed(visitor.person.id)
+        ]
+        return render(request, "sessions.html", visitor, listed=listed)
+
+    async def end(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
+        """End one session of the person, or all but this one."""
+        chosen = (await form_of(request)).get("session", "")
+
+        def ends(session: ListedSession) -> bool:
+            return session.id == chosen or (chosen == "others" and not self._sessions.is_of(session, visitor.cookie))
+
+        ended = await self._sessions.end_of(visitor.person.id, ends)
+        self._log.info("sessions-ended", person=visitor.person.id, sessions=ended, by="person")
+        return see(_SESSIONS_PAGE)
+
+    async def back_channel(self, request: web.Request) -> web.StreamResponse:
+        """End the sessions that a logout token of the provider names. Answers 200 without a body, or a problem."""
+        if request.content_type != "application/x-www-form-urlencoded":
+            raise Problem("unsupported-media-type", "Send the logout token as a form field, `logout_token`.")
+        try:
+            text = (await request.post()).get("logout_token")
+        except (ValueError, LookupError):  # a charset that is none, or not that of the body
+            text = None
+        if not isinstance(text, str) or len(text) > TOKEN_BYTES_MAX:
+            raise Problem("invalid-request", "There is no logout token in the form field `logout_token`.")
+        try:
+            notice = await self._users.logout_notice(text)
+        except InvalidToken:
+            raise Problem("invalid-request", "The logout token is not valid.") from None
+        if await self._sessions.obey_once(notice.id, 2 * LIFETIME_SECONDS_MAX):
+            try:
+                await self._obey(notice)
+            except StoreUnavailable:  # the provider repeats the token after a 503; it must not count as obeyed then
+                await self._sessions.forget_notice(notice.id)
+                raise
+        return web.Response(headers={"Cache-Control": "no-store"})
+
+    async def _obey(self, notice: LogoutNotice) -> None:
+        person = await self._person(notice)
+        sid = notice.provider_session
+        if person is not None:
+            ended = await self._sessions.end_of(
+                person, lambda session: sid is None or session.beginning.provider_session == sid
+            )
+            self._log.info("sessions-ended", person=person, sessions=ended, by="provider")
+
+    async def _person(self, notice: LogoutNotice) -> str | None:
+        if notice.subject is not None:
+            return await self._users.id_of(notice.subject)
+        return await self._sessions.person_of_provider_session(notice.provider_session or "")
+
+    async def _provider_sign_out(self, visitor: SignedIn) -> str | None:
+        if self._users.provider is None:
+            return None
+        endpoint = None
+        with contextlib.suppress(StoreUnavailable):  # the session here is ended all the same
+            endpoint = (await self._users.provider.endpoints()).end_session
+        if endpoint is None:
+            return None
+        requested = {"client_id": self._client_id, "post_logout_redirect_uri": f"{self._origin}{_LAST_PAGE}"}
+        hint = self._sessions.id_token_of(visitor.cookie, visitor.session)
+        joint = "&" if "?" in endpoint else "?"
+        return f"{endpoint}{joint}{urlencode({**requested, **({'id_token_hint': hint} if hint else {})})}"

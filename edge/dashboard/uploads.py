@@ -19,8 +19,7 @@ from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, s
 from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.index.iid import require_uuid
-from shared.objects.directory import ResultStore
-from shared.objects.uploads import FILES_KEPT_DAYS, key_of
+from shared.objects.directory import FILES_KEPT_DAYS, ResultStore, upload_key
 
 SQL = load_queries(__file__, "uploads.sql")
 PAGE = "/dashboard/data"
@@ -66,7 +65,7 @@ class UploadPages:
         if not isinstance(part, BodyPartReader) or part.name != "file" or not part.filename:
             raise PageError(400, "Choose a file.")
         upload, name = str(uuid4()), _plain(part.filename)
-        size = await self._store_part(part, key_of(upload))
+        size = await self._store_part(part, upload_key(upload))
         person = (visitor.person.name or visitor.person.email or visitor.person.id)[:300]
         await self._database.fetch(SQL.add, upload, visitor.person.id, person, name, size, scope=scope)
         return see(f"{PAGE}/{upload}")

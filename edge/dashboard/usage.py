@@ -21,8 +21,6 @@ _FILTER_MAX = 100
 
 
 class UsagePages:
-    """The handlers."""
-
     def __init__(self, acts: OrganizationService, log: RequestLog) -> None:
         self._acts = acts
         self._log = log

@@ -30,8 +30,6 @@ def install_commands(base_url: str) -> dict[str, str]:
 
 
 class Clients:
-    """The handlers."""
-
     def __init__(self, base_url: str) -> None:
         self._base = f"{base_url}/clients"
         self._commands = install_commands(base_url)

@@ -16,10 +16,9 @@ from aiohttp_apispec.aiohttp_apispec import AiohttpApiSpec, get_path_keys
 from apispec import APISpec
 from msgspec import Struct
 
-from edge.http.faults import CATALOGUE
 from edge.http.lists import PageTotalSchema
 from edge.http.parameters import Parameters
-from edge.http.problems import CONTENT_TYPE, ProblemDocument
+from edge.http.problems import CATALOGUE, CONTENT_TYPE, ProblemDocument
 from edge.http.routing import Price, Route, Rule
 from shared.settings.settings import Settings
 
@@ -270,7 +269,6 @@ class Document:
         self._app, self._routes = app, routes
 
     def as_dict(self) -> Node:
-        """Return the document."""
         with self._lock:
             if self._made is None:
                 self._made = self._make(self._app, self._routes)
@@ -312,11 +310,15 @@ def _complete(name: str, described: Node, declared: type) -> None:
     described.setdefault("description", (declared.__doc__ or "").strip().partition("\n")[0])
     if not issubclass(declared, Parameters) and described.get("additionalProperties") is False:
         del described["additionalProperties"]
-    names = [name, *(one.__name__ for one in declared.__mro__)]
+    names = [name, *(base.__name__ for base in declared.__mro__)]
     for member, node in described["properties"].items():
         parts = (node, node.get("items", {}), *node.get("anyOf", ()))
         if "description" not in node and not any("$ref" in part for part in parts):  # else it describes itself
-            keys = [*(f"{one}.{member}" for one in names), member, *(f"format.{part.get('format')}" for part in parts)]
+            keys = [
+                *(f"{owner}.{member}" for owner in names),
+                member,
+                *(f"format.{part.get('format')}" for part in parts),
+            ]
             node["description"] = next((SENTENCES[key] for key in keys if key in SENTENCES), "")
 
 

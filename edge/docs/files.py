@@ -1,21 +1,353 @@
-"""Static files of the pages, and the contract for programs: /openapi.json and /openapi.yaml."""
+"""Static files of the pages, and the contract for programs, with samples of calls: curl, Python, TypeScript."""
 
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 import yaml
 from aiohttp import web
-from aiohttp_apispec import docs
 
 from edge.docs.clients import install_commands
-from edge.docs.code_samples import with_samples
 from edge.docs.document import Document
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
+from edge.http.routing import operation
 
-# GET /static/…: the style sheets, programs and pictures of the pages, each read and compressed once.
+
+class Sample(NamedTuple):
+    """The lines of a call for each client; `client` exists already."""
+
+    python: str
+    typescript: str
+
+
+SAMPLES = {
+    "searchItems": Sample(
+        'for hit in client.search("soy milk"):\n    print(hit["iid"], hit["name"])',
+        'for await (const hit of client.search("soy milk")) console.log(hit.iid, hit.name);',
+    ),
+    "lookupItem": Sample(
+        'print(client.lookup("IID-99D2F-46WJ3-4S6N3"))',
+        'console.log(await client.lookup("IID-99D2F-46WJ3-4S6N3"));',
+    ),
+    "lookupItemsByBody": Sample(
+        'print(client.lookup_many(["IID-99D2F-46WJ3-4S6N3"]))',
+        'console.log(await client.lookupMany(["IID-99D2F-46WJ3-4S6N3"]));',
+    ),
+    "resolveIdentifier": Sample(
+        'print(client.resolve(sku="P000000425", source="hk_pricewatch"))',
+        'console.log(await client.resolve({ sku: "P000000425", source: "hk_pricewatch" }));',
+    ),
+    "listBrands": Sample(
+        'for brand in client.brands(q="vita"):\n    print(brand["slug"], brand["name"])',
+        'for await (const brand of client.brands({ q: "vita" })) console.log(brand.slug, brand.name);',
+    ),
+    "listCategories": Sample(
+        'for category in client.categories():\n    print(category["code"])',
+        "for await (const category of client.categories()) console.log(category.code);",
+    ),
+    "listChannels": Sample(
+        'for channel in client.channels():\n    print(channel["code"])',
+        "for await (const channel of client.channels()) console.log(channel.code);",
+    ),
+    "getQuota": Sample("print(client.quota())", "console.log(await client.quota());"),
+    "getPricing": Sample(
+        'print(client.prices("IID-99D2F-46WJ3-4S6N3").rows)',
+        'console.log((await client.prices("IID-99D2F-46WJ3-4S6N3")).data);',
+    ),
+    "getPriorPrice": Sample(
+        'print(client.prior_price("IID-99D2F-46WJ3-4S6N3").rows)',
+        'console.log((await client.priorPrice("IID-99D2F-46WJ3-4S6N3")).data);',
+    ),
+    "getSustainability": Sample(
+        'print(client.sustainability("IID-99D2F-46WJ3-4S6N3").rows)',
+        'console.log((await client.sustainability("IID-99D2F-46WJ3-4S6N3")).data);',
+    ),
+    "getCohorts": Sample(
+        'print(client.report.cohorts(brand="vitasoy").wait().rows)',
+        'console.log((await client.report.cohorts({ brand: ["vitasoy"] }).wait()).data);',
+    ),
+    "listCategoryInsights": Sample(
+        "print(client.report.category_insights().wait().rows)",
+        "console.log((await client.report.categories().wait()).data);",
+    ),
+    "getCategoryInsights": Sample(
+        'print(client.report.category_insights("drinks").wait().rows)',
+        'console.log((await client.report.category("drinks").wait()).data);',
+    ),
+    "listBrandInsights": Sample(
+        "print(client.report.brand_insights().wait().rows)",
+        "console.log((await client.report.brands().wait()).data);",
+    ),
+    "getBrandInsights": Sample(
+        'print(client.report.brand_insights("vitasoy").wait().rows)',
+        'console.log((await client.report.brand("vitasoy").wait()).data);',
+    ),
+    "getPriceIndex": Sample(
+        'print(client.report.price_index(brand="vitasoy").wait().rows)',
+        'console.log((await client.report.priceIndex({ brand: ["vitasoy"] }).wait()).data);',
+    ),
+    "getReductions": Sample(
+        "print(client.report.reductions().wait().rows)",
+        "console.log((await client.report.reductions().wait()).data);",
+    ),
+    "getSustainabilityRollup": Sample(
+        "print(client.report.sustainability_rollup().wait().rows)",
+        "console.log((await client.report.sustainability().wait()).data);",
+    ),
+    "listJobs": Sample(
+        'for job in client.jobs():\n    print(job["id"], job["state"])',
+        "for await (const job of client.jobs()) console.log(job.id, job.state);",
+    ),
+    "listEvents": Sample(
+        'for event in client.events():\n    print(event["cursor"], event["type"])',
+        "for await (const event of client.events()) console.log(event.cursor, event.type);",
+    ),
+    "createExport": Sample(
+        'print(client.export(dataset="brands", format="csv"))',
+        'console.log(await client.export({ dataset: "brands", format: "csv" }));',
+    ),
+    "getManifest": Sample(
+        'client.release("observations").download("data")',
+        'await download(await client.release("observations"), "data");',
+    ),
+}
+
+
+def python_sample(operation: str, url: str, install: str) -> str | None:
+    """Return a whole program of Python for an operation, or None; its first line says how to install the client."""
+    sample = SAMPLES.get(operation)
+    if sample is None:
+        return None
+    lines = sample.python.replace("\n", "\n    ")
+    client = f'with Client("{url}") as client:  # ITEMINDEX_KEY'
+    return f"# {install}\nfrom itemindex_client import Client\n\n{client}\n    {lines}"
+
+
+def typescript_sample(operation: str, url: str, install: str) -> str | None:
+    """Return a whole program of TypeScript for an operation, or None; its first line is as in Python."""
+    sample = SAMPLES.get(operation)
+    if sample is None:
+        return None
+    disk = 'import { download } from "itemindex-client/node";\n' if "download(" in sample.typescript else ""
+    return (
+        f'// {install}\nimport {{ Client }} from "itemindex-client";\n{disk}\n'
+        f'const client = new Client({{ url: "{url}" }}); // ITEMINDEX_KEY\n{sample.typescript}'
+    )
+
+
+# A call in curl, Python and TypeScript for each operation of the OpenAPI document. Pure. They are for the reference
+# page only, under the member `x-codeSamples` that such pages read; the published document stays small without them.
+
+
+_KEY = "$ITEMINDEX_KEY"
+_FALLBACK = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+# The example of a parameter whose schema names none.
+_EXAMPLES: dict[str, Any] = {
+    "iid": "IID-99D2F-46WJ3-4S6N3",
+    "brand": "vitasoy",
+    "category": "drinks",
+    "channel": "wellcome",
+    "q": "soy milk",
+    "gtin": "04006381333931",
+    "release": "latest",
+    "slug": "not-found",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    method: str
+    url: str
+    header: tuple[str, str] | None
+    body: Any
+
+
+def with_samples(document: dict[str, Any], base_url: str, token: str, commands: Mapping[str, str]) -> dict[str, Any]:
+    """Return a copy of the document in which every operation has samples against `base_url`.
+
+    `commands` install the clients, by their languages.
+    """
+    origin = base_url.removesuffix("/v1")
+    paths = {
+        path: {
+            method: {
+                **operation,
+                "x-codeSamples": _samples(
+                    _call(document, origin, path, method, operation, token),
+                    operation["operationId"],
+                    base_url,
+                    commands,
+                ),
+            }
+            for method, operation in operations.items()
+        }
+        for path, operations in document["paths"].items()
+    }
+    readable: dict[str, Any] = _readable({**document, "paths": paths})
+    return readable
+
+
+def _readable(value: Any) -> Any:
+    """Return the document as people read it: no regular expression, and a response's other media types in words.
+
+    The page would show a select for them inside a button, which neither a keyboard nor a screen reader can use.
+    """
+    if isinstance(value, list):
+        return [_readable(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    readable = {name: _readable(one) for name, one in value.items() if not (name == "pattern" and isinstance(one, str))}
+    content, description = value.get("content"), value.get("description")
+    if isinstance(content, dict) and isinstance(description, str) and len(content) > 1:
+        first, *others = content
+        readable["content"] = {first: readable["content"][first]}
+        readable["description"] = f"{description.removesuffix('.')}. Also available as {', '.join(others)}."
+    return readable
+
+
+def _call(
+    document: dict[str, Any], origin: str, path: str, method: str, operation: dict[str, Any], token: str
+) -> _Call:
+    parameters = [_resolved(document, one) for one in operation.get("parameters", ())]
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", str(_example(document, parameter)))
+    query = {
+        parameter["name"]: _example(document, parameter)
+        for parameter in parameters
+        if parameter["in"] == "query" and (parameter.get("required") or parameter["name"] in ("q", "limit"))
+    }
+    url = f"{origin}{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
+    return _Call(method.upper(), url, _credential(operation, token), _body(document, operation))
+
+
+def _credential(operation: dict[str, Any], token: str) -> tuple[str, str] | None:
+    schemes = {name for one in operation.get("security", ()) for name in one}
+    if "PublicToken" in schemes:
+        return "X-Service-Public-Token", token
+    if "ApiKey" in schemes:
+        return "Authorization", f"ApiKey {_KEY}"
+    if schemes:
+        return "Authorization", "Bearer $ID_TOKEN"
+    return None
+
+
+def _body(document: dict[str, Any], operation: dict[str, Any]) -> Any:
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None:
+        return None
+    return content.get("example", _value(document, content["schema"], ""))
+
+
+def _example(document: dict[str, Any], parameter: dict[str, Any]) -> Any:
+    if "example" in parameter:
+        return parameter["example"]
+    return _EXAMPLES.get(parameter["name"], _value(document, parameter.get("schema", {}), parameter["name"]))
+
+
+def _value(document: dict[str, Any], schema: dict[str, Any], name: str) -> Any:
+    """Return a value that the schema allows, as far as its members say."""
+    schema = _resolved(document, schema)
+    for member in ("example", "default", "const"):
+        if schema.get(member) is not None:
+            return schema[member]
+    for chosen in (schema.get("examples"), schema.get("enum")):
+        if chosen:
+            return chosen[0]
+    kinds = schema.get("type", "string")
+    kind = kinds if isinstance(kinds, str) else next((option for option in kinds if option != "null"), "string")
+    if kind == "object":
+        needed = schema.get("required", ())
+        return {one: _value(document, schema["properties"][one], one) for one in needed}
+    if kind == "array":
+        return [_value(document, schema.get("items", {}), name)]
+    if schema.get("format") == "uuid":
+        return "019abcde-0000-7000-8000-000000000000"
+    if schema.get("format") == "date":
+        return "2026-01-31"
+    return _FALLBACK.get(kind, schema.get("minimum", _EXAMPLES.get(name, name or "text")))
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    resolved = schema
+    while "$ref" in resolved:
+        target: Any = document
+        for name in resolved["$ref"].removeprefix("#/").split("/"):
+            target = target[name]
+        resolved = target
+    return resolved
+
+
+def _samples(call: _Call, operation: str, base_url: str, commands: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the samples; those in languages with a client of ours call it, where it has a method for the operation."""
+    python = python_sample(operation, base_url, commands["Python"]) or _python(call)
+    typescript = typescript_sample(operation, base_url, commands["TypeScript"]) or _typescript(call)
+    return [
+        {"lang": "Shell", "label": "curl", "source": _curl(call)},
+        {"lang": "Python", "label": "Python", "source": python},
+        {"lang": "TypeScript", "label": "TypeScript", "source": typescript},
+    ]
+
+
+def _curl(call: _Call) -> str:
+    words = ["curl", *(["--request", call.method] if call.method != "GET" else [])]
+    if call.header:
+        # In double quotes, because a variable of the shell is filled in.
+        words += ["--header", f'"{call.header[0]}: {call.header[1]}"']
+    if call.body is not None:
+        words += ["--json", shlex.quote(json.dumps(call.body, ensure_ascii=False))]
+    return " ".join([*words, shlex.quote(call.url)])
+
+
+def _python(call: _Call) -> str:
+    lines = ["from os import environ\n" if _variable(call) else "", "import httpx", ""]
+    arguments = [repr(call.method), repr(call.url)]
+    if call.header:
+        arguments.append(f"headers={{{call.header[0]!r}: {_in_python(call)}}}")
+    if call.body is not None:
+        arguments.append(f"json={call.body!r}")
+    joined = ",\n    ".join(arguments)
+    lines += [f"response = httpx.request(\n    {joined},\n)", "response.raise_for_status()", "print(response.text)"]
+    return "\n".join(lines).lstrip("\n")
+
+
+def _typescript(call: _Call) -> str:
+    members = [f"method: {json.dumps(call.method)}"]
+    if call.header:
+        value = f"`{call.header[1].replace('$' + _variable(call), '${process.env.' + _variable(call) + '}')}`"
+        more = ', "Content-Type": "application/json"' if call.body is not None else ""
+        members.append(f"headers: {{ {json.dumps(call.header[0])}: {value}{more} }}")
+    if call.body is not None:
+        members.append(f"body: JSON.stringify({json.dumps(call.body, ensure_ascii=False)})")
+    inner = ",\n  ".join(members)
+    return (
+        f"const response = await fetch({json.dumps(call.url)}, {{\n  {inner},\n}});\n"
+        "if (!response.ok) throw new Error(await response.text());\n"
+        "console.log(await response.text());"
+    )
+
+
+def _variable(call: _Call) -> str:
+    """Name the environment variable that holds the credential; empty for the anonymous token, which is no secret."""
+    if call.header is None or "$" not in call.header[1]:
+        return ""
+    return call.header[1].rpartition("$")[2]
+
+
+def _in_python(call: _Call) -> str:
+    assert call.header is not None
+    name = _variable(call)
+    if not name:
+        return repr(call.header[1])
+    scheme = call.header[1].partition(" ")[0]
+    return f"f\"{scheme} {{environ['{name}']}}\""
 
 
 FOLDER = Path(__file__).with_name("static")
@@ -48,12 +380,11 @@ def _read(path: Path) -> Representation:
     return Representation.of(path.read_bytes(), _TYPES[path.suffix])
 
 
-# The contract for programs: /openapi.json and /openapi.yaml, and the form that the reference page reads.
-
-
 _YAML = "application/yaml"
 # PyYAML's own dumper takes a second for the document; libyaml's, where it is built in, a tenth of that.
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+_operation = partial(operation, "service")
 
 
 class OpenApiFiles:
@@ -66,25 +397,20 @@ class OpenApiFiles:
         self._as_json, self._as_yaml = MadeOnce(self._json), MadeOnce(self._yaml)
         self._with_samples = MadeOnce(self._json_with_samples)
 
-    @docs(
-        operationId="getOpenApiJson",
-        summary="OpenAPI 3.1 document in JSON",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-    )
+    @_operation("getOpenApiJson")
     async def as_json(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
+        """OpenAPI 3.1 document in JSON.
+
+        Needs no credential and costs nothing.
+        """
         return (await self._as_json.get()).respond(request)
 
-    @docs(
-        operationId="getOpenApiYaml",
-        summary="OpenAPI 3.1 document in YAML",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-        produces=[_YAML],
-    )
+    @_operation("getOpenApiYaml", produces=[_YAML])
     async def as_yaml(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the document."""
+        """OpenAPI 3.1 document in YAML.
+
+        Needs no credential and costs nothing.
+        """
         return (await self._as_yaml.get()).respond(request)
 
     async def with_samples(self, request: web.Request) -> web.StreamResponse:

@@ -16,9 +16,6 @@ from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from edge.http.routing import API_PATH
 
-# Markdown of this project as HTML: guides, documentation, problems. CommonMark with tables, by markdown-it-py.
-
-
 _ALIGNED = re.compile(r' style="text-align:\s?right"')
 _NO_WORD = re.compile(r"[^\w\- ]")
 
@@ -48,7 +45,7 @@ def render(text: str, link: Callable[[str], str | None] = lambda href: href) -> 
     headings = _with_anchors(tokens)
     for token in tokens:
         _map_links(token.children or [], link)
-    title = next((one.text for one in headings if one.level == 1), "")
+    title = next((heading.text for heading in headings if heading.level == 1), "")
     html: str = parser.renderer.render(tokens, parser.options, {})
     # Pages allow no style in the HTML. A wide table scrolls in itself, and can be focused for that.
     html = _ALIGNED.sub(' class="number"', html)
@@ -86,9 +83,6 @@ def _map_links(tokens: list[Token], link: Callable[[str], str | None]) -> None:
         elif token.type == "link_close" and dropped:
             dropped -= 1
             token.hidden, token.type = True, "text"
-
-
-# /docs/guides: the project's guides, as pages for people and as the Markdown that they are.
 
 
 _FOLDER = Path(__file__).parents[2] / "deploy" / "guides"

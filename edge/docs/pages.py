@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiohttp import web
-from aiohttp_apispec import docs
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
@@ -19,7 +18,7 @@ from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.prefer import best_format
 from edge.http.representation import MadeOnce, Representation, accepts_gzip
-from edge.http.routing import API_PATH
+from edge.http.routing import API_PATH, operation
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
@@ -57,16 +56,13 @@ class Docs:
         etag = f'W/"scalar-{SCALAR_VERSION}"'
         self._script = Representation(b"", compressed, "text/javascript; charset=utf-8", etag)
 
-    @docs(
-        operationId="getDocs",
-        summary="Documentation: first calls, limits and prices",
-        description="Needs no credential. Calls that the page sends are counted like any other. As Markdown where "
-        "`Accept` prefers it.",
-        tags=["service"],
-        produces=["text/html", "text/markdown"],
-    )
+    @operation("service", "getDocs", produces=["text/html", "text/markdown"])
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the page. Its limits are the plans' as they are now; without PostgreSQL they are left out."""
+        """Documentation: first calls, limits and prices.
+
+        Needs no credential. Calls that the page sends are counted like any other. As Markdown where `Accept` prefers
+        it.
+        """
         try:
             plans = await self._credentials.all_plans()
         except StoreUnavailable:
@@ -132,10 +128,10 @@ def prices_of(document: dict[str, Any]) -> list[PriceLine]:
     """Return what each call that is charged costs, as the document says it."""
     lines = []
     for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            price = operation["x-units"]
+        for method, described in operations.items():
+            price = described["x-units"]
             if price["units"]:
                 per = f"{price['per']} {price['of']}" if "per" in price else price["of"]
                 stored = price.get("stored", price["units"])
-                lines.append(PriceLine(method.upper(), path, operation["summary"], price["units"], per, stored))
+                lines.append(PriceLine(method.upper(), path, described["summary"], price["units"], per, stored))
     return lines

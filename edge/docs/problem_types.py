@@ -1,19 +1,19 @@
 """GET /errors and /errors/{slug}: the catalogue behind every problem's `type`, for people and for programs."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.docs.guides import MARKDOWN, DocumentPage, render
-from edge.http.faults import CATALOGUE, ProblemType
 from edge.http.html import HTML, PAGES
-from edge.http.problems import Problem
+from edge.http.problems import CATALOGUE, Problem, ProblemType
 from edge.http.representation import MadeOnce, Representation
+from edge.http.routing import operation
 from shared.settings.settings import Settings
 
 # By slug, a request and the members of its answer; `python -m tests.service.http.test_recorded_answers` writes them.
@@ -42,6 +42,9 @@ class ProblemList(Schema):
     count = fields.Int(required=True)
 
 
+_operation = partial(operation, "service")
+
+
 class Errors:
     """The handlers. All pages are made once: the catalogue does not change while a process runs."""
 
@@ -50,26 +53,20 @@ class Errors:
         self._origin = settings.base_url.removesuffix("/v1")
         self._list, self._entries = MadeOnce(self._make_list), MadeOnce(self._make_entries)
 
-    @docs(
-        operationId="listProblems",
-        summary="List the problem types",
-        description="Needs no credential and costs nothing.",
-        tags=["service"],
-    )
-    @response_schema(ProblemList(), 200, description="The catalogue; HTML or Markdown if `Accept` prefers it")
+    @_operation("listProblems", answers={200: (ProblemList, "The catalogue; HTML or Markdown if `Accept` prefers it")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the whole catalogue."""
+        """List the problem types.
+
+        Needs no credential and costs nothing.
+        """
         return (await self._list.get()).respond(request)
 
-    @docs(
-        operationId="getProblem",
-        summary="Meaning and remedy of a problem type",
-        description="Each problem document names this page as its `type`.",
-        tags=["service"],
-    )
-    @response_schema(ProblemEntry(), 200, description="The entry; HTML or Markdown if `Accept` prefers it")
+    @_operation("getProblem", answers={200: (ProblemEntry, "The entry; HTML or Markdown if `Accept` prefers it")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry."""
+        """Meaning and remedy of a problem type.
+
+        Each problem document names this page as its `type`.
+        """
         page = (await self._entries.get()).get(request.match_info["slug"])
         if page is None:
             raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 
 from aiohttp import web
-from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.analytics.report_declarations import REPORTS
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.routing import RULE, Rule
+from edge.http.routing import RULE, Rule, operation
 from edge.quota.limiter import RateLimiter
 from edge.quota.page import QuotaWindow, windows_of
 from shared.organizations.accounts import Plan
@@ -56,16 +55,13 @@ class RootAnswer(Schema):
 
 
 class Root:
-    """The handler."""
-
     def __init__(self, settings: Settings, limiter: RateLimiter) -> None:
         self._settings = settings
         self._limiter = limiter
 
-    @docs(operationId="getRoot", summary="Caller, plan and entitlements", tags=["account"])
-    @response_schema(RootAnswer(), 200, description="The service and the caller")
+    @operation("account", "getRoot", answers={200: (RootAnswer, "The service and the caller")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the identity and the entitlements of the credential."""
+        """Caller, plan and entitlements."""
         context = request[CONTEXT]
         principal, account = context.principal, context.account
         assert principal is not None

@@ -31,8 +31,6 @@ _ICON = Path(__file__).parent / "static" / "favicon.ico"
 
 
 class WellKnown:
-    """The handlers."""
-
     def __init__(self, settings: Settings, guides: Guides) -> None:
         self._base = settings.base_url
         self._origin = settings.base_url.removesuffix(API_PATH)

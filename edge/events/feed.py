@@ -6,20 +6,16 @@ from typing import Any
 
 import asyncpg
 from aiohttp import web
-from aiohttp_apispec import docs, querystring_schema
 
 from edge.events import schemas
 from edge.http.context import organization_of
-from edge.http.json import answers
 from edge.http.lists import envelope
 from edge.http.parameters import QUERY
 from edge.http.problems import Problem
+from edge.http.routing import operation
 from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
 from shared.events.types import KEPT_DAYS, Event, event_document
-
-# Reads pages of the log of events for one organization.
-
 
 SQL = load_queries(__file__, "events.sql")
 _LATER_THAN_ALL = 2**62
@@ -80,26 +76,20 @@ def _document(row: asyncpg.Record) -> Event:
     return event_document(row["number"], row["id"], row["type"], row["at"], json.loads(row["data"]))
 
 
-# GET /events.
-
-
 class Events:
-    """The handler."""
-
     def __init__(self, feed: EventFeed) -> None:
         self._feed = feed
 
-    @docs(
-        operationId="listEvents",
-        summary="List events after a cursor",
+    @operation(
+        "events",
+        "listEvents",
+        schemas.EventsQuery,
+        answers={200: (schemas.EventList, "One page of events")},
         description="Events of your organization and of the index in the order in which they happened; kept for "
         f"{KEPT_DAYS} days. Keep the `cursor` of the last one and ask for those `after` it. Where events after it are "
         "no longer kept, the answer is a 410 that names the oldest cursor.",
-        tags=["events"],
     )
-    @querystring_schema(schemas.EventsQuery())
-    @answers(schemas.EventList, 200, "One page of events")
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List events after a cursor."""
         query, organization = request[QUERY], organization_of(request)
         return await self._feed.answer(organization, query["after"], query["limit"], query["type"], dict(query))

@@ -14,6 +14,8 @@ from edge.http.parameters import (
     JsonInteger,
     JsonNumber,
     Parameters,
+    PathParameters,
+    QueryParameters,
     Utf8,
     WholeNumber,
 )
@@ -33,10 +35,8 @@ from shared.events.types import (
 from shared.events.webhooks import REPLAYED_MAX
 from shared.money import to_minor
 
-# Parameters and answers of the feeds of events.
 
-
-class FeedQuery(Parameters):
+class FeedQuery(QueryParameters):
     """One page of a feed."""
 
     after = WholeNumber(
@@ -65,9 +65,6 @@ class EventList(Page):
     """One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet."""
 
     data: list[Event]
-
-
-# Parameters and answers of /watches.
 
 
 # The required and the optional fields of each condition.
@@ -151,13 +148,13 @@ class WatchChange(Parameters):
     paused = JsonFlag(required=True)
 
 
-class WatchPath(Parameters):
+class WatchPath(PathParameters):
     """Path of one watch."""
 
     id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
-class WatchesQuery(Parameters):
+class WatchesQuery(QueryParameters):
     """Query of the list of watches."""
 
     limit = WholeNumber(1, 200, load_default=50)
@@ -189,9 +186,6 @@ class WatchList(Page):
     """One page of watches, the newest first."""
 
     data: list[Watch]
-
-
-# Parameters and answers of /webhooks.
 
 
 class NewWebhook(Parameters):
@@ -233,13 +227,13 @@ class Replay(Parameters):
             raise ValidationError("name either `event` or `after`", "event")
 
 
-class WebhookPath(Parameters):
+class WebhookPath(PathParameters):
     """Path of one webhook."""
 
     id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
 
 
-class AttemptsQuery(Parameters):
+class AttemptsQuery(QueryParameters):
     """How many attempts."""
 
     limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})

@@ -1,13 +1,12 @@
 """Acts of an organization on its watches; each is in its audit log."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 
 from edge.events.schemas import Watch
-from edge.http.faults import Fault
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
@@ -38,9 +37,9 @@ class WatchService:
     def __init__(self, database: Database | Transaction) -> None:
         self._database = database
 
-    def within(self, database: Database | Transaction) -> "WatchService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return WatchService(database)
+        return type(self)(database)
 
     async def add(self, acting: Actor, wanted: dict[str, Any]) -> Watch:
         """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
@@ -59,19 +58,20 @@ class WatchService:
                 raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")
             values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
             measures = (wanted["currency"], amount, days, wanted["percent"])
-            [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+            [added] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+            [row] = await transaction.fetch(SQL.page, acting.organization, None, 1, added["id"])
         return rendered(row)
 
     async def one(self, acting: Actor, watch: str) -> Watch:
         """Return a watch. Raises `watch-not-found`."""
-        rows = await self._database.fetch(SQL.one, acting.organization, _uuid(watch), scope=acting.scope)
+        rows = await self._database.fetch(SQL.page, acting.organization, None, 1, _uuid(watch), scope=acting.scope)
         if not rows:
             raise _not_found()
         return rendered(rows[0])
 
     async def page(self, acting: Actor, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
         """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
-        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, scope=acting.scope)
+        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, None, scope=acting.scope)
         [counted] = await self._database.fetch(SQL.count, acting.organization, scope=acting.scope)
         return rows, int(counted["total"])
 

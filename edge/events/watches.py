@@ -1,58 +1,46 @@
 """/watches: an organization's watches, and their reports."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema
 
 from edge.events import schemas
 from edge.events.feed import EventFeed
 from edge.events.schemas import EventList
 from edge.events.watch_service import Actor, WatchService, rendered
 from edge.http.context import organization_of, principal_of
-from edge.http.json import NO_STORE, answers, unstored_json
+from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.storage.database import Database, Transaction
-from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
+from edge.http.routing import operation
+from edge.storage.idempotency import PARAMETER, IdempotentActs
 
-_TAGS = ["watches"]
+_operation = partial(operation, "watches")
+_act = partial(_operation, parameters=[PARAMETER])
 
 
 class Watches:
-    """The handlers."""
-
     def __init__(self, watches: WatchService, acts: IdempotentActs, feed: EventFeed, lists: Paginator) -> None:
         self._watches = watches
         self._acts = acts
         self._feed = feed
         self._lists = lists
 
-    @docs(
-        operationId="createWatch",
-        summary="Watch an article, a brand or a category",
-        description="Each load of data evaluates the watches of the articles that it changes; the event names the "
-        "article. A watch of a brand or a category covers each of its articles; for `index-moved` it covers its index.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-    )
-    @json_schema(schemas.NewWatch())
-    @answers(schemas.Watch, 201, "The watch; `Location` is its address")
+    @_act("createWatch", schemas.NewWatch, answers={201: (schemas.Watch, "The watch; `Location` is its address")})
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Make a watch."""
+        """Watch an article, a brand or a category.
+
+        Each load of data evaluates the watches of the articles that it changes; the event names the article. A watch of
+        a brand or a category covers each of its articles; for `index-moved` it covers its index.
+        """
         acting, wanted = acting_of(request), request[BODY]
+        return created(request, await self._once(request, 201, lambda watches: watches.add(acting, wanted)))
 
-        async def act(database: Database | Transaction) -> Outcome:
-            return outcome_of(await self._watches.within(database).add(acting, wanted), 201)
-
-        return created(request, await self._acts.run(request, acting.scope, act, acting.organization))
-
-    @docs(operationId="listWatches", summary="List your organization's watches", tags=_TAGS)
-    @querystring_schema(schemas.WatchesQuery())
-    @answers(schemas.WatchList, 200, "One page of watches")
+    @_operation("listWatches", schemas.WatchesQuery, answers={200: (schemas.WatchList, "One page of watches")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List your organization's watches."""
         limit = request[QUERY]["limit"]
         find = partial(self._watches.page, acting_of(request), limit)
         response = await self._lists.answer(
@@ -61,59 +49,45 @@ class Watches:
         response.headers.update(NO_STORE)
         return response
 
-    @docs(operationId="getWatch", summary="Read a watch", tags=_TAGS)
-    @match_info_schema(schemas.WatchPath())
-    @answers(schemas.Watch, 200, "The watch")
+    @_operation("getWatch", schemas.WatchPath, answers={200: (schemas.Watch, "The watch")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one watch."""
+        """Read a watch."""
         return unstored_json(await self._watches.one(acting_of(request), request[PATH]["id"]))
 
-    @docs(operationId="pauseWatch", summary="Pause a watch, or resume it", tags=_TAGS)
-    @match_info_schema(schemas.WatchPath())
-    @json_schema(schemas.WatchChange())
-    @answers(schemas.Watch, 200, "The watch as it is now")
+    @_operation(
+        "pauseWatch", schemas.WatchPath, schemas.WatchChange, answers={200: (schemas.Watch, "The watch as it is now")}
+    )
     async def change(self, request: web.Request) -> web.StreamResponse:
-        """Pause or resume."""
+        """Pause a watch, or resume it."""
         acting, watch = acting_of(request), request[PATH]["id"]
         await self._watches.pause(acting, watch, paused=request[BODY]["paused"])
         return unstored_json(await self._watches.one(acting, watch))
 
-    @docs(
-        operationId="deleteWatch",
-        summary="Delete a watch",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "Deleted; its events stay in the feed until they expire"}},
-    )
-    @match_info_schema(schemas.WatchPath())
+    @_act("deleteWatch", schemas.WatchPath, answers={204: "Deleted; its events stay in the feed until they expire"})
     async def delete(self, request: web.Request) -> web.StreamResponse:
-        """Delete."""
-        acting, watch = acting_of(request), request[PATH]["id"]
+        """Delete a watch."""
+        return await self._once(request, 204, lambda watches: watches.delete(acting_of(request), request[PATH]["id"]))
 
-        async def act(database: Database | Transaction) -> Outcome:
-            await self._watches.within(database).delete(acting, watch)
-            return Outcome(204)
-
-        return response_of(await self._acts.run(request, acting.scope, act, acting.organization))
-
-    @docs(
-        operationId="listWatchEvents",
-        summary="List the events of your watches",
-        description="The events of the type `watch.fired`, with the same cursors as `/events`.",
-        tags=_TAGS,
-    )
-    @querystring_schema(schemas.WatchEventsQuery())
-    @answers(EventList, 200, "One page of events")
+    @_operation("listWatchEvents", schemas.WatchEventsQuery, answers={200: (EventList, "One page of events")})
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page of events."""
+        """List the events of your watches.
+
+        The events of the type `watch.fired`, with the same cursors as `/events`.
+        """
         query, organization = request[QUERY], acting_of(request).organization
         return await self._feed.answer(organization, query["after"], query["limit"], ["watch.fired"], dict(query))
 
+    async def _once(
+        self, request: web.Request, status: int, act: Callable[[WatchService], Awaitable[object]]
+    ) -> web.Response:
+        acting = acting_of(request)
+        return await self._acts.respond(request, acting.scope, self._watches, act, status, acting.organization)
 
-def created(request: web.Request, outcome: Outcome) -> web.Response:
-    """Answer with what an act made; its address is below the request's."""
-    response = response_of(outcome)
-    response.headers["Location"] = f"{request.path}/{msgspec.json.decode(outcome.body)['id']}"
+
+def created(request: web.Request, response: web.Response) -> web.Response:
+    """Return the answer with what an act made; its address is below the request's."""
+    assert isinstance(response.body, bytes)
+    response.headers["Location"] = f"{request.path}/{msgspec.json.decode(response.body)['id']}"
     return response
 
 

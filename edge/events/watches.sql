@@ -17,21 +17,14 @@ SELECT count(*) AS total FROM watches WHERE organization_id = $1::uuid;
 -- With its entry in the audit log, in one statement.
 WITH added AS (
     INSERT INTO watches (organization_id, label, target, code, condition, kind, currency, amount_minor, days, percent)
-    VALUES ($1::uuid, $2, $3, $4, $5, $6::text::"char", $7, $8, $9, $10::float8) 
-    RETURNING id, organization_id, label, target, code, condition, kind, currency, amount_minor, days, percent, created_at, paused_at)
-SELECT a.id::text, a.label, a.target, a.code, a.condition, a.kind::text, a.currency, a.amount_minor, a.days,
-       a.percent::float8, a.created_at, a.paused_at, audit_notices(a.organization_id, $11, 'watch.created', a.id::text) AS audited
-FROM added a;
-
--- name: one
--- An organization's own.
-SELECT id::text, label, target, code, condition, kind::text, currency, amount_minor, days, percent::float8, created_at, paused_at
-FROM watches WHERE organization_id = $1::uuid AND id = $2::uuid;
+    VALUES ($1::uuid, $2, $3, $4, $5, $6::text::"char", $7, $8, $9, $10::float8) RETURNING id, organization_id)
+SELECT a.id::text, audit_notices(a.organization_id, $11, 'watch.created', a.id::text) AS audited FROM added a;
 
 -- name: page
--- The newest first; $2: the id of the last one of the page before.
+-- An organization's own, the newest first; $2: the id of the last one of the page before; $4: one alone.
 SELECT id::text, label, target, code, condition, kind::text, currency, amount_minor, days, percent::float8, created_at, paused_at
-FROM watches WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) ORDER BY id DESC LIMIT $3;
+FROM watches WHERE organization_id = $1::uuid AND ($2::uuid IS NULL OR id < $2::uuid) AND ($4::uuid IS NULL OR id = $4::uuid)
+ORDER BY id DESC LIMIT $3;
 
 -- name: pause
 -- $3: paused from now on, or evaluated again. Earlier reports are remembered.

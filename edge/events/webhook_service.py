@@ -1,7 +1,7 @@
 """Acts of an organization on its webhooks; each act is in its audit log."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import asyncpg
@@ -9,13 +9,11 @@ import asyncpg
 from edge.events.schemas import DeliveryAttempt, Webhook
 from edge.events.watch_service import Actor
 from edge.http.context import uuid7
-from edge.http.faults import Fault
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Transaction
 from shared.clock import rfc3339, utc_now
 from shared.db.queries import load_queries
-from shared.events.webhook_secrets import sealed_secret
-from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, url_fault
+from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.index.iid import require_uuid
 from shared.settings.settings import Settings
 
@@ -33,9 +31,9 @@ class WebhookService:
         self._secret = settings.signing_secret
         self._private_allowed = settings.webhook_private_addresses
 
-    def within(self, database: Database | Transaction) -> "WebhookService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return WebhookService(database, self._settings)
+        return type(self)(database, self._settings)
 
     async def add(self, acting: Actor, url: str, types: Sequence[str] | None) -> Webhook:
         """Make a webhook and return it with its secret, once. Raises `invalid-parameter`, `state-conflict`."""
@@ -54,7 +52,6 @@ class WebhookService:
         return rendered(row, secret)
 
     async def listed(self, acting: Actor) -> list[Webhook]:
-        """Return all webhooks."""
         rows = await self._database.fetch(SQL.listed, acting.organization, None, scope=acting.scope)
         return [rendered(row) for row in rows]
 
@@ -83,7 +80,6 @@ class WebhookService:
         return await self.one(acting, endpoint)
 
     async def delete(self, acting: Actor, endpoint: str) -> None:
-        """Delete a webhook."""
         await self._act(acting, SQL.delete, _uuid(endpoint))
 
     async def attempts(self, acting: Actor, endpoint: str, limit: int) -> list[DeliveryAttempt]:

@@ -1,169 +1,123 @@
 """/webhooks: addresses to which events are sent, and their deliveries."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema
 
 from edge.events import schemas
 from edge.events.watches import acting_of, created
 from edge.events.webhook_service import WebhookService
-from edge.http.json import NO_STORE, answers, unstored_json
+from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import envelope
 from edge.http.parameters import BODY, PATH, QUERY
-from edge.storage.idempotency import PARAMETER, IdempotentActs, Outcome, outcome_of, response_of
+from edge.http.routing import operation
+from edge.storage.idempotency import PARAMETER, IdempotentActs
 
-_TAGS = ["webhooks"]
+_operation = partial(operation, "webhooks")
+_act = partial(_operation, parameters=[PARAMETER])
 
 
 class Webhooks:
-    """The handlers."""
-
     def __init__(self, webhooks: WebhookService, acts: IdempotentActs, data_version: Callable[[], int]) -> None:
         self._webhooks = webhooks
         self._acts = acts
         self._data_version = data_version
 
-    @docs(
-        operationId="createWebhook",
-        summary="Create a webhook",
-        description="Each event is sent as one POST, signed according to Standard Webhooks 1.0, in the order of the "
-        "feed. An event that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals "
-        "up to 24 h; later events wait. The secret is shown only once.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
+    @_act(
+        "createWebhook",
+        schemas.NewWebhook,
+        answers={201: (schemas.Webhook, "The webhook with its secret; `Location` is its address")},
     )
-    @json_schema(schemas.NewWebhook())
-    @answers(schemas.Webhook, 201, "The webhook with its secret; `Location` is its address")
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Make a webhook."""
+        """Create a webhook.
+
+        Each event is sent as one POST, signed according to Standard Webhooks 1.0, in the order of the feed. An event
+        that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals up to 24 h; later
+        events wait. The secret is shown only once.
+        """
         acting, body = acting_of(request), request[BODY]
+        made = await self._once(request, 201, lambda acts: acts.add(acting, body["url"], body["types"]))
+        return created(request, made)
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            return outcome_of(await webhooks.add(acting, body["url"], body["types"]), 201)
-
-        return created(request, await self._once(request, act))
-
-    @docs(operationId="listWebhooks", summary="List your organization's webhooks", tags=_TAGS)
-    @answers(schemas.WebhookList, 200, "All webhooks")
+    @_operation("listWebhooks", answers={200: (schemas.WebhookList, "All webhooks")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with all webhooks."""
+        """List your organization's webhooks."""
         return self._listed(await self._webhooks.listed(acting_of(request)))
 
-    @docs(operationId="getWebhook", summary="State of a webhook", tags=_TAGS)
-    @match_info_schema(schemas.WebhookPath())
-    @answers(schemas.Webhook, 200, "The webhook, without its secret")
+    @_operation("getWebhook", schemas.WebhookPath, answers={200: (schemas.Webhook, "The webhook, without its secret")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one webhook."""
+        """State of a webhook."""
         return unstored_json(await self._webhooks.one(acting_of(request), request[PATH]["id"]))
 
-    @docs(
-        operationId="deleteWebhook",
-        summary="Delete a webhook",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "Deleted; no more events are sent to it"}},
-    )
-    @match_info_schema(schemas.WebhookPath())
+    @_act("deleteWebhook", schemas.WebhookPath, answers={204: "Deleted; no more events are sent to it"})
     async def delete(self, request: web.Request) -> web.StreamResponse:
-        """Delete."""
-        acting, endpoint = acting_of(request), request[PATH]["id"]
+        """Delete a webhook."""
+        return await self._once(request, 204, lambda acts: acts.delete(acting_of(request), request[PATH]["id"]))
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            await webhooks.delete(acting, endpoint)
-            return Outcome(204)
-
-        return response_of(await self._once(request, act))
-
-    @docs(
-        operationId="rotateWebhookSecret",
-        summary="Replace a webhook's secret",
-        description="For 24 hours each event carries two signatures, by the new secret and the one before. Repeat a "
-        "call whose answer was lost under its `Idempotency-Key`: another rotation would end the secret before at once.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
+    @_act(
+        "rotateWebhookSecret",
+        schemas.WebhookPath,
+        answers={201: (schemas.Webhook, "The webhook with its new secret, shown only once")},
     )
-    @match_info_schema(schemas.WebhookPath())
-    @answers(schemas.Webhook, 201, "The webhook with its new secret, shown only once")
     async def rotate(self, request: web.Request) -> web.StreamResponse:
-        """Replace the secret."""
-        acting, endpoint = acting_of(request), request[PATH]["id"]
+        """Replace a webhook's secret.
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            return outcome_of(await webhooks.rotate(acting, endpoint), 201)
+        For 24 hours each event carries two signatures, by the new secret and the one before. Repeat a call whose answer
+        was lost under its `Idempotency-Key`: another rotation would end the secret before at once.
+        """
+        return await self._once(request, 201, lambda acts: acts.rotate(acting_of(request), request[PATH]["id"]))
 
-        return response_of(await self._once(request, act))
-
-    @docs(
-        operationId="enableWebhook",
-        summary="Enable a webhook",
-        description="A disabled webhook continues where it stopped. A webhook that waits for its next attempt is "
-        "tried immediately.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-    )
-    @match_info_schema(schemas.WebhookPath())
-    @answers(schemas.Webhook, 200, "The webhook as it is now")
+    @_act("enableWebhook", schemas.WebhookPath, answers={200: (schemas.Webhook, "The webhook as it is now")})
     async def enable(self, request: web.Request) -> web.StreamResponse:
-        """Enable."""
-        acting, endpoint = acting_of(request), request[PATH]["id"]
+        """Enable a webhook.
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            return outcome_of(await webhooks.enable(acting, endpoint), 200)
+        A disabled webhook continues where it stopped. A webhook that waits for its next attempt is tried immediately.
+        """
+        return await self._once(request, 200, lambda acts: acts.enable(acting_of(request), request[PATH]["id"]))
 
-        return response_of(await self._once(request, act))
-
-    @docs(
-        operationId="disableWebhook",
-        summary="Disable a webhook",
-        description="Events wait for it until it is enabled, as long as the log keeps them.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-    )
-    @match_info_schema(schemas.WebhookPath())
-    @answers(schemas.Webhook, 200, "The webhook as it is now")
+    @_act("disableWebhook", schemas.WebhookPath, answers={200: (schemas.Webhook, "The webhook as it is now")})
     async def disable(self, request: web.Request) -> web.StreamResponse:
-        """Disable."""
-        acting, endpoint = acting_of(request), request[PATH]["id"]
+        """Disable a webhook.
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            return outcome_of(await webhooks.disable(acting, endpoint), 200)
+        Events wait for it until it is enabled, as long as the log keeps them.
+        """
+        return await self._once(request, 200, lambda acts: acts.disable(acting_of(request), request[PATH]["id"]))
 
-        return response_of(await self._once(request, act))
-
-    @docs(
-        operationId="replayEvents",
-        summary="Replay events to a webhook",
-        description="One by its id, or those after a cursor. They are sent in their order, with their own ids.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
+    @_act(
+        "replayEvents",
+        schemas.WebhookPath,
+        schemas.Replay,
+        answers={202: (schemas.Replayed, "The number of events that will be sent")},
     )
-    @match_info_schema(schemas.WebhookPath())
-    @json_schema(schemas.Replay())
-    @answers(schemas.Replayed, 202, "The number of events that will be sent")
     async def replay(self, request: web.Request) -> web.StreamResponse:
-        """Order a replay."""
+        """Replay events to a webhook.
+
+        One by its id, or those after a cursor. They are sent in their order, with their own ids.
+        """
         acting, endpoint, body = acting_of(request), request[PATH]["id"], request[BODY]
 
-        async def act(webhooks: WebhookService) -> Outcome:
-            events = await webhooks.replay(acting, endpoint, body["event"], body["after"], body["to"])
-            return outcome_of(schemas.Replayed(events), 202)
+        async def act(webhooks: WebhookService) -> object:
+            return schemas.Replayed(await webhooks.replay(acting, endpoint, body["event"], body["after"], body["to"]))
 
-        return response_of(await self._once(request, act))
+        return await self._once(request, 202, act)
 
-    @docs(operationId="listAttempts", summary="List delivery attempts of a webhook", tags=_TAGS)
-    @match_info_schema(schemas.WebhookPath())
-    @querystring_schema(schemas.AttemptsQuery())
-    @answers(schemas.AttemptList, 200, "The newest attempts")
+    @_operation(
+        "listAttempts",
+        schemas.WebhookPath,
+        schemas.AttemptsQuery,
+        answers={200: (schemas.AttemptList, "The newest attempts")},
+    )
     async def attempts(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the newest attempts."""
+        """List delivery attempts of a webhook."""
         limit = request[QUERY]["limit"]
         return self._listed(await self._webhooks.attempts(acting_of(request), request[PATH]["id"], limit))
 
-    async def _once(self, request: web.Request, act: Callable[[WebhookService], Awaitable[Outcome]]) -> Outcome:
+    async def _once(
+        self, request: web.Request, status: int, act: Callable[[WebhookService], Awaitable[object]]
+    ) -> web.Response:
         acting = acting_of(request)
-        within = self._webhooks.within
-        return await self._acts.run(request, acting.scope, lambda database: act(within(database)), acting.organization)
+        return await self._acts.respond(request, acting.scope, self._webhooks, act, status, acting.organization)
 
     def _listed(self, rows: object) -> web.Response:
         assert isinstance(rows, list)

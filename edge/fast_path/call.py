@@ -13,12 +13,9 @@ from edge.http.context import request_id_from
 from edge.http.representation import none_match
 from edge.http.routing import Rule
 from edge.index.lookup import CACHE_CONTROL, Record
-from edge.quota.policy import TAKEN, Decision
+from edge.quota.limiter import TAKEN, Decision
 from shared.errors import StoreUnavailable
 from shared.organizations.accounts import Plan, Principal, account_of, counted_network
-
-# Recognizes requests that the fast path may answer: a GET of the index or of a document, as our nginx forwards it.
-
 
 # Case, order and number of the lines are those of deploy/nginx/forwarded.conf, not the caller's. A line that is not
 # named here has a meaning that this module does not know: the request takes the ordinary way.
@@ -90,9 +87,6 @@ def network_of(address: bytes) -> str | None:
 def representation(accept: bytes | None) -> str:
     """Return what `Accept` selects, as the ordinary way does."""
     return representation_of(accept.decode() if accept is not None else None)
-
-
-# A request that the fast path answers, with its answer.
 
 
 LOOKUP = rules.free("lookup")

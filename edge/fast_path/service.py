@@ -35,8 +35,7 @@ from edge.http.routing import Rule
 from edge.index.identifiers import requested_identifier
 from edge.index.lookup import Record
 from edge.quota.billing import UnmeteredLimits, limit_fields, refusal
-from edge.quota.limiter import may_be_kept
-from edge.quota.policy import NOT_COUNTED, Decision, outcome_name
+from edge.quota.limiter import NOT_COUNTED, Decision, may_be_kept, outcome_name
 from edge.rules import LIGHT_UNITS
 from edge.search.answers import search_parameters
 from edge.storage.database import ACCOUNT
@@ -140,9 +139,6 @@ def _instance(request_id: bytes) -> bytes:
     return instance_of(text).encode()
 
 
-# Answers of the fast path that memory lacks, made once the call is charged: records, prices of an item, searches.
-
-
 _PRICING, _SEARCH = b"/v1/index/pricing/", b"/v1/index/search?"
 
 
@@ -184,7 +180,7 @@ class Reader:
         elif request.target.startswith(_PRICING) and selected.partition("+")[0] == "json":
             priced = canonical_iid(request.target[len(_PRICING) :].decode())
             if priced is not None:
-                return PendingAnswer(_PRICES, self._reading(partial(self._prices.offer, priced)))
+                return PendingAnswer(_PRICES, self._reading(partial(self._prices.cacheable, priced)))
         elif request.target.startswith(_SEARCH) and selected.endswith(JSON_SELECTED):
             parameters = search_parameters(request.target[len(_SEARCH) :].decode())
             if parameters is not None:
@@ -275,9 +271,6 @@ class Counts:
                     metrics.quota_decisions.labels(plan, "refunded").inc(tally.count)
             tally.flush_into(metrics.request_seconds.labels(route))
         self._histograms.clear()
-
-
-# The common parts of all connections on the fast path: the sources of answers, and how they are counted.
 
 
 _INDEX = b"/v1/index/"

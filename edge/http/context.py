@@ -13,18 +13,13 @@ from edge.http.answer_cache import Offer
 from shared.organizations.accounts import Person, Principal, counted_network
 from shared.telemetry.spans import SpanContext
 
-# UUID version 7 (RFC 9562, section 5.7), which Python's standard library has only from 3.14 on.
-
 
 def uuid7() -> UUID:
-    """Return a time-ordered UUID: 48 bits of milliseconds, the rest random."""
+    """Return a UUID of version 7 (RFC 9562), as Python 3.14 has it: 48 bits of milliseconds, the rest random."""
     milliseconds = time.time_ns() // 1_000_000
     value = milliseconds << 80 | int.from_bytes(os.urandom(10))
     value = value & ~(0xF << 76) | 0x7 << 76
     return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
-
-
-# The state of one request while the edge handles it.
 
 
 _CHARGE_ID_MAX = 64

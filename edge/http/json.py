@@ -1,23 +1,18 @@
 """JSON in and out: what callers send, by one strict parser; what an answer is, by one encoder."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import response_schema
-from msgspec import Struct
 
 from shared.errors import InvalidJson
 
 # JSON that callers send, decoded by one strict parser.
-#
 # RFC 8259 leaves open what a repeated member means, and decoders differ: the member that one part of a system checks
 # may not be the one that another part uses. Here such a text is refused, as is one that is nested too deeply.
 
-
-Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 JSON_DEPTH_MAX = 32
 _MEMBER_NAME_CHARACTERS_MAX = 40
@@ -58,9 +53,6 @@ def _check_members(pairs: list[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
-# JSON of one moment: an answer that no cache on its way may keep.
-
-
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -70,12 +62,3 @@ def unstored_json(document: object, status: int = 200, headers: Mapping[str, str
     return web.Response(
         status=status, body=msgspec.json.encode(document), content_type="application/json", headers=fields
     )
-
-
-# What an answer is: the struct that is encoded is also what the OpenAPI document says of it.
-
-
-def answers(struct: type[Struct], status: int, description: str) -> Callable[[Handler], Handler]:
-    """Declare a handler's answer of a status for the OpenAPI document."""
-    declare: Callable[[Handler], Handler] = response_schema(lambda: struct, status, description=description)
-    return declare

@@ -12,9 +12,7 @@ from marshmallow import Schema, fields, validate
 from msgspec import Struct
 
 from shared.errors import InvalidCursor
-
-# The one envelope of every list (contract, section 3).
-
+from shared.printable import base64url
 
 _ENCODER = msgspec.json.Encoder()
 CACHE_CONTROL = "private, max-age=60"
@@ -42,9 +40,6 @@ class Page(Struct):
     next_cursor: str | None
     query: Mapping[str, Any]
     data_version: int
-
-
-# The same for lists whose entries are declared by marshmallow.
 
 
 class PageTotalSchema(Schema):
@@ -87,14 +82,11 @@ def envelope(
     return web.Response(body=body, content_type="application/json", headers={"Cache-Control": CACHE_CONTROL})
 
 
-# Cursors: positions in lists. Opaque, URL-safe, signed, bound to their query; they do not expire.
-
-
 _TAG_BYTES = 12
 
 
 class CursorSigner:
-    """Seals cursors under one secret; while it is rotated, opens those of the previous one too."""
+    """Seals cursors, which never expire, under one secret; while it is rotated, opens those of the previous one too."""
 
     def __init__(self, secret: str, previous: str = "") -> None:
         self._keyed = hmac.new(secret.encode(), digestmod="sha256")
@@ -103,7 +95,7 @@ class CursorSigner:
     def seal(self, kind: str, query: Mapping[str, Any], position: list[Any]) -> str:
         """Return the cursor of the page after `position` in this query."""
         packed = msgspec.msgpack.encode(position)
-        return base64.urlsafe_b64encode(self._tag(self._keyed, kind, query, packed) + packed).rstrip(b"=").decode()
+        return base64url(self._tag(self._keyed, kind, query, packed) + packed)
 
     def open(self, kind: str, query: Mapping[str, Any], cursor: str) -> list[Any]:
         """Return the position. Raises InvalidCursor when it was changed, or sealed for another kind or query."""
@@ -111,7 +103,7 @@ class CursorSigner:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             tag, packed = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
             tags = [self._tag(keyed, kind, query, packed) for keyed in self._accepted]
-            if not any(hmac.compare_digest(tag, one) for one in tags):
+            if not any(hmac.compare_digest(tag, expected) for expected in tags):
                 raise InvalidCursor
             position: list[Any] = msgspec.msgpack.decode(packed, type=list)
         except (binascii.Error, ValueError, msgspec.DecodeError):
@@ -126,14 +118,11 @@ class CursorSigner:
         return tagged.digest()[:_TAG_BYTES]
 
 
-# Lists in pages, by key and not by offset: a page costs the same however deep it is, and none overlaps another.
-
-
 Row = TypeVar("Row")
 
 
 class Paginator:
-    """Responds with pages of lists in one envelope; each cursor is bound to its list and query."""
+    """Responds with pages of lists, by key: a deep page costs no more. A cursor is bound to its list and query."""
 
     def __init__(self, cursors: CursorSigner, data_version: Callable[[], int]) -> None:
         self._cursors = cursors

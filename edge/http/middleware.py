@@ -5,13 +5,9 @@ import re
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from edge.http.faults import CATALOGUE
 from edge.http.prefer import best_format
-from edge.http.problems import Problem
+from edge.http.problems import CATALOGUE, Problem
 from edge.http.routing import CONTINUE, RULE, rule_of
-
-# A bound on chunked framing: extensions and trailers must stay in proportion to the body.
-
 
 # nginx.conf sends it with a chunked request only: bytes of the whole request, then bytes of its headers.
 LENGTHS_FIELD = "X-Chunked-Length"
@@ -36,9 +32,6 @@ async def chunked_framing(request: web.Request, handler: Handler) -> web.StreamR
 def framing_is_excessive(wire_bytes: int, body_bytes: int) -> bool:
     """Return whether a chunked body of `body_bytes` took more bytes on the wire than any ordinary client sends."""
     return wire_bytes > _WIRE_BYTES_PER_BYTE_MAX * body_bytes + _FRAMING_BYTES_FREE
-
-
-# Browsers of any origin may use the free endpoints (Fetch standard, CORS protocol); a pre-flight is never counted.
 
 
 _ALLOWED_FIELDS = "Authorization, If-None-Match, X-Request-Id, X-Service-Public-Token"
@@ -72,9 +65,6 @@ async def _any_origin(request: web.Request) -> bool:
     return rule is not None and rule.any_origin
 
 
-# A trailing slash redirects to the path without it (308), so that both spellings of a path work.
-
-
 @web.middleware
 async def trailing_slash(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Redirect only where the path without the slash exists; the target is relative, so it cannot leave this host."""
@@ -86,9 +76,6 @@ async def trailing_slash(request: web.Request, handler: Handler) -> web.StreamRe
         if match.http_exception is None:
             raise web.HTTPPermanentRedirect(bare)
     return await handler(request)
-
-
-# Headers that decide before the handler whether a response is possible: `Accept` and `Expect` (RFC 9110).
 
 
 @web.middleware

@@ -11,9 +11,8 @@ from aiohttp.typedefs import Handler
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from webargs.aiohttpparser import AIOHTTPParser
 
-from edge.http.faults import Fault, value_in
 from edge.http.json import decode_json
-from edge.http.problems import Problem, invalid_parameters, missing_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters, missing_parameters, value_in
 from edge.http.routing import rule_of
 from shared.errors import InvalidParameter
 from shared.money import CODES
@@ -49,6 +48,21 @@ class Parameters(Schema):
         """Marshmallow's option for it."""
 
         unknown = RAISE
+
+    location = "json"
+    """Where the parameters are: in the body unless a schema says otherwise."""
+
+
+class PathParameters(Parameters):
+    """Base of the parameters of a path."""
+
+    location = "match_info"
+
+
+class QueryParameters(Parameters):
+    """Base of the parameters of a query."""
+
+    location = "querystring"
 
 
 class WholeNumber(fields.Integer):
@@ -146,7 +160,7 @@ class Texts(fields.List[Any]):
         self._most = most
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> list[Any]:
-        if type(value) is list and all(type(one) is str and 0 < len(one) <= self._most for one in value):
+        if type(value) is list and all(type(text) is str and 0 < len(text) <= self._most for text in value):
             return value
         return super()._deserialize(value, attr, data, **options)
 
@@ -169,7 +183,7 @@ class CurrencyCode(fields.String):
         super().__init__(load_default=None, validate=_check_currency, metadata=metadata)
 
 
-class LinkQuery(Parameters):
+class LinkQuery(QueryParameters):
     """The query of a signed URL."""
 
     expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
@@ -243,7 +257,8 @@ def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fau
             inner = _faults(message, field.schema, value)
             below = f"{name}.{{}}".format
             faults += [
-                one._replace(parameter=name if one.parameter == _OF_OBJECT else below(one.parameter)) for one in inner
+                fault._replace(parameter=name if fault.parameter == _OF_OBJECT else below(fault.parameter))
+                for fault in inner
             ]
         elif text in of_names or text.startswith(_OF_NAMES):
             faults.append(Fault(shown_name(str(name)), of_names.get(text, text)))

@@ -16,8 +16,6 @@ from edge.http.answer_cache import PUBLIC, UNTIL_THE_DATA_CHANGES, AnswerCache, 
 from edge.http.context import CONTEXT
 from edge.http.routing import rule_of
 
-# Conditional requests (RFC 9110, section 13).
-
 
 def none_match(field: str | None, etag: str) -> bool:
     """Return whether `If-None-Match` names this ETag, by weak comparison; the response is then 304.
@@ -37,9 +35,6 @@ def match(field: str | None, etag: str) -> bool:
     if field is None or field.strip() == "*":
         return True
     return any(tag.strip() == etag for tag in field.split(","))
-
-
-# A document that is made once and sent many times: its bytes, compressed once, and their ETag.
 
 
 _CACHE_SECONDS = 300
@@ -109,9 +104,6 @@ def accepts_gzip(request: web.Request) -> bool:
     return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
-# Compresses an answer that is kept, so that it is done once and not each time that it is sent.
-
-
 CODING = "gzip"
 COMPRESSED_FROM_BYTES = 2_048
 """The same as nginx.conf's gzip_min_length: below it, compression does not pay."""
@@ -146,9 +138,6 @@ def set_validators(response: web.StreamResponse) -> None:
     if etag and not etag.startswith("W/"):
         response.headers["ETag"] = f"W/{etag}"
     response.headers.add(hdrs.VARY, "Accept-Encoding")
-
-
-# Keeps the answers that handlers offer, so that the next caller with the same question gets the same bytes.
 
 
 def cacheable(

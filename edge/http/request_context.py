@@ -21,9 +21,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import LineWriter
 from shared.telemetry.spans import Attributes, Spans, step_from
 
-# The edge's own access lines: JSON, gathered in memory, handed to a thread that writes them four times a second.
-
-
 _FLUSH_SECONDS = 0.25
 _BUFFER_BYTES_MAX = 1 << 20
 _CREDENTIAL = re.compile(r"(iix[a-z]_[a-z]{1,8}_)[0-9A-Za-z]+", re.ASCII)
@@ -113,9 +110,6 @@ def _open(target: str) -> int:
     return os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
 
 
-# The outermost middleware: request id, the headers of every response, one access line, two metrics.
-
-
 # Called for every request of a known caller: principal, network, route, status, units, seconds, request id.
 Used = Callable[[Principal, str, str, int, int, float, str, str, str, str], None]
 # Headers that a browser's script may read; without them web pages would not see the limits.
@@ -145,7 +139,6 @@ class RequestContext:
         self._used = used
 
     def middleware(self) -> Any:
-        """Return the aiohttp middleware."""
 
         @web.middleware
         async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -1,17 +1,22 @@
 """A route carries its rule as data. `Route` is the only way to register a handler, so each handler has a rule."""
 
+import inspect
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeVar
 
 from aiohttp import hdrs, web
+from aiohttp_apispec import docs, request_schema, response_schema
+from marshmallow import Schema
+from msgspec import Struct
 
 from shared.organizations.accounts import CredentialKind
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Declared = TypeVar("Declared", bound=Callable[..., Any])
 
 API_PATH = "/v1"
 CONTINUE = "100-continue"
@@ -93,6 +98,48 @@ class Route:
     handler: Handler
     rule: Rule
     documented: bool = True
+
+
+def operation(
+    tag: str,
+    id: str,
+    *reads: type[Schema],
+    answers: Mapping[int, tuple[type[Schema] | type[Struct], str] | str] | None = None,
+    summary: str = "",
+    description: str = "",
+    parameters: Sequence[Mapping[str, Any]] = (),
+    produces: Sequence[str] = JSON,
+) -> Callable[[Declared], Declared]:
+    """Declare a handler's operation: what it reads, each schema from its `location`, and its answers by their status.
+
+    The middleware validates what is read. Summary and description in the OpenAPI document are the handler's docstring,
+    unless they are given here.
+    """
+
+    def declare(handler: Declared) -> Declared:
+        headline, _, text = inspect.cleandoc(handler.__doc__ or "").partition("\n\n")
+        others: dict[str, dict[str, str]] = {}
+        for status, answer in (answers or {}).items():
+            if isinstance(answer, str):
+                others[str(status)] = {"description": answer}
+            else:
+                handler = response_schema(_made(answer[0]), status, description=answer[1])(handler)
+        for schema in reversed(reads):
+            handler = request_schema(_made(schema), _made(schema).location)(handler)
+        words = {"summary": summary or headline.removesuffix("."), "description": description or " ".join(text.split())}
+        said = {name: text for name, text in words.items() if text}
+        declared: Declared = docs(
+            operationId=id, tags=[tag], produces=[*produces], parameters=parameters, responses=others, **said
+        )(handler)
+        return declared
+
+    return declare
+
+
+@cache
+def _made(schema: type[Schema] | type[Struct]) -> Any:
+    """Return the one instance of a schema: making it takes longer than all else of a route. A struct is its own."""
+    return schema() if issubclass(schema, Schema) else lambda: schema
 
 
 # aiohttp's default pattern excludes braces: an IID with one would be no route instead of an invalid IID.

@@ -4,11 +4,12 @@ A link is good for one file (by its digest), for one organization, until a momen
 else, and it is part of the query, which no log keeps.
 """
 
-import base64
 import hashlib
 import hmac
 import re
 from typing import NamedTuple
+
+from shared.printable import base64url
 
 _DOMAIN = b"item-index/file-link/1\0"
 _SIGNATURE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -43,4 +44,4 @@ class SignedUrls:
 
     def _sign(self, secret: bytes, sha256: str, organization: str, expires: int) -> str:
         text = "\0".join((sha256, organization, str(expires))).encode()
-        return base64.urlsafe_b64encode(hmac.digest(secret, _DOMAIN + text, hashlib.sha256)).rstrip(b"=").decode()
+        return base64url(hmac.digest(secret, _DOMAIN + text, hashlib.sha256))

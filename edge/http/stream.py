@@ -18,9 +18,6 @@ from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.directory import Reader, ResultStore
 from shared.telemetry import metrics
 
-# Parts of an answer (RFC 9110, section 14): one byte range, or the whole.
-
-
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 
 
@@ -58,9 +55,6 @@ def slice_of(field: str | None, if_range: str | None, etag: str, length: int) ->
     if start >= length:
         raise Unsatisfiable
     return Slice(start, min(int(last) + 1, length) if last else length)
-
-
-# The bytes of an answer: a published file, and for a JSON answer of a caller's own an end that is written anew.
 
 
 # A separate pool: a store that hangs blocks all its threads, and must not block other work.
@@ -132,7 +126,6 @@ class ResultBody:
         return await in_store_thread(self._reader.read, offset, min(length, self._kept - offset))
 
     def close(self) -> None:
-        """Close the file."""
         self._reader.close()
 
 

@@ -6,20 +6,19 @@ from operator import itemgetter
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema
 
 from edge import rules
 from edge.http.lists import Paginator
 from edge.http.parameters import QUERY
 from edge.http.representation import cacheable
-from edge.http.routing import API_PATH, Handler, Route
+from edge.http.routing import API_PATH, Handler, Route, operation
 from edge.index import schemas
 from edge.storage.database import Database
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
 from shared.errors import InvalidParameter
-from shared.index.slugs import beginning_of_slug
+from shared.index.identifiers import beginning_of_slug
 from shared.text import fold
 
 SQL = load_queries(__file__, "lists.sql")
@@ -50,14 +49,21 @@ class Listing:
 
 
 def routes(database: Database, lists: Paginator) -> tuple[Route, ...]:
-    """Return the route of each list."""
     return tuple(
-        Route("GET", f"{API_PATH}/index/{one.name}", _handler(one, database, lists), rules.free(one.name))
-        for one in (_BRANDS, _CATEGORIES, _CHANNELS)
+        Route("GET", f"{API_PATH}/index/{listing.name}", _handler(listing, database, lists), rules.free(listing.name))
+        for listing in (_BRANDS, _CATEGORIES, _CHANNELS)
     )
 
 
 def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
+    @operation(
+        "index",
+        listing.operation,
+        listing.query,
+        answers={200: (listing.reply, f"One page of {listing.name}")},
+        summary=listing.summary,
+        description=listing.description,
+    )
     async def answer(request: web.Request) -> web.StreamResponse:
         requested: dict[str, Any] = request[QUERY]
         query = {name: requested[name] for name in listing.parameters}
@@ -75,11 +81,7 @@ def _handler(listing: Listing, database: Database, lists: Paginator) -> Handler:
         cacheable(request, response)
         return response
 
-    handler = response_schema(listing.reply(), 200, description=f"One page of {listing.name}")(answer)
-    declared: Handler = docs(
-        operationId=listing.operation, summary=listing.summary, description=listing.description, tags=["index"]
-    )(querystring_schema(listing.query())(handler))
-    return declared
+    return answer
 
 
 def beginning_of_name(text: str) -> str:
@@ -101,20 +103,6 @@ _BRAND_ORDERS: dict[str, tuple[str, Key]] = {
 }
 
 
-def _brand(row: Any) -> dict[str, Any]:
-    first_seen_on = row["first_seen_on"]
-    return {
-        "id": row["id"],
-        "name": row["name"],
-        "slug": row["slug"],
-        "item_count": row["item_count"],
-        "top_categories": row["top_categories"],
-        "channels": row["channels"],
-        "first_seen_on": first_seen_on.isoformat() if first_seen_on else None,
-        "updated_at": rfc3339(row["updated_at"]),
-    }
-
-
 _BRANDS = Listing(
     name="brands",
     operation="listBrands",
@@ -127,7 +115,7 @@ _BRANDS = Listing(
     arguments=lambda query: (beginning_of_name(query["q"]) if query["q"] else None,),
     page=lambda query: _BRAND_ORDERS[query["sort"]],
     total=SQL.brands_total,
-    entry=_brand,
+    entry=lambda row: {**row, "updated_at": rfc3339(row["updated_at"])},
 )
 
 
@@ -136,19 +124,6 @@ def _narrowed_categories(query: Query) -> tuple[Any, ...]:
     if prefix == "":
         raise InvalidParameter("q", "must have a letter or a digit", query["q"])
     return query["parent"], query["level"], prefix
-
-
-def _category(row: Any) -> dict[str, Any]:
-    return {
-        "code": row["code"],
-        "name": row["path"][-1],
-        "path": row["path"],
-        "parent": row["parent"],
-        "level": row["level"],
-        "item_count": row["item_count"],
-        "item_count_total": row["item_count_total"],
-        "children": row["children"],
-    }
 
 
 _CATEGORIES = Listing(
@@ -163,13 +138,8 @@ _CATEGORIES = Listing(
     arguments=_narrowed_categories,
     page=lambda query: (SQL.categories, (itemgetter("code"),)),
     total=SQL.categories_total,
-    entry=_category,
+    entry=dict,
 )
-
-
-def _channel(row: Any) -> dict[str, Any]:
-    last_seen_on = row["last_seen_on"].isoformat()
-    return {"code": row["code"], "observations": row["observations"], "last_seen_on": last_seen_on}
 
 
 _CHANNELS = Listing(
@@ -184,5 +154,5 @@ _CHANNELS = Listing(
     arguments=lambda query: (query["q"],),
     page=lambda query: (SQL.channels, (itemgetter("code"),)),
     total=SQL.channels_total,
-    entry=_channel,
+    entry=dict,
 )

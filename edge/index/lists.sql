@@ -24,7 +24,7 @@ SELECT count(*) AS total FROM brands WHERE item_count > 0 AND ($1::text IS NULL 
 
 -- name: categories
 -- Keyset in the order of codes. A category without items, its own or below it, is not in the tree.
-SELECT t.code, c.path, t.parent, t.level, t.item_count, t.item_count_total,
+SELECT t.code, c.path[cardinality(c.path)] AS name, c.path, t.parent, t.level, t.item_count, t.item_count_total,
        (SELECT count(*) FROM category_tree k WHERE k.parent = t.code) AS children
 FROM category_tree t JOIN categories c ON c.id = t.category_id
 WHERE ($1::text IS NULL OR t.parent = $1) AND ($2::integer IS NULL OR t.level = $2)

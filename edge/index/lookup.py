@@ -3,17 +3,18 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from aiohttp import hdrs, web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, PATH, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.http.representation import none_match
+from edge.http.routing import operation
 from edge.index import schemas
 from edge.index.versioned_cache import EntryKind, VersionedCache
 from edge.quota.billing import Billing
@@ -39,8 +40,6 @@ from shared.money import to_text
 from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
-
-# Records by IID: memory, then the cache store, then PostgreSQL.
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -97,9 +96,6 @@ class RecordCache(VersionedCache[Record]):
         super().__init__(cache, version, read, _KIND, bytes_max=bytes_max, ttl_seconds=ttl_seconds)
 
 
-# A record as the contract shows it (section 2), made from one row of PostgreSQL.
-
-
 ABSENT = Record("-", b"", "")
 _ENCODER = msgspec.json.Encoder()
 # PostgreSQL's numbers are exact; read as decimals they stay so.
@@ -145,7 +141,7 @@ def document(row: Mapping[str, Any], base_url: str) -> dict[str, Any]:
         "sources": [_source(source) for source in _json(row["sources"]) or []],
         "provenance": provenance(row),
         "members": _json(row["members"]) or [],
-        "matches": [_match(one) for one in _json(row["matches"]) or []],
+        "matches": [_match(match) for match in _json(row["matches"]) or []],
         "version": row["version"],
         "first_seen_on": row["first_seen_on"].isoformat(),
         "updated_at": rfc3339(row["updated_at"]),
@@ -177,7 +173,7 @@ def provenance(row: Mapping[str, Any]) -> dict[str, str]:
         )
         if value
     ]
-    known += [f"identifiers.{one['scheme']}" for one in _json(row["identifiers"]) or []]
+    known += [f"identifiers.{identifier['scheme']}" for identifier in _json(row["identifiers"]) or []]
     known += [f"attributes.{name}" for name in _json(row["attributes"]) or {}]
     return dict.fromkeys(sorted(known), sources[0]["source"])
 
@@ -224,9 +220,6 @@ def _json(text: Any) -> Any:
     return _DECODER.decode(text) if text is not None else None
 
 
-# GET /index/lookup/{iid}: one record.
-
-
 SQL = load_queries(__file__, "record.sql")
 CACHE_CONTROL = "private, max-age=60"
 
@@ -244,28 +237,28 @@ class RecordLoader:
         return {iid: make(dict(rows[iid]), self._base_url) if iid in rows else ABSENT for iid in iids}
 
 
-class Lookup:
-    """The handler."""
+_operation = partial(operation, "index")
 
+
+class Lookup:
     def __init__(self, records: RecordCache, base_url: str) -> None:
         self._records = records
         self._base_url = base_url
 
-    @docs(
-        operationId="lookupItem",
-        summary="Look one item up by its IID",
-        description="Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to "
-        "its survivor.",
-        tags=["index"],
-        responses={
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
+    @_operation(
+        "lookupItem",
+        schemas.IidPath,
+        answers={
+            200: (schemas.Item, "The record"),
+            301: "Location names the item that it was merged into.",
+            304: "Your copy is current.",
         },
     )
-    @match_info_schema(schemas.IidPath())
-    @response_schema(schemas.Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one record, or 304 when the caller has it."""
+        """Look one item up by its IID.
+
+        Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to its survivor.
+        """
         iid: str = request[PATH]["iid"]
         try:
             record = (await self._records.find(iid)).or_raise()
@@ -290,9 +283,6 @@ def answer(record: Record, if_none_match: str | None, address: str | None = None
     return web.Response(body=record.body, content_type="application/json", headers=fields)
 
 
-# GET and POST /index/lookup: many records in one call, each with its own status.
-
-
 _TEXT_CHARACTERS_MAX = 80
 # A canonical IID has no character that JSON escapes.
 _FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
@@ -310,24 +300,25 @@ class BatchLookup:
         self._version = version
         self._billing = billing
 
-    @docs(operationId="lookupItems", summary="Look many items up in one call", description=_DESCRIPTION, tags=["index"])
-    @querystring_schema(schemas.IidList())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
+    @_operation(
+        "lookupItems",
+        schemas.IidList,
+        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
+        description=_DESCRIPTION,
+    )
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry for each IID of the query."""
+        """Look many items up in one call."""
         return await self._answer(request)
 
-    @docs(
-        operationId="lookupItemsByBody",
-        summary="Look up more items than an address can hold",
+    @_operation(
+        "lookupItemsByBody",
+        schemas.BatchQuery,
+        schemas.IidBody,
+        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
         description=f"{_DESCRIPTION} Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
-        tags=["index"],
     )
-    @querystring_schema(schemas.BatchQuery())
-    @json_schema(schemas.IidBody())
-    @response_schema(schemas.LookupList(), 200, description="One entry for each IID, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one entry for each IID of the body."""
+        """Look up more items than an address can hold."""
         return await self._answer(request)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:

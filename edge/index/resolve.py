@@ -1,16 +1,17 @@
 """/index/resolve: records by an identifier printed on an item or given by a source, one or many in a call."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, querystring_schema, response_schema
 
 from edge.http.context import CONTEXT, principal_of
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem, problem_of
 from edge.http.representation import cacheable
+from edge.http.routing import operation
 from edge.index import schemas
 from edge.index.identifiers import (
     CANDIDATES_MAX,
@@ -26,9 +27,6 @@ from edge.rules import RESOLVE_BATCH
 from edge.storage.data_version import DataVersionWatcher
 from shared.errors import InvalidIid, InvalidParameter, ItemIndexError, ItemMerged, StoreUnavailable
 from shared.index.iid import canonical_iid
-
-# GET /index/resolve: the record of an item by an identifier that is printed on it or that a source gave it.
-
 
 _DECODER = msgspec.json.Decoder()
 
@@ -58,7 +56,7 @@ class Resolver:
     async def find_many(self, requested: Sequence[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to, by its key; without those that only an unavailable store knows."""
         try:
-            return await self._resolutions.find_many([one.key for one in requested])
+            return await self._resolutions.find_many([identifier.key for identifier in requested])
         except StoreUnavailable:
             return {}
 
@@ -74,7 +72,7 @@ class Resolver:
         return f"{self._base_url}/index/lookup/{iid}"
 
     def _candidate(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        sources = [one["source"] for one in record["sources"]]
+        sources = [source["source"] for source in record["sources"]]
         links = {"self": self.address(record["iid"])}
         return {**{name: record[name] for name in ("iid", "name", "brand")}, "sources": sources, "links": links}
 
@@ -85,32 +83,33 @@ def several_items(candidates: list[dict[str, Any]]) -> Problem:
     return Problem("several-items", detail, extra={"candidates": candidates, "count": len(candidates)})
 
 
-class Resolve:
-    """The handlers."""
+_operation = partial(operation, "index")
 
+
+class Resolve:
     def __init__(self, resolver: Resolver, records: RecordCache, base_url: str) -> None:
         self._resolver = resolver
         self._records = records
         self._base_url = base_url
 
-    @docs(
-        operationId="resolveIdentifier",
-        summary="Find one item by a GTIN, an ISBN, a part number, a source's own number or an address",
-        description="Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 "
-        "and -14, EAN, UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign "
-        "themselves need `source` to identify one item. Identifiers of merged items return the surviving item; a "
-        "merged `iid` redirects to it.",
-        tags=["index"],
-        responses={
-            "300": {"description": "`candidates` lists the items that have it."},
-            "301": {"description": "Location names the item that it was merged into."},
-            "304": {"description": "Your copy is current."},
+    @_operation(
+        "resolveIdentifier",
+        schemas.ResolveQuery,
+        answers={
+            200: (Item, "The record"),
+            300: "`candidates` lists the items that have it.",
+            301: "Location names the item that it was merged into.",
+            304: "Your copy is current.",
         },
     )
-    @querystring_schema(schemas.ResolveQuery())
-    @response_schema(Item(), 200, description="The record")
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one record, or 304 when the caller has it."""
+        """Find one item by a GTIN, an ISBN, a part number, a source's own number or an address.
+
+        Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 and -14, EAN,
+        UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign themselves need
+        `source` to identify one item. Identifiers of merged items return the surviving item; a merged `iid` redirects
+        to it.
+        """
         query: dict[str, str | None] = request[QUERY]
         if query["iid"] is not None:
             iid, record = await self._by_iid(query)
@@ -134,48 +133,45 @@ class Resolve:
             raise web.HTTPMovedPermanently(f"{self._base_url}/index/resolve?iid={merged.survivor}") from None
 
 
-# POST /index/resolve: many identifiers in one call, each with its own status.
-
-
 _ENCODER = msgspec.json.Encoder()
 _Requested = RequestedIdentifier | ItemIndexError
 
 
 class ResolveBatch:
-    """The handler."""
-
     def __init__(self, resolver: Resolver, records: RecordCache, version: DataVersionWatcher, billing: Billing) -> None:
         self._resolver = resolver
         self._records = records
         self._version = version
         self._billing = billing
 
-    @docs(
-        operationId="resolveIdentifiers",
-        summary="Find many items by identifiers",
-        description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the "
-        "status that a call of its own would have had; entries are in the order of the identifiers. "
-        "`dry_run` returns the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
-        tags=["index"],
+    @_operation(
+        "resolveIdentifiers",
+        schemas.ResolveBatchQuery,
+        schemas.ResolveBody,
+        answers={200: (schemas.ResolveList, "One entry for each identifier, in their order")},
     )
-    @querystring_schema(schemas.ResolveBatchQuery())
-    @json_schema(schemas.ResolveBody())
-    @response_schema(schemas.ResolveList(), 200, description="One entry for each identifier, in their order")
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond."""
+        """Find many items by identifiers.
+
+        As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the status that a call
+        of its own would have had; entries are in the order of the identifiers. `dry_run` returns the price. Nothing is
+        changed, so the call may be repeated without an `Idempotency-Key`.
+        """
         given = request[BODY]["identifiers"]
         units = units_of("identifiers", given, principal_of(request).plan)
         if request[QUERY]["dry_run"]:
             await self._billing.count_call(request[CONTEXT])
             return batch_estimate(RESOLVE_BATCH, units, self._version.current)
         charge = await self._billing.charge(request[CONTEXT], units)
-        return await charge.settle(self._respond([_requested(one) for one in given]))
+        return await charge.settle(self._respond([_requested(identifier) for identifier in given]))
 
     async def _respond(self, requested: Sequence[_Requested]) -> web.Response:
-        resolved = await self._resolver.find_many([one for one in requested if isinstance(one, RequestedIdentifier)])
+        resolved = await self._resolver.find_many(
+            [identifier for identifier in requested if isinstance(identifier, RequestedIdentifier)]
+        )
         single = {iid for resolution in resolved.values() for iid in resolution.iids[:2]}
         records = await self._records.find_many(single) if single else {}
-        return batch_answer([await self._entry(one, resolved, records) for one in requested])
+        return batch_answer([await self._entry(identifier, resolved, records) for identifier in requested])
 
     async def _entry(
         self, requested: _Requested, resolved: Mapping[str, Resolution], records: Mapping[str, Record]

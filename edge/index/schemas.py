@@ -6,14 +6,11 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from edge.http.lists import ListEnvelope, SelfLink
-from edge.http.parameters import CursorText, Flag, Parameters, Texts, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Flag, Parameters, PathParameters, QueryParameters, Texts, Utf8, WholeNumber
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
 from shared.index.iid import IID_CHARACTERS_MAX, canonical_iid
-
-# The members of a record about the sources whose items it is made of.
-
 
 _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 
@@ -68,9 +65,6 @@ class ArticleMatch(Schema):
     since = fields.DateTime(required=True, allow_none=True)
 
 
-# Parameters and answers of the free index, declared once: validation and the OpenAPI document are made from them.
-
-
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
 _DRY_RUN = {"description": "Return the cost and charge nothing"}
@@ -87,13 +81,13 @@ class Iid(fields.String):
         return iid
 
 
-class IidPath(Parameters):
+class IidPath(PathParameters):
     """Path of one item."""
 
     iid = Iid(required=True, metadata={**IID, "pattern": IID_PATTERN, "maxLength": IID_CHARACTERS_MAX})
 
 
-class IidList(Parameters):
+class IidList(QueryParameters):
     """Query of a batch lookup."""
 
     iid = Texts(
@@ -105,7 +99,7 @@ class IidList(Parameters):
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
 
-class BatchQuery(Parameters):
+class BatchQuery(QueryParameters):
     """Query of a batch lookup whose IIDs are in the body."""
 
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
@@ -122,7 +116,7 @@ class IidBody(Parameters):
     )
 
 
-class BrandsQuery(Parameters):
+class BrandsQuery(QueryParameters):
     """Query of the list of brands."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
@@ -135,7 +129,7 @@ class BrandsQuery(Parameters):
     cursor = CursorText()
 
 
-class CategoriesQuery(Parameters):
+class CategoriesQuery(QueryParameters):
     """Query of the list of categories."""
 
     parent = Utf8(1, 400, load_default=None, metadata={"description": "Only direct children of this category (code)"})
@@ -145,7 +139,7 @@ class CategoriesQuery(Parameters):
     cursor = CursorText()
 
 
-class ChannelsQuery(Parameters):
+class ChannelsQuery(QueryParameters):
     """Query of the list of channels."""
 
     q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the channel's code"})
@@ -329,9 +323,6 @@ class ChannelList(ListEnvelope):
     data = fields.List(fields.Nested(ChannelEntry()), required=True)
 
 
-# Parameters and answers of resolving identifiers, declared once.
-
-
 IDENTIFIERS_MAX = 1_000
 _TEXT_MAX = 40
 
@@ -367,7 +358,7 @@ class IdentifierFields(Parameters):
     )
 
 
-class ResolveQuery(IdentifierFields):
+class ResolveQuery(IdentifierFields, QueryParameters):
     """Query of one identifier, or of an IID that may have been merged."""
 
     iid = fields.Str(
@@ -375,7 +366,7 @@ class ResolveQuery(IdentifierFields):
     )
 
 
-class ResolveBatchQuery(Parameters):
+class ResolveBatchQuery(QueryParameters):
     """Query of a batch whose identifiers are in the body."""
 
     dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})

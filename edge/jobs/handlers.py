@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 from aiohttp import hdrs, web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.http import stream
 from edge.http.context import principal_of
@@ -14,15 +13,13 @@ from edge.http.json import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
+from edge.http.routing import operation
 from edge.http.stream import ResultBody
 from edge.jobs import schemas
 from edge.jobs.service import JobOrders, JobSerializer, Order, failure, wait_for_change
 from shared.analytics.results import MEDIA_TYPES
 from shared.errors import JobNotFound, ResultGone, StoreUnavailable
 from shared.objects.directory import ResultStore
-
-# GET /jobs/{id}/events: a job's progress as Server-Sent Events (WHATWG HTML, section 9.2).
-
 
 CONTENT_TYPE = "text/event-stream"
 # Notifications say when a row has changed; reading it without one makes up for a notification that was lost.
@@ -31,26 +28,23 @@ _RETRY_SECONDS = 2.0
 _RECONNECT_MS = 1000
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
+_operation = partial(operation, "jobs")
+
 
 class Events:
-    """The handler."""
-
     def __init__(self, orders: JobOrders, serializer: JobSerializer) -> None:
         self._orders = orders
         self._serializer = serializer
 
-    @docs(
-        operationId="getJobEvents",
-        summary="Follow a job",
-        description="Server-Sent Events: `state`, `progress`, and at the end `done`, each with the job as its data. "
-        "`Last-Event-ID` continues where a stream was interrupted; 204 means that all events were sent.",
-        tags=["jobs"],
-        produces=[CONTENT_TYPE],
-        responses={"200": {"description": "Events"}, "204": {"description": "All events were sent."}},
+    @_operation(
+        "getJobEvents", schemas.JobPath, answers={200: "Events", 204: "All events were sent."}, produces=[CONTENT_TYPE]
     )
-    @match_info_schema(schemas.JobPath())
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the stream of a job's changes."""
+        """Follow a job.
+
+        Server-Sent Events: `state`, `progress`, and at the end `done`, each with the job as its data. `Last-Event-ID`
+        continues where a stream was interrupted; 204 means that all events were sent.
+        """
         organization = principal_of(request).organization_id
         order = await self._orders.find(organization, request[PATH]["id"])
         seen = request.headers.get("Last-Event-ID", "")
@@ -129,30 +123,24 @@ class EventStream(web.StreamResponse):
         await self.write(b"".join(events))
 
 
-# GET /jobs, /jobs/{id}, /jobs/{id}/result; DELETE /jobs/{id}.
-
-
 KIND = "jobs"
 RETRY_SECONDS = 2
 RESULT_PROBLEMS = ("job-not-ready", "result-expired", "precondition-failed", "range-not-satisfiable")
 
 
 class Jobs:
-    """The handlers."""
-
     def __init__(self, orders: JobOrders, serializer: JobSerializer, store: ResultStore, lists: Paginator) -> None:
         self._orders = orders
         self._serializer = serializer
         self._store = store
         self._lists = lists
 
-    @docs(
-        operationId="listJobs", summary="List your organization's jobs", description="The newest first.", tags=["jobs"]
-    )
-    @querystring_schema(schemas.JobsQuery())
-    @response_schema(schemas.JobList(), 200, description="One page of jobs")
+    @_operation("listJobs", schemas.JobsQuery, answers={200: (schemas.JobList, "One page of jobs")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List your organization's jobs.
+
+        The newest first.
+        """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "kind", "limit")}
         find = partial(
@@ -164,41 +152,38 @@ class Jobs:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(operationId="getJob", summary="State of a job", description="Always 200 while it exists.", tags=["jobs"])
-    @match_info_schema(schemas.JobPath())
-    @response_schema(schemas.Job(), 200, description="The job")
+    @_operation("getJob", schemas.JobPath, answers={200: (schemas.Job, "The job")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the job as it is now."""
+        """State of a job.
+
+        Always 200 while it exists.
+        """
         return self._answer(await self._orders.find(principal_of(request).organization_id, request[PATH]["id"]))
 
-    @docs(
-        operationId="cancelJob",
-        summary="Cancel a job",
-        description="Cancels the job and refunds its charge. Repeating the call is not an error.",
-        tags=["jobs"],
-    )
-    @match_info_schema(schemas.JobPath())
-    @response_schema(schemas.Job(), 200, description="The job, cancelled")
+    @_operation("cancelJob", schemas.JobPath, answers={200: (schemas.Job, "The job, cancelled")})
     async def cancel(self, request: web.Request) -> web.StreamResponse:
-        """Cancel and answer with the job."""
+        """Cancel a job.
+
+        Cancels the job and refunds its charge. Repeating the call is not an error.
+        """
         return self._answer(await self._orders.cancel(principal_of(request).organization_id, request[PATH]["id"]))
 
-    @docs(
-        operationId="getJobResult",
-        summary="Result of a job",
-        description="The bytes whose SHA-256 the job names, with ETag, Range and If-Range.",
-        tags=["jobs"],
-        produces=[*MEDIA_TYPES.values()],
-        responses={
-            "206": {"description": "Part that `Range` asks for."},
-            "303": {"description": "`Location` lists the files of an export."},
-            "304": {"description": "Your copy is current."},
+    @_operation(
+        "getJobResult",
+        schemas.JobPath,
+        answers={
+            200: (schemas.AnyResult, "The result"),
+            206: "Part that `Range` asks for.",
+            303: "`Location` lists the files of an export.",
+            304: "Your copy is current.",
         },
+        produces=[*MEDIA_TYPES.values()],
     )
-    @match_info_schema(schemas.JobPath())
-    @response_schema(schemas.AnyResult(), 200, description="The result")
     async def result(self, request: web.Request) -> web.StreamResponse:
-        """Stream what was published, or say why there is nothing."""
+        """Result of a job.
+
+        The bytes whose SHA-256 the job names, with ETag, Range and If-Range.
+        """
         order = await self._orders.find(principal_of(request).organization_id, request[PATH]["id"])
         if order.export is not None:
             raise web.HTTPSeeOther(f"{self._serializer.base_url}/index/exports/{order.id}")

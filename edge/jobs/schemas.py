@@ -3,7 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from edge.http.lists import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, WholeNumber
+from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber
 from edge.http.problems import ProblemDocument
 from shared.jobs.contract import KINDS
 
@@ -11,7 +11,7 @@ STATES = ["queued", "running", "succeeded", "failed", "cancelled", "expired"]
 _TIME = {"description": "RFC 3339, UTC"}
 
 
-class JobPath(Parameters):
+class JobPath(PathParameters):
     """Path of one job."""
 
     id = fields.Str(
@@ -20,7 +20,7 @@ class JobPath(Parameters):
     )
 
 
-class JobsQuery(Parameters):
+class JobsQuery(QueryParameters):
     """Query of the list of jobs."""
 
     state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from edge.http.faults import CATALOGUE, reason_phrase
-from edge.http.problems import Problem
+from edge.http.problems import CATALOGUE, Problem, reason_phrase
 from edge.quota.billing import Charge
 from edge.storage.database import Database, Scope
 from shared.analytics.results import Manifest, manifest_from
@@ -24,8 +23,6 @@ from shared.index.iid import canonical_uuid
 from shared.jobs.contract import ENDED, EXPORT, Kind
 from shared.organizations.accounts import Principal
 from shared.telemetry.log import Log
-
-# Requests that wait for a job: woken by PostgreSQL's notifications, one read of the row for each.
 
 
 class JobWaiters:
@@ -68,9 +65,6 @@ async def wait_for_change(event: asyncio.Event, seconds: float) -> bool:
         return False
     event.clear()
     return True
-
-
-# Orders of jobs by organizations: submitted, read, waited for, cancelled.
 
 
 SQL = load_queries(__file__, "orders.sql")
@@ -279,9 +273,6 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
     }
     detail = f"Your organization has {limit} jobs in the queue, as many as its plan allows."
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
-
-
-# A job as the contract shows it (section 5). Pure.
 
 
 class JobSerializer:

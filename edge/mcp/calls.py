@@ -1,22 +1,111 @@
 """A call of a tool: its arguments, its REST call, and the answer, problem or task as a model reads it."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 from aiohttp import web
+from marshmallow import Schema, ValidationError
+from multidict import MultiDict
+from yarl import URL
 
+from edge.auth.middleware import Authentication
 from edge.http.context import CONTEXT
-from edge.http.faults import Fault, detail_of
-from edge.http.parameters import REQUIRED, shown_name
-from edge.http.problems import Problem, invalid_parameters, missing_parameters, problem_of
+from edge.http.parameters import PARSER, PATH, QUERY, REQUIRED, problem_of_validation, shown_name
+from edge.http.problems import Fault, Problem, detail_of, invalid_parameters, missing_parameters, problem_of
+from edge.http.routing import Route
+from edge.http.stream import Stream
 from edge.mcp import views
-from edge.mcp.rest import RestAnswer, RestCalls
 from edge.mcp.tools import JOB_RESULT, RestCall, Tool
 from edge.mcp.views import Pages, View
-from shared.errors import ItemIndexError
+from edge.quota.billing import Billing
+from edge.quota.middleware import charged
+from shared.errors import InvalidParameter, ItemIndexError
 
-# Arguments of a tool, held against its schema, with every fault in one problem.
+_RESULT_BYTES_MAX = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RestAnswer:
+    """The answer of a route: its status and its JSON; `body` is None where that is too large, or no JSON."""
+
+    status: int
+    body: Any
+
+
+class RestCalls:
+    """Runs calls of the API's own routes from inside the process, as the caller of a request that came otherwise.
+
+    A call runs through the route's own rule, schemas and handler: what it costs and how it is refused cannot differ.
+    """
+
+    def __init__(self, routes: Iterable[Route], authentication: Authentication, billing: Billing) -> None:
+        self._routes = {(route.method, route.path): route for route in routes}
+        self._authentication = authentication
+        self._billing = billing
+
+    async def answer(self, request: web.Request, call: RestCall, wait_seconds: int) -> RestAnswer:
+        """Return what the route answers to the caller of `request`, whose body must not be read yet.
+
+        Raises what its middlewares and its handler raise.
+        """
+        route = self._routes[call.method, call.route]
+        # A client of MCP may have no other place for a key than a bearer token.
+        await self._authentication.admit(request, replace(route.rule, key_as_bearer=bool(route.rule.accepts)))
+        inner = request.clone(
+            method=call.method,
+            rel_url=URL.build(path="/", query=_as_query(call.query)),
+            # The headers of the message belong to MCP: a condition or a range in them is not about this answer.
+            headers={"Accept": "application/json", "Prefer": f"wait={wait_seconds}"},
+        )
+        await _read_parameters(inner, route, call)
+        return await _decoded(await charged(self._billing, route.rule, inner, route.handler))
+
+
+async def _read_parameters(request: web.Request, route: Route, call: RestCall) -> None:
+    """Validate in the order in which the route declares: of two faults the same is named as by REST."""
+    declared = getattr(route.handler, "__schemas__", ())
+    if call.query and not any(entry["location"] == "querystring" for entry in declared):
+        raise InvalidParameter(next(iter(call.query)), "is unknown; this call takes no such argument")
+    for entry in declared:
+        if entry["location"] == "match_info":
+            request[PATH] = _path_parameters(entry["schema"], call.path)
+        else:
+            request[QUERY] = await PARSER.parse(entry["schema"], request, location="querystring", unknown=None)
+
+
+def _path_parameters(schema: Schema, values: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        loaded: dict[str, Any] = schema.load(values)
+    except ValidationError as error:
+        raise problem_of_validation(ValidationError({"match_info": error.messages}, data=values), schema) from None
+    return loaded
+
+
+def _as_query(values: Mapping[str, Any]) -> MultiDict[str]:
+    query: MultiDict[str] = MultiDict()
+    for name, value in values.items():
+        for one in value if isinstance(value, list) else [value]:
+            query.add(name, str(one).lower() if isinstance(one, bool) else str(one))
+    return query
+
+
+async def _decoded(response: web.StreamResponse) -> RestAnswer:
+    if isinstance(response, Stream):
+        length = response.content_length or 0
+        if length > _RESULT_BYTES_MAX or response.content_type != "application/json":
+            response.discard()
+            return RestAnswer(response.status, None)
+        body = await response.whole()
+        # Elsewhere than in the event loop: a report of megabytes would hold all other calls up.
+        return RestAnswer(response.status, await asyncio.to_thread(msgspec.json.decode, body))
+    assert isinstance(response, web.Response)
+    if response.content_type != "application/json":
+        return RestAnswer(response.status, None)
+    assert isinstance(response.body, bytes)
+    return RestAnswer(response.status, msgspec.json.decode(response.body))
 
 
 def checked(tool: Tool, given: Any) -> dict[str, Any]:
@@ -95,9 +184,6 @@ def _list_fault(schema: Mapping[str, Any], value: Any) -> str | None:
     return None if least <= len(value) <= most else f"must have {least} to {most} entries"
 
 
-# Jobs as tasks of the MCP extension `io.modelcontextprotocol/tasks`: a report that takes longer is one. Pure.
-
-
 POLL_MS = 2_000
 # An expired job has ended: its result is an error that says so.
 _STATUS = {
@@ -123,9 +209,6 @@ def task_of(job: Mapping[str, Any]) -> dict[str, Any]:
         "ttlMs": None,
         "pollIntervalMs": POLL_MS,
     }
-
-
-# A call of a tool: its REST call, and the answer or the problem as a model reads it.
 
 
 WAIT_SECONDS = 10

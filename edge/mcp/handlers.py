@@ -1,6 +1,6 @@
 """POST /mcp: one message of the Model Context Protocol in, one answer out, for the origins that may send one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from aiohttp import hdrs, web
@@ -10,9 +10,9 @@ from edge.composition import Services
 from edge.http.problems import Problem, problem_of
 from edge.http.routing import JSON, Route, Rule
 from edge.mcp import protocol
-from edge.mcp.calls import Result, ToolCalls
-from edge.mcp.jobs import Tasks, rpc_error_of
+from edge.mcp.calls import Encoded, RestCalls, Result, ToolCalls, error_of, task_of
 from edge.mcp.protocol import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -24,12 +24,74 @@ from edge.mcp.protocol import (
     encoded_result,
     message_of,
 )
-from edge.mcp.rest import RestCalls
-from edge.mcp.tools import LISTED, TOOLS_BY_NAME
+from edge.mcp.tools import JOB, LISTED, TOOLS_BY_NAME, RestCall
 from edge.mcp.views import Pages
-from shared.errors import ItemIndexError
+from shared.errors import ItemIndexError, JobNotFound
 
-# Origins that may send messages: a page of another origin must not use a browser as its way to this server.
+_REPORT = TOOLS_BY_NAME["market_report"]
+_CONFLICT = 409
+
+
+class Tasks:
+    """Answers `tasks/get`, `tasks/update` and `tasks/cancel` for the sender of a request."""
+
+    def __init__(self, rest: RestCalls, calls: ToolCalls) -> None:
+        self._rest = rest
+        self._calls = calls
+
+    async def get(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+        """Return the task, with its result where it has ended. Raises RpcError."""
+        job = await self._job(request, params, "GET")
+        task = task_of(job)
+        if task["status"] != "completed":
+            return task
+        if job["error"] is not None:
+            result = error_of(job["error"])
+        else:
+            result = await self._calls.call(
+                request, _REPORT, {"job": job["id"]}, lambda result: encoded({**task, "result": result})
+            )
+        return {**task, "result": result}
+
+    async def update(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+        """Acknowledge answers to questions of a task; none of ours asks any. Raises RpcError."""
+        await self._job(request, params, "GET")
+        return {}
+
+    async def cancel(self, request: web.Request, params: Mapping[str, Any], encoded: Encoded) -> Result:
+        """Cancel the task, and acknowledge it; one that has ended stays as it is. Raises RpcError."""
+        try:
+            await self._job(request, params, "DELETE")
+        except Problem as problem:
+            if problem.type.status != _CONFLICT:
+                raise
+        return {}
+
+    @property
+    def methods(self) -> Mapping[str, Callable[[web.Request, Mapping[str, Any], Encoded], Awaitable[Result]]]:
+        """The methods by their names."""
+        return {"tasks/get": self.get, "tasks/update": self.update, "tasks/cancel": self.cancel}
+
+    async def _job(self, request: web.Request, params: Mapping[str, Any], method: str) -> Mapping[str, Any]:
+        id = params.get("taskId")
+        if not isinstance(id, str):
+            raise RpcError(INVALID_PARAMS, "`taskId` must be text.")
+        try:
+            answer = await self._rest.answer(request, RestCall(JOB, {"id": id}, method=method), 0)
+        except JobNotFound:
+            raise RpcError(INVALID_PARAMS, "There is no task of this id.") from None
+        job: Mapping[str, Any] = answer.body
+        return job
+
+
+def rpc_error_of(error: Exception) -> RpcError | None:
+    """Return a problem as an error of the protocol, with its members; None where HTTP must answer."""
+    problem = problem_of(error) if isinstance(error, ItemIndexError | Problem | web.HTTPException) else None
+    if problem is None or problem.type.status == 401:
+        return None
+    return RpcError(
+        INTERNAL_ERROR, problem.detail, {"slug": problem.type.slug, "status": problem.type.status, **problem.extra}
+    )
 
 
 _EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
@@ -43,7 +105,7 @@ class Origins:
     """The service's own origin, and those that its operator allows."""
 
     def __init__(self, own: str, allowed: str) -> None:
-        self._allowed = {own.lower(), *(one.strip().lower() for one in allowed.split(",") if one.strip())}
+        self._allowed = {own.lower(), *(origin.strip().lower() for origin in allowed.split(",") if origin.strip())}
 
     def accepts(self, origin: str | None) -> bool:
         """Whether a request of this origin may be answered; programs that are no browsers send none."""
@@ -61,16 +123,11 @@ class Origins:
         return {**self.fields(origin), **requested, "Access-Control-Max-Age": _MAX_AGE_SECONDS}
 
 
-# POST /mcp: one message of the Model Context Protocol in, one answer out.
-
-
 _NO_STORE = {"Cache-Control": "no-store"}
 _NAME_SHOWN_MAX = 40
 
 
 class McpEndpoint:
-    """The handlers."""
-
     def __init__(self, calls: ToolCalls, tasks: Tasks, origins: Origins) -> None:
         self._calls = calls
         self._tasks = tasks
@@ -181,9 +238,6 @@ def _json(status: int, body: bytes) -> web.Response:
 
 def _shown(name: str) -> str:
     return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"
-
-
-# The route of the Model Context Protocol, over the routes that its tools call.
 
 
 PATH = "/mcp"

@@ -12,9 +12,6 @@ import msgspec
 from edge.http.json import decode_json
 from shared.errors import InvalidJson
 
-# JSON-RPC 2.0 messages as MCP sends them: one request or notification in each body.
-
-
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601

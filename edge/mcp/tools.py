@@ -7,16 +7,12 @@ from typing import Any
 from marshmallow import fields, validate
 
 from edge.analytics.envelope import Day
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.http.parameters import Flag, WholeNumber
 from edge.http.routing import API_PATH
 from edge.mcp import views
 from edge.mcp.views import View
 from shared.errors import MissingParameter
-
-# The arguments of the tool of reports, made from the query parameters that the reports declare.
-
 
 # A tool answers with JSON, in pages of its own.
 LEFT_OUT = frozenset({"format", "sort", "limit", "cursor"})
@@ -39,14 +35,21 @@ def _schema(same_name: Sequence[fields.Field[Any]]) -> dict[str, Any]:
     # The text after a semicolon is a default or a detail, and each word is read by a model at each start.
     described = {"description": str(first.metadata["description"]).partition(";")[0]}
     if isinstance(first, fields.List):
-        lengths = [one.max for field in same_name for one in field.validators if isinstance(one, validate.Length)]
+        lengths = [
+            validator.max
+            for field in same_name
+            for validator in field.validators
+            if isinstance(validator, validate.Length)
+        ]
         most = {"maxItems": max(length for length in lengths if length is not None)} if lengths else {}
         inner = [field.inner for field in same_name if isinstance(field, fields.List)]
         return {"type": "array", "items": _sentence_of(inner), **most, **described}
     if isinstance(first, Flag):
         return {"type": "boolean", **described}
     if isinstance(first, WholeNumber):
-        ranges = [one for field in same_name for one in field.validators if isinstance(one, validate.Range)]
+        ranges = [
+            validator for field in same_name for validator in field.validators if isinstance(validator, validate.Range)
+        ]
         return {
             "type": "integer",
             "minimum": min(one.min for one in ranges),
@@ -54,7 +57,7 @@ def _schema(same_name: Sequence[fields.Field[Any]]) -> dict[str, Any]:
             **described,
         }
     if isinstance(first, fields.Float):
-        [bounds] = (one for one in first.validators if isinstance(one, validate.Range))
+        [bounds] = (validator for validator in first.validators if isinstance(validator, validate.Range))
         return {"type": "number", "minimum": bounds.min, "maximum": bounds.max, **described}
     form = {"format": "date"} if isinstance(first, Day) else {}
     return {**_sentence_of(same_name), **form, **described}
@@ -63,15 +66,17 @@ def _schema(same_name: Sequence[fields.Field[Any]]) -> dict[str, Any]:
 def _sentence_of(same_name: Iterable[fields.Field[Any]]) -> Mapping[str, Any]:
     """Return the schema of a text: its choices, where every report names some."""
     choices = [
-        [str(choice) for one in field.validators if isinstance(one, validate.OneOf) for choice in one.choices]
+        [
+            str(choice)
+            for validator in field.validators
+            if isinstance(validator, validate.OneOf)
+            for choice in validator.choices
+        ]
         for field in same_name
     ]
     if all(choices):
         return {"enum": list(dict.fromkeys(choice for some in choices for choice in some))}
     return {"type": "string"}
-
-
-# The tools: the description of each for a model, and its REST call.
 
 
 INDEX = f"{API_PATH}/index"

@@ -9,9 +9,6 @@ import msgspec
 from edge.http.lists import CursorSigner
 from shared.errors import InvalidCursor
 
-# The view of an API answer for a model: the members that matter, in parts that fit on pages.
-
-
 # An answer holds each part twice, as text and as an object: such parts leave room for its head and for a cursor.
 _PART_BYTES_MAX = 1_000
 # How far the texts and lists of a part that is too large are cut, step by step: characters, entries.
@@ -179,9 +176,6 @@ def _split(name: str, value: Any) -> Iterator[Part]:
         yield from (Part(name, entry, key=key) for key, entry in value.items())
     elif value is not None:
         yield Part(name, value)
-
-
-# Pages of answers: as many parts as fit into 4 kB, and a cursor for those that follow. Pure.
 
 
 ANSWER_BYTES_MAX = 4_096

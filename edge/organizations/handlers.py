@@ -1,72 +1,33 @@
 """/org: an organization's people, invitations, key, use and audit log, under an ID token."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
+from asyncpg import Record
 
 from edge.http.context import CONTEXT
+from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import CursorSigner, envelope
 from edge.http.parameters import BODY, QUERY
 from edge.http.problems import Problem
-from edge.http.routing import BEARER, Route, Rule
+from edge.http.routing import API_PATH, BEARER, Route, Rule, operation
 from edge.organizations import schemas
 from edge.organizations.plan_notices import PlanNotices
-from edge.organizations.service import Actor, CreatedOrganization, OrganizationService, as_dicts, usage_csv, usage_range
-from edge.storage import idempotency as idempotency_key
+from edge.organizations.service import Actor, OrganizationService, as_dicts, usage_csv, usage_range
 from edge.storage.database import Scope
-from edge.storage.idempotency import (
-    PARAMETER,
-    IdempotentActs,
-    Outcome,
-    idempotency_key_of,
-    response_of,
-)
-from edge.storage.idempotency import outcome_of as outcome_of_plain
+from edge.storage.idempotency import PARAMETER, PROBLEMS, IdempotentActs, idempotency_key_of
 from shared.clock import rfc3339
 from shared.errors import InvalidCursor
 from shared.organizations.accounts import Person
 from shared.organizations.credentials import parse
 
-# The answers of /org, as JSON that no cache keeps.
 
-
-def list_of(
-    rows: list[dict[str, Any]],
-    query: dict[str, Any],
-    data_version: int,
-    *,
-    total: int | None = None,
-    next_cursor: str | None = None,
-) -> web.Response:
-    """Answer in the one envelope of lists; without `total` these rows are all that there are."""
-    count = len(rows) if total is None else total
-    response = envelope(
-        _plain(rows), total=count, exact=True, next_cursor=next_cursor, query=query, data_version=data_version
-    )
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
-
-def json_of(document: dict[str, Any], status: int = 200) -> web.Response:
-    return response_of(outcome_of(document, status))
-
-
-def outcome_of(document: dict[str, Any], status: int) -> Outcome:
-    return outcome_of_plain(_plain(document), status)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    return rfc3339(value) if isinstance(value, datetime) else value
-
-
-# On whose behalf a request to /org is made.
+def _shown(rows: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return rows as answers show them: moments as RFC 3339 has them."""
+    return [{name: rfc3339(v) if isinstance(v, datetime) else v for name, v in row.items()} for row in rows]
 
 
 def person_of(request: web.Request) -> Person:
@@ -88,41 +49,11 @@ def actor_of(request: web.Request) -> Actor:
     return Actor(person, membership)
 
 
-def bound_to(actor: Actor) -> dict[str, Any]:
-    """Return what each list of an organization is narrowed to."""
-    return {"organization": actor.membership.organization_id}
-
-
-# A call to /org that its caller may repeat under an Idempotency-Key.
-
-
-Act = Callable[[OrganizationService], Awaitable[Outcome]]
-
-
-async def respond(
-    idempotent: IdempotentActs,
-    acts: OrganizationService,
-    request: web.Request,
-    act: Act,
-    actor: Actor | None = None,
-) -> web.StreamResponse:
-    """Run the act; under an Idempotency-Key one time for all its repetitions by this person."""
-    owner = Scope(person=person_of(request).id)
-    organization = actor.membership.organization_id if actor else None
-    outcome = await idempotent.run(request, owner, lambda database: act(acts.within(database)), organization)
-    return response_of(outcome)
-
-
-# /org for programs: an organization's people, key, use and audit log, under an ID token.
-
-
-_TAGS = ["organization"]
-_DONE = Outcome(204)
+_operation = partial(operation, "organization")
+_act = partial(_operation, parameters=[PARAMETER])
 
 
 class OrganizationApi:
-    """The handlers."""
-
     def __init__(
         self,
         acts: OrganizationService,
@@ -130,288 +61,220 @@ class OrganizationApi:
         notices: PlanNotices,
         cursors: CursorSigner,
         data_version: Callable[[], int],
+        origin: str,
     ) -> None:
         self._acts = acts
         self._idempotent = idempotent
         self._notices = notices
         self._cursors = cursors
         self._data_version = data_version
+        self._origin = origin
 
-    @docs(operationId="getOrganization", summary="Your organization, your role and its keys", tags=_TAGS)
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.Organization(), 200, description="The organization")
+    @_operation("getOrganization", schemas.OrganizationQuery, answers={200: (schemas.Organization, "The organization")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the organization and its keys, without their secrets."""
+        """Your organization, your role and its keys."""
         actor = actor_of(request)
         m = actor.membership
-        keys = as_dicts(await self._acts.keys(actor))
-        requested = await self._acts.requested_plan(actor)
-        return json_of(
-            {
-                "id": m.organization_id,
-                "name": m.name,
-                "plan": m.plan,
-                "requested_plan": requested,
-                "state": m.state,
-                "role": m.role,
-                "keys": keys,
-            }
-        )
+        organization = {
+            "id": m.organization_id,
+            "name": m.name,
+            "plan": m.plan,
+            "requested_plan": await self._acts.requested_plan(actor),
+            "state": m.state,
+            "role": m.role,
+            "keys": _shown(await self._acts.keys(actor)),
+        }
+        return unstored_json(organization)
 
-    @docs(
-        operationId="createOrganization",
-        summary="Create an organization and become its owner",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-    )
-    @json_schema(schemas.NewOrganization())
-    @response_schema(schemas.CreatedOrganization(), 201, description="Created")
+    @_act("createOrganization", schemas.NewOrganization, answers={201: (schemas.CreatedOrganization, "Created")})
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Create an organization."""
+        """Create an organization and become its owner."""
         person, body = person_of(request), request[BODY]
 
-        async def act(acts: OrganizationService) -> Outcome:
-            return _created(await acts.create(person, body["name"], body["plan"]))
-
-        answer = await respond(self._idempotent, self._acts, request, act)
+        answer = await self._once(request, 201, lambda acts: acts.create(person, body["name"], body["plan"]))
         self._notices.wake()
         return answer
 
-    @docs(
-        operationId="requestPlan",
-        summary="Request another plan",
-        description="An operator approves it, unless the service gives plans at once; `requested_plan` is null then.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-    )
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.PlanRequest())
-    @response_schema(
-        schemas.CreatedOrganization(), 201, description="The organization's plan, and the plan that waits for approval"
+    @_act(
+        "requestPlan",
+        schemas.OrganizationQuery,
+        schemas.PlanRequest,
+        answers={201: (schemas.CreatedOrganization, "The organization's plan, and the plan that waits for approval")},
     )
     async def request_plan(self, request: web.Request) -> web.StreamResponse:
-        """Ask for another plan."""
+        """Request another plan.
+
+        An operator approves it, unless the service gives plans at once; `requested_plan` is null then.
+        """
         actor, plan = actor_of(request), request[BODY]["plan"]
 
-        async def act(acts: OrganizationService) -> Outcome:
-            return _created(await acts.request_plan(actor, plan))
-
-        answer = await respond(self._idempotent, self._acts, request, act, actor)
+        answer = await self._once(request, 201, lambda acts: acts.request_plan(actor, plan), actor)
         self._notices.wake()
         return answer
 
-    @docs(operationId="issueKey", summary="Issue the organization's first API key", tags=_TAGS, parameters=[PARAMETER])
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.IssuedKey(), 201, description="The key, shown only once")
+    @_act("issueKey", schemas.OrganizationQuery, answers={201: (schemas.IssuedKey, "The key, shown only once")})
     async def issue_key(self, request: web.Request) -> web.StreamResponse:
-        """Issue a key where there is none."""
+        """Issue the organization's first API key."""
         actor = actor_of(request)
 
-        async def act(acts: OrganizationService) -> Outcome:
+        async def act(acts: OrganizationService) -> object:
             return await _issued(acts, actor, await acts.issue_key(actor))
 
-        return await respond(self._idempotent, self._acts, request, act, actor)
+        return await self._once(request, 201, act, actor)
 
-    @docs(
-        operationId="rotateKey",
-        summary="Replace the API key",
-        description="The new key works immediately. The current key stops immediately, or after the grace period that "
-        "you choose. At most two keys work at a time: if the key before it is still in its grace period, that period "
-        "remains and the current key stops immediately. `keys` lists each key with its end. Repeat the call with the "
-        "same `Idempotency-Key` within a day to get the same key again.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
+    @_act(
+        "rotateKey",
+        schemas.OrganizationQuery,
+        schemas.Rotation,
+        answers={201: (schemas.IssuedKey, "The new key, shown only once")},
     )
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.Rotation())
-    @response_schema(schemas.IssuedKey(), 201, description="The new key, shown only once")
     async def rotate_key(self, request: web.Request) -> web.StreamResponse:
-        """Replace the key."""
+        """Replace the API key.
+
+        The new key works immediately. The current key stops immediately, or after the grace period that you choose. At
+        most two keys work at a time: if the key before it is still in its grace period, that period remains and the
+        current key stops immediately. `keys` lists each key with its end. Repeat the call with the same
+        `Idempotency-Key` within a day to get the same key again.
+        """
         actor, grace = actor_of(request), request[BODY]["grace"]
 
-        async def act(acts: OrganizationService) -> Outcome:
+        async def act(acts: OrganizationService) -> object:
             return await _issued(acts, actor, await acts.rotate_key(actor, grace))
 
-        return await respond(self._idempotent, self._acts, request, act, actor)
+        return await self._once(request, 201, act, actor)
 
-    @docs(
-        operationId="revokeKeys",
-        summary="Revoke every API key of the organization",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "All keys are revoked"}},
-    )
-    @querystring_schema(schemas.OrganizationQuery())
+    @_act("revokeKeys", schemas.OrganizationQuery, answers={204: "All keys are revoked"})
     async def revoke_keys(self, request: web.Request) -> web.StreamResponse:
-        """Revoke every key of the organization; done as well when there is none."""
+        """Revoke every API key of the organization."""
         actor = actor_of(request)
+        return await self._once(request, 204, lambda acts: acts.revoke_keys(actor), actor)
 
-        async def act(acts: OrganizationService) -> Outcome:
-            await acts.revoke_keys(actor)
-            return _DONE
-
-        return await respond(self._idempotent, self._acts, request, act, actor)
-
-    @docs(
-        operationId="reportLeakedKey",
-        summary="Revoke a leaked key by showing it",
-        description="Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and "
-        "for a repetition, with or without an `Idempotency-Key`.",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "If the key existed, it is revoked"}},
-    )
-    @json_schema(schemas.LeakedKey())
+    @_act("reportLeakedKey", schemas.LeakedKey, answers={204: "If the key existed, it is revoked"})
     async def report_leaked(self, request: web.Request) -> web.StreamResponse:
-        """Revoke the key in the body. Repeating that changes nothing, so the header needs no memory here."""
+        """Revoke a leaked key by showing it.
+
+        Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and for a
+        repetition, with or without an `Idempotency-Key`.
+        """
         idempotency_key_of(request)
         await self._acts.revoke_leaked(request[BODY]["key"])
         return web.Response(status=204)
 
-    @docs(
-        operationId="getUsage",
-        summary="Calls by day, endpoint, outcome and credential",
-        tags=_TAGS,
+    @_operation(
+        "getUsage",
+        schemas.UsageQuery,
+        answers={200: (schemas.UsageList, "Statistics, at most a minute old")},
         produces=["application/json", "text/csv"],
     )
-    @querystring_schema(schemas.UsageQuery())
-    @response_schema(schemas.UsageList(), 200, description="Statistics, at most a minute old")
     async def usage(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the statistics of use."""
+        """Calls by day, endpoint, outcome and credential."""
         first, last = usage_range(request[QUERY]["first"], request[QUERY]["last"])
         actor = actor_of(request)
-        rows = as_dicts(await self._acts.usage(actor, first, last))
+        rows = await self._acts.usage(actor, first, last)
         if request[QUERY]["format"] == "csv":
-            return usage_csv(rows)
-        return list_of(rows, {**bound_to(actor), "from": first, "to": last}, self._data_version())
+            return usage_csv(as_dicts(rows))
+        return self._list(actor, rows, {"from": first, "to": last})
 
-    @docs(operationId="getAudit", summary="Audit log of the organization", tags=_TAGS)
-    @querystring_schema(schemas.AuditQuery())
-    @response_schema(schemas.AuditList(), 200, description="One page of the audit log, newest first")
+    @_operation(
+        "getAudit", schemas.AuditQuery, answers={200: (schemas.AuditList, "One page of the audit log, newest first")}
+    )
     async def audit(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page of the audit log."""
+        """Audit log of the organization."""
         actor, limit, cursor = actor_of(request), request[QUERY]["limit"], request[QUERY]["cursor"]
-        bound = bound_to(actor)
+        bound = {"organization": actor.membership.organization_id}
         before = self._cursors.open("audit", bound, cursor) if cursor else [None]
         if len(before) != 1:
             raise InvalidCursor
-        rows = as_dicts(await self._acts.audit(actor, before[0], limit + 1))
+        rows = await self._acts.audit(actor, before[0], limit + 1)
         more = len(rows) > limit
         next_cursor = self._cursors.seal("audit", bound, [rows[limit - 1]["id"]]) if more else None
-        return list_of(
-            rows[:limit],
-            {**bound, "limit": limit},
-            self._data_version(),
-            total=await self._acts.audit_count(actor),
-            next_cursor=next_cursor,
-        )
+        return self._list(actor, rows[:limit], {"limit": limit}, await self._acts.audit_count(actor), next_cursor)
 
-
-def _created(made: CreatedOrganization) -> Outcome:
-    return outcome_of({"id": made.id, "plan": made.plan, "requested_plan": made.requested_plan}, 201)
-
-
-async def _issued(acts: OrganizationService, actor: Actor, key: str) -> Outcome:
-    form = parse(key)
-    assert form is not None
-    return outcome_of({"key": key, "key_id": form.credential_id, "keys": as_dicts(await acts.keys(actor))}, 201)
-
-
-# /org/members and /org/invitations: the people of an organization and the invitations to it, under an ID token.
-
-
-class MembersApi:
-    """The handlers of members and invitations."""
-
-    def __init__(
-        self, acts: OrganizationService, idempotent: IdempotentActs, origin: str, data_version: Callable[[], int]
-    ) -> None:
-        self._acts = acts
-        self._idempotent = idempotent
-        self._origin = origin
-        self._data_version = data_version
-
-    @docs(operationId="listMembers", summary="List the organization's members", tags=_TAGS)
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.MemberList(), 200, description="All members")
+    @_operation("listMembers", schemas.OrganizationQuery, answers={200: (schemas.MemberList, "All members")})
     async def members(self, request: web.Request) -> web.StreamResponse:
-        """Answer with all members."""
+        """List the organization's members."""
         actor = actor_of(request)
-        return list_of(as_dicts(await self._acts.members(actor)), bound_to(actor), self._data_version())
+        return self._list(actor, await self._acts.members(actor))
 
-    @docs(
-        operationId="changeRole",
-        summary="Give a member another role",
-        tags=_TAGS,
-        responses={"204": {"description": "Changed"}},
+    @_operation(
+        "changeRole", schemas.PersonPath, schemas.OrganizationQuery, schemas.RoleChange, answers={204: "Changed"}
     )
-    @match_info_schema(schemas.PersonPath())
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.RoleChange())
     async def change_role(self, request: web.Request) -> web.StreamResponse:
-        """Change a role."""
+        """Give a member another role."""
         await self._acts.change_role(actor_of(request), request.match_info["person"], request[BODY]["role"])
         return web.Response(status=204)
 
-    @docs(
-        operationId="removeMember",
-        summary="Remove a member, or leave",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "Removed"}},
-    )
-    @match_info_schema(schemas.PersonPath())
-    @querystring_schema(schemas.OrganizationQuery())
+    @_act("removeMember", schemas.PersonPath, schemas.OrganizationQuery, answers={204: "Removed"})
     async def remove_member(self, request: web.Request) -> web.StreamResponse:
-        """Remove a member."""
+        """Remove a member, or leave."""
         actor, person_id = actor_of(request), request.match_info["person"]
+        return await self._once(request, 204, lambda acts: acts.remove_member(actor, person_id), actor)
 
-        async def act(acts: OrganizationService) -> Outcome:
-            await acts.remove_member(actor, person_id)
-            return _DONE
-
-        return await respond(self._idempotent, self._acts, request, act, actor)
-
-    @docs(operationId="listInvitations", summary="List the open invitations", tags=_TAGS)
-    @querystring_schema(schemas.OrganizationQuery())
-    @response_schema(schemas.InvitationList(), 200, description="Open invitations")
+    @_operation(
+        "listInvitations", schemas.OrganizationQuery, answers={200: (schemas.InvitationList, "Open invitations")}
+    )
     async def invitations(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the open invitations."""
+        """List the open invitations."""
         actor = actor_of(request)
-        return list_of(as_dicts(await self._acts.invitations(actor)), bound_to(actor), self._data_version())
+        return self._list(actor, await self._acts.invitations(actor))
 
-    @docs(operationId="invite", summary="Invite a person by e-mail address", tags=_TAGS, parameters=[PARAMETER])
-    @querystring_schema(schemas.OrganizationQuery())
-    @json_schema(schemas.NewInvitation())
-    @response_schema(schemas.IssuedInvitation(), 201, description="The invitation's link, shown only once")
+    @_act(
+        "invite",
+        schemas.OrganizationQuery,
+        schemas.NewInvitation,
+        answers={201: (schemas.IssuedInvitation, "The invitation's link, shown only once")},
+    )
     async def invite(self, request: web.Request) -> web.StreamResponse:
-        """Invite a person; the inviting member sends the link."""
+        """Invite a person by e-mail address."""
         actor, body = actor_of(request), request[BODY]
 
-        async def act(acts: OrganizationService) -> Outcome:
+        async def act(acts: OrganizationService) -> object:
             secret, row = await acts.invite(actor, body["email"], body["role"])
-            return outcome_of({**dict(row), "link": invitation_link(self._origin, secret)}, 201)
+            return {**_shown([row])[0], "link": invitation_link(self._origin, secret)}
 
-        return await respond(self._idempotent, self._acts, request, act, actor)
+        return await self._once(request, 201, act, actor)
 
-    @docs(
-        operationId="withdrawInvitation",
-        summary="Withdraw an invitation",
-        tags=_TAGS,
-        parameters=[PARAMETER],
-        responses={"204": {"description": "Withdrawn"}},
-    )
-    @match_info_schema(schemas.InvitationPath())
-    @querystring_schema(schemas.OrganizationQuery())
+    @_act("withdrawInvitation", schemas.InvitationPath, schemas.OrganizationQuery, answers={204: "Withdrawn"})
     async def withdraw_invitation(self, request: web.Request) -> web.StreamResponse:
         """Withdraw an invitation."""
         actor, invitation = actor_of(request), request.match_info["invitation"]
+        return await self._once(request, 204, lambda acts: acts.withdraw_invitation(actor, invitation), actor)
 
-        async def act(acts: OrganizationService) -> Outcome:
-            await acts.withdraw_invitation(actor, invitation)
-            return _DONE
+    async def _once(
+        self,
+        request: web.Request,
+        status: int,
+        act: Callable[[OrganizationService], Awaitable[object]],
+        actor: Actor | None = None,
+    ) -> web.Response:
+        owner, organization = Scope(person=person_of(request).id), actor.membership.organization_id if actor else None
+        return await self._idempotent.respond(request, owner, self._acts, act, status, organization)
 
-        return await respond(self._idempotent, self._acts, request, act, actor)
+    def _list(
+        self,
+        actor: Actor,
+        rows: Sequence[Record],
+        query: Mapping[str, Any] | None = None,
+        total: int | None = None,
+        next_cursor: str | None = None,
+    ) -> web.Response:
+        """Answer in the one envelope of lists; without `total` these rows are all that there are."""
+        response = envelope(
+            _shown(rows),
+            total=len(rows) if total is None else total,
+            exact=True,
+            next_cursor=next_cursor,
+            query={"organization": actor.membership.organization_id, **(query or {})},
+            data_version=self._data_version(),
+        )
+        response.headers.update(NO_STORE)
+        return response
+
+
+async def _issued(acts: OrganizationService, actor: Actor, key: str) -> dict[str, Any]:
+    form = parse(key)
+    assert form is not None
+    return {"key": key, "key_id": form.credential_id, "keys": _shown(await acts.keys(actor))}
 
 
 def invitation_link(origin: str, secret: str) -> str:
@@ -419,33 +282,30 @@ def invitation_link(origin: str, secret: str) -> str:
     return f"{origin}/dashboard/invitation#{secret}"
 
 
-# The routes below /org, each with its rule.
-
-
-def routes(org: OrganizationApi, people: MembersApi, prefix: str) -> tuple[Route, ...]:
-    """Return every route below {prefix}/org."""
-    at = f"{prefix}/org"
+def routes(org: OrganizationApi) -> tuple[Route, ...]:
+    """Return every route below /v1/org."""
+    at = f"{API_PATH}/org"
     return (
         Route("GET", at, org.show, _rule("organization")),
-        Route("POST", at, org.create, _act("organization")),
-        Route("POST", f"{at}/api-key", org.issue_key, _act("key")),
-        Route("DELETE", f"{at}/api-key", org.revoke_keys, _act("key")),
-        Route("POST", f"{at}/api-key/rotations", org.rotate_key, _act("key-rotation")),
+        Route("POST", at, org.create, _act_rule("organization")),
+        Route("POST", f"{at}/api-key", org.issue_key, _act_rule("key")),
+        Route("DELETE", f"{at}/api-key", org.revoke_keys, _act_rule("key")),
+        Route("POST", f"{at}/api-key/rotations", org.rotate_key, _act_rule("key-rotation")),
         Route("POST", f"{at}/api-key/revocations", org.report_leaked, Rule(name="key-revocation")),
-        Route("POST", f"{at}/plan-requests", org.request_plan, _act("plan-requests")),
-        Route("GET", f"{at}/members", people.members, _rule("members")),
-        Route("PATCH", f"{at}/members/{{person}}", people.change_role, _rule("members", "state-conflict")),
-        Route("DELETE", f"{at}/members/{{person}}", people.remove_member, _act("members")),
-        Route("GET", f"{at}/invitations", people.invitations, _rule("invitations")),
-        Route("POST", f"{at}/invitations", people.invite, _act("invitations")),
-        Route("DELETE", f"{at}/invitations/{{invitation}}", people.withdraw_invitation, _act("invitations")),
+        Route("POST", f"{at}/plan-requests", org.request_plan, _act_rule("plan-requests")),
+        Route("GET", f"{at}/members", org.members, _rule("members")),
+        Route("PATCH", f"{at}/members/{{person}}", org.change_role, _rule("members", "state-conflict")),
+        Route("DELETE", f"{at}/members/{{person}}", org.remove_member, _act_rule("members")),
+        Route("GET", f"{at}/invitations", org.invitations, _rule("invitations")),
+        Route("POST", f"{at}/invitations", org.invite, _act_rule("invitations")),
+        Route("DELETE", f"{at}/invitations/{{invitation}}", org.withdraw_invitation, _act_rule("invitations")),
         Route("GET", f"{at}/usage", org.usage, _rule("usage")),
         Route("GET", f"{at}/audit", org.audit, _rule("audit")),
     )
 
 
-def _act(name: str) -> Rule:
-    return _rule(name, "state-conflict", *idempotency_key.PROBLEMS)
+def _act_rule(name: str) -> Rule:
+    return _rule(name, "state-conflict", *PROBLEMS)
 
 
 def _rule(name: str, *problems: str) -> Rule:

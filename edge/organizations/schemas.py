@@ -7,11 +7,11 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
 from edge.http.lists import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber
 from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
 
 
-class OrganizationQuery(Parameters):
+class OrganizationQuery(QueryParameters):
     """Which organization, for people who are in several."""
 
     organization = fields.UUID(
@@ -34,13 +34,13 @@ class AuditQuery(OrganizationQuery):
     cursor = CursorText(least=0)
 
 
-class PersonPath(Parameters):
+class PersonPath(PathParameters):
     """Path of one member."""
 
     person = fields.Str(required=True, metadata={"description": "Person's id", "format": "uuid"})
 
 
-class InvitationPath(Parameters):
+class InvitationPath(PathParameters):
     """Path of one invitation."""
 
     invitation = fields.Str(required=True, metadata={"description": "Invitation's id", "format": "uuid"})

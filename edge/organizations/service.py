@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 from aiohttp import web
@@ -20,9 +20,6 @@ from shared.index.iid import require_uuid
 from shared.organizations import credentials
 from shared.organizations.accounts import GRACE_SECONDS, SQL, Membership, Person, may, right_for
 from shared.settings.settings import Settings
-
-# Statistics of use as /org and the dashboard give them: which days, and the CSV.
-
 
 USAGE_COLUMNS = ("day", "endpoint", "outcome", "credential", "calls", "units")
 _DAYS_MAX = 366
@@ -46,9 +43,6 @@ def usage_csv(rows: list[dict[str, Any]]) -> web.Response:
     writer.writerows([row[name] for name in USAGE_COLUMNS] for row in rows)
     fields = {"Cache-Control": "no-store", "Content-Disposition": 'attachment; filename="usage.csv"'}
     return web.Response(text=text.getvalue(), content_type="text/csv", headers=fields)
-
-
-# Acts of a person in an organization: checked by role, done and written to the audit log in one statement.
 
 
 Row = asyncpg.Record
@@ -103,9 +97,9 @@ class OrganizationService:
         self._owned_max = settings.organizations_per_person_max
         self._plans_at_once = settings.plan_approval == "none"
 
-    def within(self, database: Database | Transaction) -> "OrganizationService":
+    def within(self, database: Database | Transaction) -> Self:
         """Return the service whose acts are part of a transaction, where it is given one."""
-        return OrganizationService(database, self._settings)
+        return type(self)(database, self._settings)
 
     async def create(self, person: Person, name: str, plan: str) -> CreatedOrganization:
         """Make an organization with its first owner, on the free plan, and ask for the other plan."""
@@ -160,11 +154,11 @@ class OrganizationService:
             )
         return key
 
-    async def revoke_keys(self, actor: Actor) -> int:
-        """Revoke every key that works; return how many there were."""
+    async def revoke_keys(self, actor: Actor) -> None:
+        """Revoke every key that works."""
         actor.require("manage-key")
         values = (actor.membership.organization_id, actor.person.id, actor.person.name)
-        return len(await self._acts(SQL.revoke_keys, *values, scope=actor.scope))
+        await self._acts(SQL.revoke_keys, *values, scope=actor.scope)
 
     async def revoke_leaked(self, key: str) -> bool:
         """Revoke a key for its holder. Return False if there is no such key; the time taken does not show which."""
@@ -182,8 +176,8 @@ class OrganizationService:
     async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
         """Give a member another role; the last owner stays one."""
         member = await self._member(actor, person_id)
-        for touched in (member["role"], role):
-            actor.require(right_for(touched))
+        for concerned in (member["role"], role):
+            actor.require(right_for(concerned))
         done = await self._act_as(actor, SQL.change_role, member["id"], role, member["role"])
         if not done and member["role"] != role:
             raise Problem("state-conflict", "The role changed in the meantime, or this is the last owner.")

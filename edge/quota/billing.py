@@ -11,14 +11,12 @@ from aiohttp import web
 
 from edge.http.context import Context
 from edge.http.problems import Problem, unavailable
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import NOT_COUNTED, Decision
+from edge.quota.limiter import NOT_COUNTED, Decision, RateLimiter
 from shared.clock import rfc3339
 from shared.errors import ItemNotFound, StoreUnavailable
 from shared.organizations.accounts import Plan
 
 # The limit headers of a response: `RateLimit-Policy` and `RateLimit`, structured fields.
-#
 # Source: IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers).
 
 
@@ -36,9 +34,6 @@ def _form(plan: Plan) -> bytes:
     policy = f'"{daily}";q={plan.daily_units};w=86400, "{burst}";q={plan.burst_units};w=1'
     left = f'"{daily}";r=%d;t=%d, "{burst}";r=%d;t=1'
     return f"RateLimit-Policy: {policy}\r\nRateLimit: {left}\r\n".encode()
-
-
-# The problem document of a refusal: which limit, when it resets, which account, and how to raise it.
 
 
 _UPGRADE_HINTS = {
@@ -87,9 +82,6 @@ def refusal(decision: Decision, network: str) -> Problem:
         "lifted_by": _UPGRADE_HINTS.get(plan.name, "A higher plan has higher limits."),
     }
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(seconds)})
-
-
-# Calls that cost no unit have a burst of their own: an organization's dry runs, previews, jobs, downloads.
 
 
 NAME = "unmetered"
@@ -160,9 +152,6 @@ def burst_of(plan: Plan) -> Plan:
         daily_units=calls * _DAY_SECONDS,
         burst_units=calls,
     )
-
-
-# Charging of calls: prepare, charge, respond. A charge is refunded unless its response counts.
 
 
 # 300 lists the items to choose from.

@@ -4,14 +4,15 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import hiredis
+import msgspec
 from msgspec import structs
 
-from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, TAKEN, Decision, outcome_name
 from edge.storage.redis_client import RedisClient, pack
 from shared.errors import StoreUnavailable
 from shared.jobs import contract as refunds
@@ -19,8 +20,86 @@ from shared.organizations.accounts import Plan
 from shared.redis import keys
 from shared.telemetry import metrics
 
+TAKEN, REPEATED, REFUSED_DAY, REFUSED_SECOND, NOT_COUNTED = 1, 2, 0, -1, -2
+_NOT_COUNTED_SECONDS = 2
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAMES = {
+    TAKEN: "taken",
+    REPEATED: "repeated",
+    REFUSED_DAY: "refused",
+    REFUSED_SECOND: "refused",
+    NOT_COUNTED: "refused",
+}
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The outcome of one charge. `verified` is False when the state store was not asked; its numbers then say nothing.
+
+    `used_day` and `used_second` are units, after the charge; `day` is the one the charge was taken on, from 1970-01-01;
+    `ends_in_seconds` is how long the present UTC day still lasts by the store's clock.
+    """
+
+    account: str
+    charge_id: str
+    plan: Plan
+    units: int
+    outcome: int
+    used_day: int
+    used_second: int
+    day: int
+    ends_in_seconds: int
+    verified: bool = True
+
+    def checked(self, units: int) -> "Decision":
+        """Return, of a charge of 0, what a charge of `units` would decide now; by the same rules as take.lua."""
+        if self.used_day + units > self.plan.daily_units:
+            return msgspec.structs.replace(self, outcome=REFUSED_DAY)
+        if self.used_second > 0 and self.used_second + units > self.plan.burst_units:
+            return msgspec.structs.replace(self, outcome=REFUSED_SECOND)
+        return self
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the request may be served."""
+        return self.outcome > 0
+
+    @property
+    def window(self) -> Literal["daily", "burst"]:
+        """The window that decides: the one that refused, else the day."""
+        return "burst" if self.outcome == REFUSED_SECOND else "daily"
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """When the refusing window opens again, or counting may work again; 1 to 86,400."""
+        if self.outcome == NOT_COUNTED:
+            return _NOT_COUNTED_SECONDS
+        return 1 if self.outcome == REFUSED_SECOND else max(1, self.ends_in_seconds)
+
+    @property
+    def remaining_day(self) -> int:
+        """Units left today; never negative, also after a move to a smaller plan."""
+        left = self.plan.daily_units - self.used_day
+        return left if left > 0 else 0
+
+    @property
+    def remaining_second(self) -> int:
+        """Units left in this second."""
+        left = self.plan.burst_units - self.used_second
+        return left if left > 0 else 0
+
+    @property
+    def resets_at(self) -> datetime:
+        """When the window that decides begins anew, by the store's clock: the next second, or the next UTC midnight."""
+        midnight = _EPOCH + timedelta(days=self.day + 1)
+        return midnight - timedelta(seconds=self.ends_in_seconds - 1) if self.window == "burst" else midnight
+
+
+def outcome_name(outcome: int) -> str:
+    """Return the outcome's name in the metrics."""
+    return _NAMES[outcome]
+
+
 # The limiter for outages of the state store: each process allows a small number for each network.
-#
 # Availability limits fail open to a bound: with w processes an anonymous caller gets at most w more requests in an
 # outage's day. When the table is full no new account is allowed, or an attacker with many addresses would have no
 # limit. With `closed` no call is allowed: a limit is then never exceeded, and callers get 503 with Retry-After.
@@ -61,9 +140,6 @@ class DegradedLimiter:
             return REFUSED_DAY
         self._used[account] = used + 1
         return TAKEN
-
-
-# Refusals that need no new decision: an account that has used up its day stays refused until units are refunded.
 
 
 # Closer to midnight the store, whose clock decides, is asked each time.
@@ -113,9 +189,6 @@ class KnownRefusals:
     def forget(self, account: str) -> None:
         """Ask for an account anew: units of it were given back."""
         self._known.pop(account, None)
-
-
-# The rate limiter: one script call to the state store charges all windows of an account, or none.
 
 
 MARKER_SECONDS = 20

@@ -8,13 +8,10 @@ from aiohttp.typedefs import Handler
 from edge.http.context import CONTEXT
 from edge.http.routing import Rule, rule_of
 from edge.quota.billing import Billing, limit_fields, refusal
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, RateLimiter
 from edge.storage.database import ACCOUNT
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings
-
-# Limits of people: calls about organizations by person, sign-ins by address. The same counters as for units.
 
 
 class PersonLimits:

@@ -3,14 +3,13 @@
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, response_schema
 from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
 from edge.http.problems import unavailable
-from edge.quota.limiter import RateLimiter
-from edge.quota.policy import Decision
+from edge.http.routing import operation
+from edge.quota.limiter import Decision, RateLimiter
 from edge.storage.database import Database, Scope
 from shared.clock import rfc3339
 from shared.db.queries import load_queries
@@ -62,16 +61,13 @@ class QuotaAnswer(Schema):
 
 
 class QuotaPage:
-    """The handler."""
-
     def __init__(self, limiter: RateLimiter, database: Database) -> None:
         self._limiter = limiter
         self._database = database
 
-    @docs(operationId="getQuota", summary="Remaining limits of the caller", tags=["account"])
-    @response_schema(QuotaAnswer(), 200, description="Every limit that applies to the caller")
+    @operation("account", "getQuota", answers={200: (QuotaAnswer, "Every limit that applies to the caller")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the account's limits. Raises `service-unavailable` while they cannot be read: none is guessed."""
+        """Remaining limits of the caller."""
         context = request[CONTEXT]
         principal, account = context.principal, context.account
         assert principal is not None

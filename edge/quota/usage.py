@@ -18,7 +18,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 # The last calls of each organization, for its people to look at: no address, query, header or secret of a call.
-#
 # Noted in memory at every answer and handed over with the statistics of use, so that no call waits for it. The cache
 # store keeps it because it may be forgotten: it decides nothing, and the state store never evicts.
 
@@ -214,7 +213,6 @@ class UsageRecorder:
             metrics.usage_lost.inc()
 
     def start(self) -> None:
-        """Start to flush in the background."""
         self._flushing.start()
 
     async def stop(self) -> None:
@@ -253,7 +251,7 @@ class UsageRecorder:
     async def _note_quotas(self) -> None:
         """Have PostgreSQL log which organizations have now used 80 or 100 per cent of a day."""
         for day in sorted({day for day, _ in self._quotas_due}):
-            due = {one for one in self._quotas_due if one[0] == day}
+            due = {quota for quota in self._quotas_due if quota[0] == day}
             accounts = sorted(account for _, account in due)
             await self._database.fetch(SQL.log_quota, accounts, date.fromordinal(_EPOCH + day), scope=_SCOPE)
             self._quotas_due -= due

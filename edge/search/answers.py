@@ -5,22 +5,20 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, querystring_schema, response_schema
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.answer_cache import DO_NOT_CACHE, UNTIL_THE_DATA_CHANGES
 from edge.http.lists import CursorSigner, ListEnvelope, PageTotalSchema, SelfLink, envelope
-from edge.http.parameters import QUERY, CursorText, Parameters, Utf8, WholeNumber
+from edge.http.parameters import QUERY, CursorText, QueryParameters, Utf8, WholeNumber
 from edge.http.representation import cacheable
+from edge.http.routing import operation
 from edge.index.schemas import IID, BrandRef, CategoryRef
 from edge.search.engine import ItemSearch
 from shared.errors import InvalidCursor
 from shared.search.model import Brand, Category, Hit, MatchedOn, Position, SearchQuery
 
-# Parameters and answer of the search, declared once.
 
-
-class SearchParameters(Parameters):
+class SearchParameters(QueryParameters):
     """Query of a search."""
 
     q = Utf8(
@@ -72,9 +70,6 @@ class SearchList(ListEnvelope):
 
     total = fields.Nested(SearchTotal(), required=True)
     data = fields.List(fields.Nested(SearchHit()), required=True)
-
-
-# The answer to a search: a page of hits in the envelope of lists.
 
 
 KIND = "search"
@@ -160,29 +155,20 @@ class SearchAnswers:
         )
 
 
-# GET /index/search: items by any of their words, or by the beginning of their IID.
-
-
 class Search:
-    """The handler."""
-
     def __init__(self, answers: SearchAnswers) -> None:
         self._answers = answers
 
-    @docs(
-        operationId="searchItems",
-        summary="Search items",
-        description="Matches all words, in any order, in name, brand, product type and category. The beginning of the "
-        "last word is enough, and typing errors are tolerated. If few items have all words, items with some of them "
-        "follow: `total.all_words` counts those with all words, and `all_words` of each hit tells which it is. "
-        "A `q` that begins with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a "
-        "GTIN, an ISBN, a part number, a source's own number, an address) come first.",
-        tags=["index"],
-    )
-    @querystring_schema(SearchParameters())
-    @response_schema(SearchList(), 200, description="One page of hits")
+    @operation("index", "searchItems", SearchParameters, answers={200: (SearchList, "One page of hits")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """Search items.
+
+        Matches all words, in any order, in name, brand, product type and category. The beginning of the last word is
+        enough, and typing errors are tolerated. If few items have all words, items with some of them follow:
+        `total.all_words` counts those with all words, and `all_words` of each hit tells which it is. A `q` that begins
+        with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a GTIN, an ISBN, a part
+        number, a source's own number, an address) come first.
+        """
         response, until = await self._answers.make(request[QUERY])
         cacheable(request, response, until=until)
         return response

@@ -24,7 +24,6 @@ from shared.search.paging import begins_iid, find
 from shared.telemetry.log import Log
 
 # Threads that answer questions of the event loop.
-#
 # Executors make two futures with locks for each question, and hand each result over in three steps: a tenth of a
 # search.
 
@@ -97,9 +96,6 @@ def _settle(answered: asyncio.Future[Any], given: Any, error: Exception | None) 
         answered.set_result(given)
     else:
         answered.set_exception(error)
-
-
-# Runs searches in threads, always over the newest complete index.
 
 
 # Long operations of numpy and tantivy release the interpreter lock, so a second thread uses a second core.
@@ -230,9 +226,6 @@ class SearchEngine:
                     self._loop.call_soon_threadsafe(self._changed)
 
 
-# Identifiers in a query: the items that they lead to come first, before what the words find.
-
-
 # A text that more items have is no identifier of theirs.
 _ITEMS_MAX = 10
 _WORDS_MAX = 3
@@ -308,13 +301,13 @@ class ItemSearch:
         newest = (LAYOUT, self._version.current, self._version.committed_at)
         if (index.identifiers, index.data_version, index.committed_at) != newest:
             return requested
-        return [one for one in requested if index.may_have(one.scheme, one.value)]
+        return [identifier for identifier in requested if index.may_have(identifier.scheme, identifier.value)]
 
     async def _resolved(self, requested: list[RequestedIdentifier]) -> dict[str, Resolution]:
         """Return what each identifier leads to; without those that only an unavailable store knows."""
         if not requested:
             return {}
         try:
-            return await self._resolutions.find_many([one.key for one in requested])
+            return await self._resolutions.find_many([identifier.key for identifier in requested])
         except StoreUnavailable:
             return {}

@@ -18,7 +18,6 @@ class Background:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:

@@ -37,11 +37,9 @@ class DataVersionWatcher:
         self._changed.append(call)
 
     def start(self) -> None:
-        """Follow calls of `refresh` in the background."""
         self._following.start()
 
     async def stop(self) -> None:
-        """Follow them no longer."""
         await self._following.stop()
 
     def refresh(self) -> None:

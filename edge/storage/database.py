@@ -15,9 +15,6 @@ from shared.db.connect import READ_ONLY, is_outage, was_rolled_back
 from shared.errors import StoreUnavailable
 from shared.telemetry import metrics
 
-# A fair share of the connections to PostgreSQL: one account never holds all of them while others wait.
-
-
 ACCOUNT: ContextVar[str | None] = ContextVar("account", default=None)
 """The account that the current request is counted against; None for what no account asks for."""
 
@@ -49,9 +46,6 @@ class FairShare:
             self._users[account] -= 1
             if not self._users[account]:
                 del self._users[account], self._gates[account]
-
-
-# PostgreSQL as the edge uses it: a bounded pool, a deadline on every call, one error for every kind of outage.
 
 
 NO_ANSWER = (OSError, asyncio.TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -100,7 +94,6 @@ class Transaction:
         return rows
 
     async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
-        """Return the first row or None."""
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 
@@ -207,7 +200,6 @@ class Database:
                 yield Transaction(connection, scope)
 
     async def fetch_row(self, query: str, *arguments: Any, scope: Scope | None = None) -> asyncpg.Record | None:
-        """Return the first row or None."""
         rows = await self.fetch(query, *arguments, scope=scope)
         return rows[0] if rows else None
 

@@ -4,22 +4,18 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import msgspec
 from aiohttp import web
 
-from edge.http.faults import Fault
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY
-from edge.http.problems import Problem, invalid_parameters
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.storage.database import Database, Scope, Transaction
 from shared.db.queries import load_queries
 from shared.organizations.sealing import seal, sealing_key, unseal
 from shared.settings.settings import Settings
-
-# The request header `Idempotency-Key`: one text that marks repetitions of one request.
-
 
 FIELD = "Idempotency-Key"
 PROBLEMS = ("idempotency-in-progress", "idempotency-key-reused")
@@ -55,9 +51,6 @@ def digest_of(request: web.Request, organization: str | None) -> bytes:
     return hashlib.sha256(msgspec.json.encode(ordered, order="sorted")).digest()
 
 
-# The answer of an act as status and JSON text: what is kept for its repetitions and sent each time.
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The answer of an act: status, and the body as it is sent."""
@@ -66,12 +59,7 @@ class Outcome:
     body: bytes = b""
 
 
-def outcome_of(document: object, status: int) -> Outcome:
-    """Return an answer with a document of plain values."""
-    return Outcome(status, msgspec.json.encode(document))
-
-
-def response_of(outcome: Outcome) -> web.Response:
+def _response(outcome: Outcome) -> web.Response:
     """Return the response, which no cache keeps."""
     if not outcome.body:
         return web.Response(status=outcome.status)
@@ -86,7 +74,16 @@ def response_of(outcome: Outcome) -> web.Response:
 
 SQL = load_queries(__file__, "idempotency.sql")
 
-Act = Callable[[Database | Transaction], Awaitable[Outcome]]
+
+class Transactional(Protocol):
+    """A service whose acts can be part of a transaction."""
+
+    def within(self, database: Database | Transaction) -> Self:
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        ...
+
+
+Service = TypeVar("Service", bound=Transactional)
 ActInTransaction = Callable[[Transaction], Awaitable[Outcome]]
 
 
@@ -100,12 +97,28 @@ class IdempotentActs:
         self._database = database
         self.settings = settings
 
-    async def run(self, request: web.Request, owner: Scope, act: Act, organization: str | None = None) -> Outcome:
-        """Run what a request orders of an organization; under an Idempotency-Key once for all its repetitions."""
+    async def respond(
+        self,
+        request: web.Request,
+        owner: Scope,
+        service: Service,
+        act: Callable[[Service], Awaitable[object]],
+        status: int,
+        organization: str | None = None,
+    ) -> web.Response:
+        """Run what a request orders of an organization, and answer with what the act returns; None is no body.
+
+        Under an Idempotency-Key it runs once for all its repetitions.
+        """
+
+        async def outcome(database: Database | Transaction) -> Outcome:
+            document = await act(service.within(database))
+            return Outcome(status, b"" if document is None else msgspec.json.encode(document))
+
         key = idempotency_key_of(request)
         if key is None:
-            return await act(self._database)
-        return await self.once(owner, key, digest_of(request, organization), act)
+            return _response(await outcome(self._database))
+        return _response(await self.once(owner, key, digest_of(request, organization), outcome))
 
     async def once(
         self, owner: Scope, key: str, digest: bytes, act: ActInTransaction, *, wait: bool = False

@@ -16,9 +16,6 @@ from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-# LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives.
-
-
 _RECONNECT_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
 
@@ -46,11 +43,9 @@ class PgListener:
         self.connected = False
 
     def start(self) -> None:
-        """Start listening in the background."""
         self._listening.start()
 
     async def stop(self) -> None:
-        """Stop listening."""
         await self._listening.stop()
 
     async def _listen(self) -> None:
@@ -87,9 +82,6 @@ class PgListener:
             self._on_payload[channel](str(payload))
         else:
             self._on_signal[channel]()
-
-
-# Notices that the state store lost what it held: a flush, or a restart without its file. Counts begin anew then.
 
 
 class RunMarker:
@@ -138,11 +130,9 @@ class RuntimeMonitor:
         self._sampling = Background(self._sample, log)
 
     def start(self) -> None:
-        """Start sampling."""
         self._sampling.start()
 
     async def stop(self) -> None:
-        """Stop sampling."""
         await self._sampling.stop()
 
     async def measure(self) -> None:

@@ -198,7 +198,6 @@ class SingleNodeClient(RedisClient):
 
     @property
     def healthy(self) -> bool:
-        """Whether there is a connection."""
         return self._connection is not None
 
     async def start(self) -> None:
@@ -210,7 +209,6 @@ class SingleNodeClient(RedisClient):
         self._background.start()
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._background.stop()
         connection, self._connection = self._connection, None
         if connection is not None:

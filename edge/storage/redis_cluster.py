@@ -19,7 +19,6 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
 # Which node of a cluster owns a key: hash slots and the slot table. Pure.
-#
 # Source: the cluster specification of Redis and Valkey. CRC-16/XMODEM is `binascii.crc_hqx`.
 
 
@@ -337,7 +336,7 @@ class ClusterClient(RedisClient):
         def answered(reply: Reply) -> None:
             replies.append(reply)
             if len(replies) == len(nodes):
-                deliver(done, next((one for one in replies if isinstance(one, Exception)), reply))
+                deliver(done, next((answer for answer in replies if isinstance(answer, Exception)), reply))
 
         for node in nodes:
             node.send(packed, answered)

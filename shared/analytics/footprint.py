@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item
 
 # The indicators of environmental impact that the index knows, each with its unit. Pure.
-#
 # The table `indicators` holds the same rows for SQL; a migration adds a row there whenever one is added here.
 
 
@@ -29,10 +28,6 @@ INDICATORS = (
     Indicator("marine_eutrophication_kg_ne", "kg Ne", "Marine eutrophication"),
 )
 CODES = tuple(indicator.code for indicator in INDICATORS)
-
-
-# Figures per unit: an item's own, else its product type's by weight, else its nearest category's. Pure.
-
 
 BASES = ("sales", "assortment")
 """The basis of cumulative figures: units sold, or, where no sale is known, each item once."""

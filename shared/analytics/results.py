@@ -14,9 +14,6 @@ import pyarrow.parquet
 
 from shared.money import minor_digits
 
-# How answers round, each way declared once; `meta.rounding` names the fields that it is true of. Pure.
-
-
 DOUBLE = "to the nearest IEEE 754 double: a number of up to 15 significant digits comes out as it was loaded"
 SIX_DECIMALS = "half-even to 6 decimals"
 FOUR_DECIMALS = "half-even to 4 decimals"
@@ -80,9 +77,6 @@ def manifest_from(document: Any) -> Manifest:
     return msgspec.convert(document, Manifest)
 
 
-# The rows of an answer as plain columns, from which its text is made without Arrow. Pure.
-
-
 SCALE = 6
 """Digits after the point of every amount."""
 _LEAST_WIDTH = SCALE + 1
@@ -142,9 +136,6 @@ def _decimals(millionths: list[int | None], kind: pa.DataType) -> pa.Array:
     if None in millionths:
         valid = pa.py_buffer(np.packbits([n is not None for n in millionths], bitorder="little"))
     return pa.Array.from_buffers(kind, len(millionths), [valid, pa.py_buffer(words)])
-
-
-# How an answer's rows are written: JSON, CSV (RFC 4180), NDJSON or Parquet. Pure: the same rows, the same bytes.
 
 
 META_KEY = b"itemindex"

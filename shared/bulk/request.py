@@ -8,9 +8,6 @@ from shared.bulk.schema import DATASETS, Column, Dataset
 from shared.db.queries import load_queries
 from shared.money import minor_exceptions
 
-# The choices of an export: formats, columns, filters, changes. Pure.
-
-
 FORMATS: dict[str, tuple[str, ...]] = {
     "parquet": ("zstd", "gzip", "none"),
     "csv": ("none", "gzip", "zstd"),
@@ -68,9 +65,6 @@ def chosen(dataset: Dataset, names: list[str] | None) -> tuple[Column, ...]:
 def dataset_of(name: str, content: str) -> Dataset:
     """Return what a file of this content holds."""
     return DATASETS[name] if content == ROWS else GONE_ITEMS
-
-
-# The request of an export, as its job's parameters keep it, and the arguments of the queries. Pure.
 
 
 ROWS_SQL = load_queries(__file__, "rows.sql")

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 # The datasets: their columns, types and order, each declared once. Pure.
-#
 # Types are those of Delta Sharing's schemas, so that one declaration serves the manifest, the protocol and the files;
 # `dictionary` is a string whose few values are kept once.
 
@@ -178,9 +177,6 @@ def schema_of(dataset: Dataset) -> list[dict[str, object]]:
         }
         for column in dataset.columns
     ]
-
-
-# The datasets' columns as Arrow types.
 
 
 _TYPES: dict[str, pa.DataType] = {

@@ -1,6 +1,5 @@
 """Signatures of manifests: Ed25519 (RFC 8032) over a canonical statement of a release, and the key that makes them."""
 
-import base64
 import hashlib
 import json
 from datetime import datetime
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 from shared.bulk.schema import ReleaseFile
 from shared.clock import rfc3339
 from shared.errors import ConfigurationError
+from shared.printable import base64url
 
 ALGORITHM = "Ed25519"
 FILE_MEMBERS = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
@@ -83,8 +83,3 @@ def key_id(public: str) -> str:
 def public_jwk(key_id: str, public: str) -> dict[str, str]:
     """Return a public key as a JSON Web Key (RFC 8037)."""
     return {"kty": "OKP", "crv": ALGORITHM, "alg": "EdDSA", "use": "sig", "kid": key_id, "x": public}
-
-
-def base64url(content: bytes) -> str:
-    """Write bytes as base64url without padding."""
-    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

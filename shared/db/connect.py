@@ -8,9 +8,6 @@ from psycopg.conninfo import conninfo_to_dict
 from shared.db.queries import load_queries
 from shared.errors import ConfigurationError
 
-# Which of PostgreSQL's errors are an outage: the same call may succeed later, and nothing is wrong with it.
-
-
 # Whole classes of SQLSTATE: connection lost, authorization refused, transaction rolled back (serialization, deadlock),
 # resources exhausted (disk, connections), broken off by an operator or a time-out, input and output of the server.
 _CLASSES = ("08", "28", "40", "53", "57", "58")
@@ -29,9 +26,6 @@ def is_outage(sqlstate: str | None) -> bool:
 def was_rolled_back(sqlstate: str | None) -> bool:
     """Return whether PostgreSQL undid the statement because of another transaction: it may be sent again at once."""
     return sqlstate is not None and sqlstate.startswith(_ROLLED_BACK)
-
-
-# Which role a part connects as: one that callers reach must not own the schema.
 
 
 SQL = load_queries(__file__, "role.sql")
@@ -53,9 +47,6 @@ def refuse_owner(url: str, variable: str) -> None:
         raise ConfigurationError(
             f"{variable} connects as {row[0]}, who owns the schema; use a login in the role itemindex_edge"
         )
-
-
-# Connections of the sync side (workers, command line). The edge has its own asyncpg pool.
 
 
 Connection = psycopg.Connection[tuple[Any, ...]]

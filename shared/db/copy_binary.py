@@ -9,8 +9,6 @@ import numpy as np
 
 from shared.errors import ItemIndexError
 
-# Arrays as PostgreSQL's text. Pure.
-
 
 def text_array(texts: Iterable[str]) -> str:
     """Return texts as the literal of an array.

@@ -9,9 +9,6 @@ from msgspec import Meta
 
 from shared.clock import Rfc3339, rfc3339
 
-# The types of events, each declared once with its sentence, and how long the log keeps them. Pure.
-
-
 KEPT_DAYS = 30
 CURSOR_MAX = 10**18 - 1
 """The greatest cursor that a caller may name: eighteen digits, more than events will ever need."""
@@ -44,9 +41,6 @@ class Event(msgspec.Struct):
 def event_document(number: int, event_id: str, type_: str, at: datetime, data: Mapping[str, Any]) -> Event:
     """Return an event as the feed and webhooks show it."""
     return Event(event_id, str(number), type_, rfc3339(at), data)
-
-
-# The conditions of watches, and when a watch reports. Pure.
 
 
 Condition = Literal["below", "new-low", "returned", "index-moved"]

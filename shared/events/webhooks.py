@@ -5,12 +5,13 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
+from shared.organizations.sealing import seal, sealing_key, unseal
+
 # Which addresses events may be sent to: names and addresses of the public internet. Pure.
-#
 # Sources: the special-purpose registries of IANA (RFC 6890), RFC 6052 and 8215 (NAT64), RFC 6761 and 6762 (local
 # names), and how `inet_aton` and the URL standard read numbers as IPv4 addresses.
 
@@ -112,3 +113,18 @@ def signature_headers(keys: Sequence[bytes], message_id: str, timestamp: int, bo
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
+
+
+_PURPOSE = "webhook"
+
+
+def sealed_secret(signing_secret: str, endpoint: str, secret: str) -> bytes:
+    """Return a webhook's secret, encrypted. `endpoint` is the webhook's id."""
+    return seal(sealing_key(signing_secret, _PURPOSE, endpoint), secret.encode())
+
+
+def opened_secret(signing_secrets: Iterable[str], endpoint: str, sealed: bytes) -> str | None:
+    """Return the secret of `sealed_secret`, None where no signing secret opens it; an empty one is none."""
+    keys = (sealing_key(secret, _PURPOSE, endpoint) for secret in signing_secrets if secret)
+    opened = (plain for key in keys if (plain := unseal(key, sealed)) is not None)
+    return next((plain.decode() for plain in opened), None)

@@ -10,9 +10,6 @@ from typing import Any, Literal
 from shared.db.queries import Queries
 from shared.redis import keys
 
-# The kinds of jobs, each declared once with its queue and limits. Pure.
-
-
 SQL = Queries(Path(__file__).with_name("jobs.sql"))
 
 
@@ -73,9 +70,6 @@ def fingerprint(parameters: Mapping[str, Any], format: str, data_version: int) -
     """Return what makes two jobs of a kind the same one: canonical parameters, format and data_version."""
     canonical = json.dumps([parameters, format, data_version], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-# The refund of an order as both tiers ask the state store for it. Pure.
 
 
 SCRIPT = Path(__file__).with_name("refund.lua").read_text(encoding="utf-8")

@@ -104,7 +104,6 @@ class _File:
             return os.pread(self._fd, length, offset)
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
 
@@ -153,7 +152,6 @@ class DirectoryStore:
             spool.keep(key)
 
     def open(self, key: str) -> Reader:
-        """Open a file for reading."""
         try:
             return _File(self._root / key)
         except (FileNotFoundError, NotADirectoryError):
@@ -183,7 +181,6 @@ class DirectoryStore:
                 raise StoreUnavailable("results")
 
     def remove(self, key: str) -> None:
-        """Delete a file."""
         with _answered():
             (self._root / key).unlink(missing_ok=True)
 
@@ -262,3 +259,13 @@ def _sync(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+PREFIX = "uploads/"
+FILES_KEPT_DAYS = 7
+ROWS_KEPT_DAYS = 90
+
+
+def upload_key(upload_id: str) -> str:
+    """Return the key of an upload's file in the object store."""
+    return f"{PREFIX}{upload_id}"

@@ -132,7 +132,6 @@ class S3Store:
             raise StoreUnavailable("results") from error
 
     def remove(self, key: str) -> None:
-        """Delete an object."""
         try:
             obstore.delete(self._bucket, key)
         except FileNotFoundError:
@@ -141,7 +140,6 @@ class S3Store:
             raise StoreUnavailable("results") from error
 
     def listed(self, prefix: str) -> Iterator[Listed]:
-        """List objects, a page at a time."""
         now = utc_now()
         try:
             for page in obstore.list(self._bucket, prefix or None):

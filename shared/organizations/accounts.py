@@ -6,9 +6,6 @@ from typing import Literal
 
 from shared.db.queries import load_queries
 
-# Plans as values. They live in the table `plans`, which operators edit; code knows only their shape.
-
-
 CountedBy = Literal["ip", "organization", "person", "address"]
 BRAND, INSTITUTIONAL = 2, 3
 """Ranks that capabilities ask for. Operators may make plans of any rank between and above."""
@@ -42,9 +39,6 @@ class Plan:
     def burst_policy(self) -> str:
         """Name of the one-second window in the `RateLimit` fields."""
         return "free-burst" if self.counted_by == "ip" else f"{self.name}-burst"
-
-
-# The identity of a caller: the principal, and the account that is charged for it.
 
 
 CredentialKind = Literal["public-token", "api-key", "bearer"]
@@ -118,14 +112,7 @@ def account_of(principal: Principal, network: str) -> str:
     return f"org:{principal.organization_id}" if principal.plan.counted_by == "organization" else f"ip:{network}"
 
 
-# The acts' SQL, for both ways of running it.
-
-
 SQL = load_queries(__file__, "organizations.sql")
-
-
-# The permissions of each role. Pure.
-
 
 Role = Literal["owner", "admin", "member", "viewer"]
 ROLES: tuple[Role, ...] = ("owner", "admin", "member", "viewer")

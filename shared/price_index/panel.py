@@ -15,9 +15,6 @@ from pyarrow import csv as arrow_csv
 
 from shared.errors import InvalidFile, ItemIndexError
 
-# A panel of prices and quantities: periods by items, NaN where an item was not observed.
-
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -36,7 +33,6 @@ class Panel:
 
     @property
     def periods(self) -> int:
-        """Return the number of periods."""
         return int(self.prices.shape[0])
 
     @property
@@ -45,7 +41,6 @@ class Panel:
         return int(self.prices.shape[1])
 
     def present(self) -> Mask:
-        """Return which items were observed in which period."""
         return ~np.isnan(self.prices)
 
     def rows(self, start: int, stop: int) -> "Panel":
@@ -160,9 +155,6 @@ def _filled(prices: Floats) -> Floats:
     return np.where(last >= 0, np.take_along_axis(prices, np.maximum(last, 0), axis=0), np.nan)
 
 
-# Labels of periods: their order, and days put together to weeks, months, quarters or years.
-
-
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 
 
@@ -211,9 +203,6 @@ def grouped(labels: list[str], granularity: str) -> list[str]:
         except ValueError:
             raise IndexNotDefined("granularity: every period of the file must be a day, YYYY-MM-DD") from None
     return [days[label] for label in labels]
-
-
-# A CSV file of periods, items, prices and quantities as a panel. The only part of the package that reads files.
 
 
 CELLS_MAX = 100_000_000

@@ -10,9 +10,6 @@ import numpy as np
 from shared.price_index.bilateral import FORMULAE, Matched, logarithmic_mean
 from shared.price_index.panel import Floats, IndexNotDefined
 
-# Bilateral formulae whose weights depend on expenditure shares, so that sums over items do not suffice. Pure.
-
-
 DummyWeights = Literal["unit", "average", "shares"]
 """How a bilateral time product dummy weights items: equally, by the mean of both shares, or each price by its share."""
 
@@ -76,10 +73,6 @@ SHARE_FORMULAE: dict[str, Callable[[Matched], float]] = {
     # Walsh's geometric index, sometimes called Walsh-Vartia.
     "geometric-walsh": _weighted_jevons(lambda s0, s1: np.sqrt(s0 * s1)),
 }
-
-
-# The options of the price indices: methods, their usual names, outputs, splices. Pure.
-
 
 Output = Literal["chained", "fixed", "pop"]
 Links = Literal["previous", "plspread", "logquadratic", "asymplinear", "mix", "scale", "absolute"]

@@ -10,9 +10,6 @@ from shared.price_index.panel import Floats, Panel, coverage
 from shared.price_index.question import Question
 from shared.price_index.series import assembled, based, check, compared_with, index_series, of_pairs, wanted_pairs
 
-# How far an index might be off because it is made of these items and not of others: a bootstrap over items. Pure.
-
-
 GROUPS_MAX = 1000
 REPLICATES_AT_ONCE = 2000
 """Replicates that are drawn together: each takes some 32 kB meanwhile, and a command may ask for 100,000."""
@@ -90,9 +87,6 @@ def _counts(replicates: int, groups: int, random: np.random.Generator) -> Floats
 def _by_items(panel: Panel, question: Question, replicates: int, random: np.random.Generator) -> Floats:
     drawn = (random.integers(0, panel.items, panel.items) for _ in range(replicates))
     return np.array([index_series(panel.take(items), question) for items in drawn])
-
-
-# An index as rows, one a period, for the command, the report and the dashboard. Pure.
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from shared.price_index.panel import Floats, IndexNotDefined, Mask, Panel
 from shared.price_index.question import GEARY_KHAMIS, DummyWeights, Links, Question, needs_quantities
 
 # A series longer than its window: each further period is linked to the series by a splice. Pure.
-#
 # Sources: Krsinich, Journal of Official Statistics 32 (2016), window splice; Ivancic, Diewert and Fox (2011), movement
 # splice; de Haan (2015), half splice; Diewert and Fox, Journal of Business & Economic Statistics 40 (2022), mean
 # splice; Chessa (2019), splices on the published series; Lamboray (2017) and Chessa (2016), fixed base windows.
@@ -269,9 +268,6 @@ def measure_named(text: str) -> Links:
         if measure == name:
             return measure
     raise IndexNotDefined(f"chain method: previous, {', '.join(_MEASURES)}")
-
-
-# The index of every period of a panel, by whichever method is asked for. Pure.
 
 
 def index_series(panel: Panel, question: Question) -> Floats:

@@ -1,15 +1,16 @@
 """The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model, its rule, its fields of an answer."""
 
+import csv
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, TextIO
 
-# The prior price of a running reduction by Directive 98/6/EC Art. 6a: its model and its rule.
-
+from shared.errors import InvalidFile
 
 WINDOW_DAYS = 30
 
@@ -140,8 +141,10 @@ def reference(moments: Iterable[Moment], as_of: date | None = None, options: Opt
 
 def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
     """Return what was observed up to the day asked about, in order."""
-    chosen = [one for one in moments if one.status != Status.UNOBSERVED and (as_of is None or one.day <= as_of)]
-    if any(one.status == Status.OFFERED and one.price is None for one in chosen):
+    chosen = [
+        moment for moment in moments if moment.status != Status.UNOBSERVED and (as_of is None or moment.day <= as_of)
+    ]
+    if any(moment.status == Status.OFFERED and moment.price is None for moment in chosen):
         raise ValueError("an offered moment has no price")
     return sorted(chosen, key=lambda one: (one.day, one.time))
 
@@ -152,8 +155,8 @@ def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], R
         return [], Reason.MISSING_DAYS
     if known[-1].status == Status.NOT_OFFERED:
         return [], Reason.NO_REDUCTION
-    offered = [one for one in known if one.status == Status.OFFERED]
-    announces = any(one.list_price is not None for one in offered)
+    offered = [moment for moment in known if moment.status == Status.OFFERED]
+    announces = any(moment.list_price is not None for moment in offered)
     if announces and not offered[-1].announced:
         return [], Reason.NO_REDUCTION
     levels = _levels(offered)
@@ -179,10 +182,10 @@ def _levels(offered: Sequence[Moment]) -> list[_Level]:
     for _, group in groupby(offered, key=lambda one: one.price):
         same = list(group)
         announced = None
-        for one in reversed(same):
-            if not one.announced:
+        for moment in reversed(same):
+            if not moment.announced:
                 break
-            announced = one
+            announced = moment
         levels.append(_Level(same[0], announced))
     return levels
 
@@ -198,7 +201,7 @@ def _first_step(began: Moment, earlier: Sequence[Moment], options: Options) -> M
 
 def _gap(known: Sequence[Moment], first: date, last: date) -> Reason | None:
     """Return a reason where a day between two steps was not observed: the reduction may have been interrupted."""
-    days = {one.day for one in known if first <= one.day <= last}
+    days = {moment.day for moment in known if first <= moment.day <= last}
     return None if len(days) == (last - first).days + 1 else Reason.MISSING_DAYS
 
 
@@ -208,7 +211,7 @@ def _inside(step: Moment, window: _Window) -> bool:
 
 def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window:
     """Return the days before a reduction: as many on offer as asked for, and the hours of its own day before it."""
-    before = [one for one in known if (one.day, one.time) < (began.day, began.time)]
+    before = [moment for moment in known if (moment.day, moment.time) < (began.day, began.time)]
     by_day = {day: list(group) for day, group in groupby(before, key=lambda one: one.day)}
     start = options.first_offered
     day, left, fault = began.day, options.window_days, None
@@ -238,14 +241,14 @@ def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window
 
 def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
     """Return the lowest price of a day on offer; None where the item was not on offer."""
-    prices = [one.price for one in moments if one.price is not None and one.status == Status.OFFERED]
+    prices = [moment.price for moment in moments if moment.price is not None and moment.status == Status.OFFERED]
     return Evidence(day, min(prices)) if prices else None
 
 
 def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
     price = _price(now)
-    lowest = min((one.price for one in window.evidence), default=None)
-    on = tuple(one.day for one in window.evidence if one.price == lowest)
+    lowest = min((day.price for day in window.evidence), default=None)
+    on = tuple(day.day for day in window.evidence if day.price == lowest)
     known = window.fault in (None, Reason.PROGRESSIVE)
     prior = lowest if known else None
     reason = window.fault or (Reason.NOT_BELOW if prior is not None and price >= prior else None)
@@ -280,9 +283,6 @@ def _without(price: Decimal | None, reason: Reason) -> Reference:
     return Reference(price, None, None, None, None, False, reason, None, (), ())
 
 
-# A reference as the fields of an answer.
-
-
 def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, Any]:
     """Return the fields in their order: amounts and the percentage as decimal text, days as dates."""
 
@@ -300,5 +300,78 @@ def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[
         "known": judged.known,
         "at_most": amount(judged.at_most),
         "lowest_on": list(judged.lowest_on),
-        "evidence": [{"day": one.day, "price": money(one.price)} for one in judged.evidence],
+        "evidence": [{"day": day.day, "price": money(day.price)} for day in judged.evidence],
     }
+
+
+_NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+# No exponent: 1E-400 is no price, and amounts are shown digit by digit.
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
+Channels = dict[str, list[Moment]]
+
+
+def read(file: TextIO) -> Channels:
+    """Return each channel's moments in the order of the file; without the column, the channel is the empty text.
+
+    Raises InvalidFile for a file without rows or a needed column and, with the line, for what cannot be read.
+    """
+    rows = csv.DictReader(file)
+    columns = _columns(rows.fieldnames or ())
+    channels: Channels = {}
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise ValueError("the row has not as many values as the first line has names")
+            channel = _value(row, columns, "channel") or ""
+            channels.setdefault(channel, []).append(_moment(row, columns))
+    except (ValueError, csv.Error) as error:
+        raise InvalidFile(f"line {rows.line_num}: {error}") from None
+    if not channels:
+        raise InvalidFile("the file has no row below its first line")
+    return channels
+
+
+def _columns(names: Sequence[str]) -> dict[str, str]:
+    there = {name.strip().lower(): name for name in names}
+    columns = {}
+    for column in ("day", "price", "channel", "time", "status", "list_price"):
+        known = [there[name] for name in _NAMES.get(column, (column,)) if name in there]
+        if known:
+            columns[column] = known[0]
+            if sum(name.strip().lower() == known[0].strip().lower() for name in names) > 1:
+                raise InvalidFile(f"the first line names the column `{column}` twice")
+    for needed in ("day", "price"):
+        if needed not in columns:
+            raise InvalidFile.without_column(f"the first line names no column `{needed}`", names)
+    return columns
+
+
+def _moment(row: dict[str, str], columns: dict[str, str]) -> Moment:
+    day, time = _value(row, columns, "day"), _value(row, columns, "time") or "00:00"
+    price, listed = (_amount(_value(row, columns, name)) for name in ("price", "list_price"))
+    status = _value(row, columns, "status")
+    if not _TIME.match(time):
+        raise ValueError("a time is written HH:MM")
+    if not _DAY.match(day or ""):
+        raise ValueError("a day is written YYYY-MM-DD")
+    if status is not None and status not in list(Status):
+        raise ValueError(f"a status is one of: {', '.join(Status)}")
+    known = (Status.UNOBSERVED if price is None else Status.OFFERED) if status is None else Status(status)
+    if known == Status.OFFERED and price is None:
+        raise ValueError("an offered price is missing")
+    return Moment(date.fromisoformat(day or ""), time, price, known, listed)
+
+
+def _value(row: dict[str, str], columns: dict[str, str], column: str) -> str | None:
+    text = row.get(columns.get(column, ""))
+    return text.strip() or None if text else None
+
+
+def _amount(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    if not _AMOUNT.match(text):
+        raise ValueError("a price is a plain decimal number that is not negative, such as 12.50")
+    return Decimal(text)

@@ -71,17 +71,14 @@ class SearchIndex:
         return math.log(1 + (self.items - documents + 0.5) / (documents + 0.5))
 
     def read(self, number: int) -> tuple[Item, list[str]]:
-        """Return an item and its alternative names."""
         _, segment = self.segment_of(number)
         return _STORED.decode(segment.hit(number - segment.base))
 
     def iid(self, number: int) -> str:
-        """Return the IID of a document."""
         _, segment = self.segment_of(number)
         return segment.iid(number - segment.base)
 
     def find(self, iid: str) -> int | None:
-        """Return the number of an item's document."""
         for segment in self.segments:
             document = segment.find(iid)
             if document is not None:

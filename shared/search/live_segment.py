@@ -102,15 +102,12 @@ class LiveSegment:
         return [(dictionary.size((at, at + 1)), dictionary.key(at)[len(_PLAIN) :].decode()) for at in positions]
 
     def touch(self) -> None:
-        """Map the pages of the files, as `Segment.touch` does."""
         self._segment.touch()
 
     def hit(self, document: int) -> bytes:
-        """Return what was stored of a document."""
         return self._segment.hit(int(self._segment.ranks[document]))
 
     def iid(self, document: int) -> str:
-        """Return the IID of a document."""
         return str(self._segment.iids[self._segment.ranks[document]], "ascii")
 
     def may_have(self, hashed: int) -> bool:
@@ -119,7 +116,6 @@ class LiveSegment:
         return len(entries) > 0 and (self._deleted is None or not self._deleted[entries.astype(np.uint32)].all())
 
     def iids(self, documents: Numbers) -> NDArray[np.bytes_]:
-        """Return the IIDs of documents."""
         return self._segment.iids[self._segment.ranks[documents]]
 
     def ranks(self, documents: Numbers) -> Numbers:
@@ -127,7 +123,6 @@ class LiveSegment:
         return self._segment.ranks[documents]
 
     def find(self, iid: str) -> int | None:
-        """Return the document of an IID."""
         rank = self.rank_of(iid)
         if rank == self.items or self._segment.iids[rank] != iid.encode():
             return None

@@ -128,7 +128,7 @@ def _quantities(index: SearchIndex, reading: Reading, weights: Weights) -> list[
         variants = [TermVariant((text,), layout.QUANTITIES, weights.quantity, documents, described)]
         if not documents and not described:
             variants = [
-                variant for one in query_words("".join(spelled.split())) for variant in _begun(index, one, weights)
+                variant for word in query_words("".join(spelled.split())) for variant in _begun(index, word, weights)
             ]
         words.append(Word(text, tuple(variants)))
     return words

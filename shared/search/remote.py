@@ -10,11 +10,9 @@ fetched is what was built, or it is not used.
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,6 +20,9 @@ from shared.errors import ResultGone, StoreUnavailable
 from shared.search import layout
 from shared.search.directory import forget_newer, prune, sync, unfinished, write, writing
 from shared.search.layout import Manifest, SegmentEntry, SegmentInfo
+
+if TYPE_CHECKING:
+    from shared.objects.directory import ResultStore
 
 # Edges of a former version look for one of their own format.
 NEWEST = f"search/newest-{layout.FORMAT}.json"
@@ -32,52 +33,11 @@ NAME = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_.-]*(/(?!\.+$)[0-9A-Za-z_.][0-9A-Za-z
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class Stored(Protocol):
-    """An open object."""
-
-    @property
-    def size(self) -> int:
-        """Its length in bytes."""
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Return up to `length` bytes; fewer only at the end."""
-
-    def close(self) -> None:
-        """Give it back."""
-
-
-class Named(Protocol):
-    """An object of a listing."""
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-
-
-class Objects(Protocol):
-    """The used part of the object store. Raises StoreUnavailable; `open` ResultGone where there is no object."""
-
-    def open(self, key: str) -> Stored:
-        """Open an object."""
-
-    def size(self, key: str) -> int | None:
-        """Return an object's size, None where it is not there."""
-
-    def writing(self, key: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new object for writing; it exists when the block has ended."""
-
-    def remove(self, key: str) -> None:
-        """Delete an object."""
-
-    def listed(self, prefix: str) -> Iterator[Named]:
-        """List the objects below a prefix."""
-
-
 class Damaged(ValueError):
     """The fetched bytes are not those that the manifest names."""
 
 
-def upload(objects: Objects, directory: Path, manifest: Manifest) -> None:
+def upload(objects: "ResultStore", directory: Path, manifest: Manifest) -> None:
     """Put a manifest's segments into the store, then the manifest."""
     for entry in manifest.segments:
         _put_segment(objects, directory / layout.SEGMENTS / entry.id)
@@ -87,7 +47,7 @@ def upload(objects: Objects, directory: Path, manifest: Manifest) -> None:
         file.write(msgspec.json.encode(manifest))
 
 
-def clean(objects: Objects, directory: Path) -> None:
+def clean(objects: "ResultStore", directory: Path) -> None:
     """Remove the segments that the directory from which they were uploaded has no longer."""
     for prefix, folder in ((_SEGMENTS, layout.SEGMENTS), (_DELETIONS, layout.DELETIONS)):
         for listed in list(objects.listed(prefix)):
@@ -95,14 +55,14 @@ def clean(objects: Objects, directory: Path) -> None:
                 objects.remove(listed.key)
 
 
-def discard(objects: Objects) -> None:
+def discard(objects: "ResultStore") -> None:
     """Remove all segments: the next upload puts them again."""
     for prefix in (_SEGMENTS, _DELETIONS):
         for listed in list(objects.listed(prefix)):
             objects.remove(listed.key)
 
 
-def fetch(objects: Objects, directory: Path) -> bool:
+def fetch(objects: "ResultStore", directory: Path) -> bool:
     """Bring a directory to the store's newest manifest; return whether another one is the newest there now.
 
     Raises StoreUnavailable, OSError, or Damaged: then the directory is as before.
@@ -127,7 +87,7 @@ def fetch(objects: Objects, directory: Path) -> bool:
     return True
 
 
-def _put_segment(objects: Objects, folder: Path) -> None:
+def _put_segment(objects: "ResultStore", folder: Path) -> None:
     described = f"{_SEGMENTS}{folder.name}/{layout.SEGMENT}"
     if objects.size(described) is not None:
         return
@@ -137,12 +97,12 @@ def _put_segment(objects: Objects, folder: Path) -> None:
     _put(objects, folder / layout.SEGMENT, described)
 
 
-def _put(objects: Objects, path: Path, key: str) -> None:
+def _put(objects: "ResultStore", path: Path, key: str) -> None:
     with path.open("rb") as source, objects.writing(key) as file:
         shutil.copyfileobj(source, file, _CHUNK_BYTES)
 
 
-def _read_manifest(objects: Objects) -> Manifest:
+def _read_manifest(objects: "ResultStore") -> Manifest:
     try:
         manifest = msgspec.json.decode(_read(objects, NEWEST, _MANIFEST_BYTES_MAX), type=Manifest)
     except msgspec.DecodeError as error:
@@ -153,7 +113,7 @@ def _read_manifest(objects: Objects) -> Manifest:
     return manifest
 
 
-def _fetch_segment(objects: Objects, directory: Path, entry: SegmentEntry) -> None:
+def _fetch_segment(objects: "ResultStore", directory: Path, entry: SegmentEntry) -> None:
     target = directory / layout.SEGMENTS / entry.id
     if target.exists():
         return
@@ -166,7 +126,7 @@ def _fetch_segment(objects: Objects, directory: Path, entry: SegmentEntry) -> No
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fetch_files(objects: Objects, prefix: str, digest: str, folder: Path) -> None:
+def _fetch_files(objects: "ResultStore", prefix: str, digest: str, folder: Path) -> None:
     folder.mkdir(parents=True)
     description = _read(objects, prefix + layout.SEGMENT, _MANIFEST_BYTES_MAX)
     _check(sha256(description).hexdigest() == digest, prefix)
@@ -181,7 +141,7 @@ def _fetch_files(objects: Objects, prefix: str, digest: str, folder: Path) -> No
         sync(path)
 
 
-def _fetch_deletions(objects: Objects, directory: Path, entry: SegmentEntry) -> None:
+def _fetch_deletions(objects: "ResultStore", directory: Path, entry: SegmentEntry) -> None:
     if entry.deletions is None:
         return
     target = directory / layout.DELETIONS / entry.deletions
@@ -193,7 +153,7 @@ def _fetch_deletions(objects: Objects, directory: Path, entry: SegmentEntry) -> 
     write(target, content)
 
 
-def _copy(objects: Objects, key: str, path: Path, size: int) -> str:
+def _copy(objects: "ResultStore", key: str, path: Path, size: int) -> str:
     """Copy an object of a known size into a file; return its digest."""
     digest, done = sha256(), 0
     stored = objects.open(key)
@@ -208,7 +168,7 @@ def _copy(objects: Objects, key: str, path: Path, size: int) -> str:
     return digest.hexdigest()
 
 
-def _read(objects: Objects, key: str, most: int) -> bytes:
+def _read(objects: "ResultStore", key: str, most: int) -> bytes:
     stored = objects.open(key)
     try:
         _check(stored.size <= most, key)

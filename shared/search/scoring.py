@@ -15,7 +15,6 @@ from shared.search.query_words import TermVariant, Weights, Word, description_fi
 from shared.search.segment import Numbers, Row
 
 # Rows of bits, one for each document of a segment in the order of (length, IID). Pure.
-#
 # Where every word of a query is common, each is met about once in each item, so BM25 comes down to the length of the
 # text: the first set bits of a logical AND are the best hits, and the number of bits is the exact total.
 
@@ -73,9 +72,6 @@ def by_number_met(rows: Sequence[Row]) -> list[Row]:
         at_least = [met | more for met, more in zip(at_least, longer, strict=False)] + [longer[-1]]
     exactly = [met & ~more for met, more in pairwise(at_least)] + at_least[-1:]
     return exactly[::-1]
-
-
-# Documents that were found with their scores, and the best of them over all segments of an index.
 
 
 Scores = NDArray[np.float64]
@@ -142,9 +138,6 @@ def _best(matches: Matches, count: int) -> Matches:
     segment, documents, scores = top(matches, count)
     order = np.lexsort((segment.ranks(documents), -scores))
     return Matches(segment, documents[order], scores[order])
-
-
-# BM25 of documents of one segment, by figures of the whole index: a document scores the same in any segment.
 
 
 # So few documents, and so small a share of a term's documents, are looked up one by one.
@@ -228,7 +221,7 @@ class Scorer:
     def with_any(self, words: Sequence[Word], count: int) -> Found:
         """Find the documents that have some of the words, also in descriptions, and pass the filters."""
         of_words = [[self._list(*place) for place in self._variants_in_fields(word)] for word in words]
-        lists = [one for of_word in of_words for one in of_word if len(one.postings.documents)]
+        lists = [scored for of_word in of_words for scored in of_word if len(scored.postings.documents)]
         every = merged([one.postings.documents for one in lists])
         again = every[1:] == every[:-1]
         total = len(every) - int(np.count_nonzero(again))
@@ -239,9 +232,9 @@ class Scorer:
         scores = np.zeros(len(documents))
         for of_word in of_words:
             met = np.zeros(len(documents), np.bool_)
-            for one in of_word:
-                here, there = positions_in_both(documents, one.postings.documents)
-                scores[here] += self._scores(one, there)
+            for scored in of_word:
+                here, there = positions_in_both(documents, scored.postings.documents)
+                scores[here] += self._scores(scored, there)
                 met[here] = True
             scores += met * self._weights.word_met
         return Found(Matches(self._segment, documents, scores), total)
@@ -261,11 +254,11 @@ class Scorer:
         """
         leaders: list[Matches] = []
         least = 0.0
-        for one in sorted(lists, key=self._bound, reverse=True):
-            if self._bound(one) < least:
+        for scored in sorted(lists, key=self._bound, reverse=True):
+            if self._bound(scored) < least:
                 break
-            first = self._first(one, count)
-            matches = Matches(self._segment, one.postings.documents[first], self._scores(one, first))
+            first = self._first(scored, count)
+            matches = Matches(self._segment, scored.postings.documents[first], self._scores(scored, first))
             leaders.append(top(matches, count))
             if len(matches.documents) >= count:
                 least = max(least, leaders[-1].scores.min())
@@ -350,8 +343,8 @@ class Scorer:
     def _has(self, word: Word, documents: Numbers) -> NDArray[np.bool_]:
         matched: NDArray[np.bool_] = np.logical_or.reduce(
             [
-                np.logical_and.reduce([self._times(one.field, term, documents) > 0 for term in one.terms])
-                for one in word.variants
+                np.logical_and.reduce([self._times(variant.field, term, documents) > 0 for term in variant.terms])
+                for variant in word.variants
             ]
         )
         return matched
@@ -415,7 +408,9 @@ class Scorer:
         return self._measured[1]
 
     def _size(self, word: Word) -> int:
-        return sum(min(self._segment.estimate(one.field, term) for term in one.terms) for one in word.variants)
+        return sum(
+            min(self._segment.estimate(variant.field, term) for term in variant.terms) for variant in word.variants
+        )
 
     def _read(self, field: str, term: str) -> Postings:
         postings = self._postings.get((field, term))

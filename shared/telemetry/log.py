@@ -13,10 +13,7 @@ from prometheus_client import Counter
 
 from shared.clock import rfc3339, utc_now
 from shared.printable import json_line
-from shared.settings.checks import LOG_LEVELS
-
-# JSON log lines. Every event is declared here, once, with a sentence.
-
+from shared.settings.settings import LOG_LEVELS
 
 EVENTS: dict[str, str] = {
     "started": "A process is ready to work.",
@@ -157,9 +154,6 @@ def trace_of(error: BaseException) -> list[str]:
     return steps
 
 
-# Work that a thread repeats for as long as its process lives.
-
-
 def repeat_in_thread(name: str, act: Callable[[], object], pause_seconds: float, log: Log) -> None:
     """Repeat `act` in a thread. What it raises is logged, once until it succeeds again, and does not end the thread."""
 
@@ -176,9 +170,6 @@ def repeat_in_thread(name: str, act: Callable[[], object], pause_seconds: float,
             time.sleep(pause_seconds)
 
     threading.Thread(target=repeat, name=name, daemon=True).start()
-
-
-# Lines for a file, written by a thread: an event loop that adds them never waits for a disk or a pipe.
 
 
 _BYTES_MAX = 1 << 20

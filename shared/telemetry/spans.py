@@ -16,7 +16,6 @@ from shared.settings.settings import Settings
 from shared.telemetry import metrics
 
 # Traces: W3C Trace Context, level 1, and the steps that are sent to a collector. Pure but for fresh random ids.
-#
 # One header names the trace and the step before ours. A malformed header begins a new trace, as if none had been
 # given: a header about tracing never fails a request.
 

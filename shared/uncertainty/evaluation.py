@@ -12,8 +12,6 @@ from shared.errors import InvalidFile
 from shared.uncertainty.stated import SAMPLES_MIN, Pooled, Stated, of_factor
 from shared.units.reader import value_of
 
-# How honest the intervals are: figures that were held out, and the share that is inside its stated 95 %.
-
 
 class Sample(NamedTuple):
     """A known figure: of which category (a dotted path), in which unit."""
@@ -83,7 +81,9 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return how many figures were estimated, the share inside, and how wide the intervals are (high / low)."""
     known = [outcome for outcome in outcomes if outcome.estimate is not None]
     inside = sum(outcome.inside for outcome in known)
-    widths = [one.estimate.interval.high / one.estimate.interval.low for one in known if one.estimate is not None]
+    widths = [
+        figure.estimate.interval.high / figure.estimate.interval.low for figure in known if figure.estimate is not None
+    ]
     return {
         "estimated": len(known),
         "unknown": len(outcomes) - len(known),
@@ -109,7 +109,9 @@ def _estimate(category: str, logs: _Logs, pooled: Pooled) -> tuple[Stated | None
     parts, nearest = category.split("."), list[float]()
     for depth in range(len(parts), 0, -1):
         path = ".".join(parts[:depth])
-        found = [one for name, group in logs.items() if name == path or name.startswith(f"{path}.") for one in group]
+        found = [
+            sample for name, group in logs.items() if name == path or name.startswith(f"{path}.") for sample in group
+        ]
         nearest = nearest or found
         if len(found) >= SAMPLES_MIN:
             nearest = found
@@ -133,7 +135,7 @@ def _pooled(logs: _Logs) -> Pooled:
 
 
 def _logs(groups: Mapping[str, Sequence[Sample]]) -> dict[str, list[float]]:
-    return {name: [math.log(one.value) for one in group] for name, group in groups.items()}
+    return {name: [math.log(sample.value) for sample in group] for name, group in groups.items()}
 
 
 def _by_unit(samples: Iterable[Sample]) -> Iterable[Mapping[str, list[Sample]]]:
@@ -141,9 +143,6 @@ def _by_unit(samples: Iterable[Sample]) -> Iterable[Mapping[str, list[Sample]]]:
     for sample in samples:
         units[sample.unit][sample.category].append(sample)
     return units.values()
-
-
-# Known figures from a CSV file whose columns have whatever names.
 
 
 # For each role the patterns of a header that plays it, the best first.
@@ -210,7 +209,7 @@ def _columns(headers: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str
     columns = dict(chosen)
     for role, patterns in _HEADERS.items():
         free = [header for header in headers if header not in columns.values()]
-        matches = (header for one in patterns for header in free if re.fullmatch(one, _plain(header)))
+        matches = (header for pattern in patterns for header in free if re.fullmatch(pattern, _plain(header)))
         header = columns.get(role) or next(matches, None)
         if header is not None:
             columns[role] = header

@@ -10,9 +10,6 @@ from typing import Any, NamedTuple
 
 from shared.errors import InvalidParameter
 
-# A figure with its uncertainty, as its source states it: a log-normal. Pure.
-
-
 Z95 = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % lie within so many standard deviations."""
 
@@ -86,9 +83,6 @@ def wilson(count: int, total: int) -> Proportion:
     half = Z95 * math.sqrt(share * (1 - share) / total + square / (4 * total**2))
     scale = 1 + square / total
     return Proportion(share, max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
-
-
-# How many new items a second-hand sale or a repair displaces, and so which impact it avoids. Pure.
 
 
 CITATION = (
@@ -165,9 +159,6 @@ def _tables() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-# How far figures lie apart within categories: what a category with few samples of its own borrows. Pure.
-
-
 SAMPLES_MIN = 5
 """With fewer samples the factor of the nearest wider category is better."""
 BORROWED_DEGREES = 14
@@ -194,7 +185,7 @@ class Pooled(NamedTuple):
     def of_all(cls, categories: Iterable["Pooled"]) -> "Pooled":
         """Return the spread within several categories."""
         listed = list(categories)
-        return cls(sum(one.squares for one in listed), sum(one.degrees for one in listed))
+        return cls(sum(spread.squares for spread in listed), sum(spread.degrees for spread in listed))
 
     def without(self, own: "Pooled") -> "Pooled":
         """Return the spread within the categories other than one of these."""
@@ -211,9 +202,6 @@ def student_975(degrees: int) -> float:
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
     fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
     return z + first + second + third + fourth
-
-
-# The width of a figure of the index, and the basis of that width. Pure.
 
 
 SOURCE, SAMPLES, PEDIGREE = "source", "samples", "pedigree"

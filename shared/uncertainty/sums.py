@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from shared.uncertainty.stated import Z95, Interval, LogNormal
 
-# The distribution of a sum of independent positive terms: convolution on grids as fine as its low end needs. Pure.
-
-
 _GRID = 8_192
 _GRID_BEYOND_HIGH = 1.6
 # A grid that ends below this probability, or has 97.5 % in its first eighth, is made anew.
@@ -68,15 +65,14 @@ class Cumulative(NamedTuple):
     probabilities: Array
 
     def at(self, probabilities: Sequence[float]) -> list[float]:
-        """Return the quantiles."""
         found: list[float] = np.interp(probabilities, self.probabilities, self.values).tolist()
         return found
 
 
 def convolved(terms: Sequence[Terms], high: float, lowest: float) -> Cumulative:
     """Return the distribution of a sum; `high` is about its 97.5 % quantile, `lowest` the least probability asked."""
-    offset = sum(one.number * one.each.shift for one in terms)
-    top = max(high - offset, *(one.each.high for one in terms))
+    offset = sum(term.number * term.each.shift for term in terms)
+    top = max(high - offset, *(term.each.high for term in terms))
     found, step = Cumulative(np.empty(0), np.empty(0)), 0.0
     for _ in range(_GRIDS_MAX):
         step = top * _GRID_BEYOND_HIGH / _GRID
@@ -123,9 +119,6 @@ def _on_grid(terms: Sequence[Terms], offset: float, step: float) -> Cumulative:
         spectrum *= own**number if number > 1 else own
     sums = np.fft.irfft(spectrum, 2 * _GRID)[:_GRID] / _DAMPED
     return Cumulative(offset + edges, np.maximum.accumulate(np.cumsum(sums)))
-
-
-# Distributions of sums: their moments, the shifted log-normal that has them, and a table of probabilities. Pure.
 
 
 TABLE_POINTS_MAX = 2_001
@@ -177,7 +170,6 @@ class Shifted(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """The variance."""
         return self.moments.variance
 
     def mean_below(self, edge: float) -> float:
@@ -199,12 +191,10 @@ class Table(NamedTuple):
     shift: float = 0.0
 
     def quantile(self, probability: float) -> float:
-        """Return a quantile."""
         return math.exp(np.interp(probability, self.probabilities, self.logs))
 
     @property
     def high(self) -> float:
-        """The 97.5 % quantile."""
         return self.quantile(0.975)
 
     def mean_below(self, edge: float) -> float:
@@ -220,7 +210,6 @@ class Table(NamedTuple):
 
 
 def moments(term: LogNormal) -> Moments:
-    """Return the moments of one figure."""
     w = math.expm1(term.sigma**2)
     return Moments(term.mean, term.mean**2 * w, term.mean**3 * w * w * (w + 3))
 
@@ -321,7 +310,7 @@ def shared_by(inner: Moments, sigma: float) -> Moments:
 
 def sum_interval(terms: Sequence[Moments | Group | Terms]) -> Interval:
     """Return the median and the middle 95 % of a sum of independent terms."""
-    fittable = [one.moments if isinstance(one, Group) and one.is_fitted else one for one in terms]
+    fittable = [term.moments if isinstance(term, Group) and term.is_fitted else term for term in terms]
     whole = _total(fittable)
     fit = fitted(whole)
     if whole.skewness <= SKEWNESS_OF_FIT_MAX or (len(terms) == 1 and isinstance(fittable[0], Moments)):
@@ -342,7 +331,8 @@ def interval_of_many(medians: Array, sigmas: Array, groups: Sequence[Group]) -> 
     scale = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
     medians, sigmas = medians / scale, np.minimum(sigmas, _SIGMA_MAX)
     terms: list[Moments | Group | Terms] = [
-        Group(one.medians / scale, np.minimum(one.sigmas, _SIGMA_MAX), min(one.common, _SIGMA_MAX)) for one in groups
+        Group(group.medians / scale, np.minimum(group.sigmas, _SIGMA_MAX), min(group.common, _SIGMA_MAX))
+        for group in groups
     ]
     low, central, high = sum_interval(terms + _widest_and_rest(medians, sigmas))
     return Interval(low * scale, central * scale, high * scale)
@@ -373,7 +363,7 @@ def _others(medians: Array, sigmas: Array) -> list[Moments | Group | Terms]:
             break
     kind = kind.reshape(-1)
     middle = np.exp(np.bincount(kind, logs) / counts), np.bincount(kind, sigmas) / counts
-    listed = zip(*(one.tolist() for one in middle), counts.tolist(), strict=True)
+    listed = zip(*(column.tolist() for column in middle), counts.tolist(), strict=True)
     return [Terms(Shifted(0.0, median, sigma), count) for median, sigma, count in listed]
 
 
@@ -386,8 +376,8 @@ def _moments_of(term: Moments | Group | Terms) -> Moments:
 
 def _total(terms: Sequence[Moments | Group | Terms]) -> Moments:
     whole = Moments()
-    for one in terms:
-        whole = whole.plus(_moments_of(one))
+    for term in terms:
+        whole = whole.plus(_moments_of(term))
     return whole
 
 
@@ -400,9 +390,9 @@ def _parts(terms: Sequence[Moments | Group | Terms]) -> list[Terms]:
     parts += [Terms(_tabled(one) if isinstance(one, Group) else fitted(one)) for one in widest]
     if rest and _total(rest).skewness > _SKEWNESS_OF_REST_MAX:
         fits = [fitted(_moments_of(one)) for one in rest]
-        alike = _others(np.array([one.median for one in fits]), np.array([one.sigma for one in fits]))
+        alike = _others(np.array([fit.median for fit in fits]), np.array([fit.sigma for fit in fits]))
         parts += [one if isinstance(one, Terms) else Terms(fitted(_moments_of(one))) for one in alike]
-        parts.append(Terms(Shifted(sum(one.shift for one in fits), 0.0, 0.0)))
+        parts.append(Terms(Shifted(sum(fit.shift for fit in fits), 0.0, 0.0)))
     else:
         parts.append(Terms(fitted(_total(rest))))
     return [part for part in parts if part.each.mean > 0 or part.each.shift > 0]

@@ -26,9 +26,6 @@ from shared.units.reader import (
     unspaced,
 )
 
-# Sizes of clothes and shoes, threads of screws, grades of oils and abrasives: numbers whose unit is a convention.
-
-
 SHOE_SIZE_MAX = 60
 THREAD_MAX = 100
 _SYSTEMS = {"us": "US", "uk": "UK", "eu": "EU", "eur": "EU"}
@@ -114,8 +111,8 @@ def _legs(reader: Reader, position: int) -> ReadQuantity | None:
         end = number.end
         end += reader.word(end) == letter and reader.glued(end)
         end += letter == "w" and reader.word(end) in {"/", "x", "-"}
-    lettered = {reader.word(one) for one in range(position, end)} >= {"w", "l"}
-    slash = "/" in {reader.word(one) for one in range(position, end)}
+    lettered = {reader.word(place) for place in range(position, end)} >= {"w", "l"}
+    slash = "/" in {reader.word(place) for place in range(position, end)}
     before = reader.word(position) == "w" or bool(_LEGS & reader.words)
     if not (lettered or slash) or not before or not all(_WAIST_MIN <= one <= _WAIST_MAX for one in numbers):
         return None
@@ -189,9 +186,6 @@ def _plain_number(reader: Reader, position: int) -> tuple[Fraction, int] | None:
     return atom.value, atom.end
 
 
-# The sizes and amounts that a name states, and whether those of two names are equal. Pure.
-
-
 PACKABLE = frozenset({"mass", "volume", "memory"})
 # Every word and sign with which `_read_at` finds something, besides those that begin with an x.
 _BEGINNINGS = HOLDS | PACK_NUMBER_WORDS.keys() | NUMBER_BEGINNINGS | SIZE_BEGINNINGS | {"dozen"}
@@ -241,7 +235,7 @@ def same_quantities(mine: Sequence[Quantity], theirs: Sequence[Quantity]) -> boo
     """Return whether two names say the same amounts, in any order."""
     left = list(theirs)
     for quantity in mine:
-        equal = next((one for one in left if quantity.same_as(one)), None)
+        equal = next((other for other in left if quantity.same_as(other)), None)
         if equal is None:
             return False
         left.remove(equal)
@@ -373,23 +367,20 @@ def _restates(first: Quantity, second: Quantity) -> bool:
         return False
     if first.dimension == COUNT:
         return False
-    mine, theirs = (one.measures[0].value * one.packs for one in (first, second))
+    mine, theirs = (quantity.measures[0].value * quantity.packs for quantity in (first, second))
     return abs(mine - theirs) <= RESTATED_WITHIN * abs(mine)
 
 
 def _packed(spans: list[Span]) -> list[Span]:
     """Make of `500 ml` and `24-pack`, wherever they are in a name, 24 x 500 ml."""
-    single = [one for one in spans if one.quantity.form == "single"]
-    contents = [one for one in single if one.quantity.dimension in PACKABLE]
-    packs = [one for one in single if one.quantity.container]
+    single = [span for span in spans if span.quantity.form == "single"]
+    contents = [span for span in single if span.quantity.dimension in PACKABLE]
+    packs = [span for span in single if span.quantity.container]
     if len(contents) != 1 or len(packs) != 1 or contents[0].quantity.packs != 1:
         return spans
     count = packs[0].quantity.measures[0].value * packs[0].quantity.packs
     merged = contents[0]._replace(quantity=replace(contents[0].quantity, packs=count))
-    return [merged if one is contents[0] else one for one in spans if one is not packs[0]]
-
-
-# The content of one article in kilograms, litres and pieces, by which its price is divided. Pure.
+    return [merged if span is contents[0] else span for span in spans if span is not packs[0]]
 
 
 PER = {"mass": ("kg", Fraction(1000)), "volume": ("l", Fraction(1000)), COUNT: ("piece", Fraction(1))}
@@ -448,9 +439,6 @@ def _of(quantities: Sequence[Quantity]) -> dict[str, Fraction]:
     return {per: contents.pop() for per, contents in amounts.items() if len(contents) == 1 and min(contents) > 0}
 
 
-# Whether two names are one name in other spelling: the same amounts, and the same words beside them. Pure.
-
-
 _FILLERS = frozenset({"of", "pack", "per"})
 _LETTER_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
@@ -468,7 +456,6 @@ class Comparison(NamedTuple):
 
 
 def compare(first: str, second: str) -> Comparison:
-    """Compare two names."""
     mine, theirs = read(first), read(second)
     return Comparison(same_quantities(mine.quantities, theirs.quantities), _words(mine.rest) == _words(theirs.rest))
 
@@ -476,9 +463,6 @@ def compare(first: str, second: str) -> Comparison:
 def _words(rest: str) -> list[str]:
     words = stems(indexed_words(_LETTER_BESIDE_DIGIT.sub(" ", plain(rest))))
     return sorted(word for word in words if word not in _FILLERS)
-
-
-# Quantities as terms of an index: one text for all spellings of a quantity. Pure.
 
 
 def term(quantity: Quantity) -> str:

@@ -9,9 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# Every unit with its spellings, read once from units.toml.
-
-
 SPELLED_TOKENS_MAX = 6
 """The most tokens that one spelling has: `pounds per square inch` has four, `lb/in2` four."""
 
@@ -32,7 +29,6 @@ class Unit:
     whole: bool = False
 
     def in_base(self, value: Fraction) -> Fraction:
-        """Return a value of this unit in base units."""
         return (value - self.zero) * self.size
 
 
@@ -67,9 +63,6 @@ def _declared() -> list[dict[str, Any]]:
     with Path(__file__).with_name("units.toml").open("rb") as file:
         dimensions: list[dict[str, Any]] = tomllib.load(file)["dimension"]
     return dimensions
-
-
-# Quantities as values: one measure, several in a row (a size, a range), or a pack of equal ones.
 
 
 COUNT = "count"
@@ -113,20 +106,20 @@ class Quantity:
     @property
     def text(self) -> str:
         """The normal form for people: `24 x 500 ml`, `10 mm x 20000 mm`, `size US 10.5`."""
-        joined = {"sides": " x ", "range": " to "}.get(self.form, " ").join(one.text for one in self.measures)
+        joined = {"sides": " x ", "range": " to "}.get(self.form, " ").join(measure.text for measure in self.measures)
         shown = " ".join(part for part in (self.form if self.system else "", self.system, joined) if part)
         return shown if self.packs == 1 else f"{decimal_text(self.packs)} x {shown}"
 
     @property
     def generic(self) -> "Quantity":
         """The same quantity without the noun of what is counted."""
-        measures = tuple(Measure(one.dimension, one.value) for one in self.measures)
+        measures = tuple(Measure(measure.dimension, measure.value) for measure in self.measures)
         return Quantity(measures, self.form, self.packs, self.system)
 
     @property
     def nouns(self) -> tuple[str, ...]:
         """The noun that is counted, where the name has one."""
-        return tuple(one.noun for one in self.measures)
+        return tuple(measure.noun for measure in self.measures)
 
     def same_as(self, other: "Quantity") -> bool:
         """Return whether two quantities are equal; a count of no named thing equals a count of any."""

@@ -103,9 +103,6 @@ def value_of(number: str) -> Fraction:
     return Fraction(digits.replace(",", "."))
 
 
-# The meaning of an ambiguous unit among the words of a name: `16G` of memory, `500 G` of flour, a `5G` phone.
-
-
 _MEMORY = frozenset(
     "ram memory ddr ssd hdd nvme emmc usb flash sd sdhc sdxc microsd micro drive storage phone smartphone iphone "
     "ipad tablet laptop galaxy pixel disk 机 機 存 憶 忆 盘 盤 卡".split()
@@ -289,9 +286,6 @@ def binary_multiples_as_decimal(unit: Unit, value: Fraction) -> Fraction:
     return unit.in_base(value)
 
 
-# Read numbers with their units at a position of a name.
-
-
 NUMBER_WORDS = {
     word: Fraction(value)
     for value, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
@@ -345,7 +339,6 @@ class Reader:
         self._atoms: dict[int, Atom | None] = {}
 
     def at(self, position: int) -> Token | None:
-        """Return the token at a position."""
         return self.tokens[position] if 0 <= position < len(self.tokens) else None
 
     def word(self, position: int) -> str:
@@ -569,9 +562,9 @@ def _single(unit: Unit, measure: Measure) -> Quantity:
 
 
 def _row(row: Sequence[Atom]) -> Quantity | None:
-    named = [one for one in row if one.unit is not None]
+    named = [number for number in row if number.unit is not None]
     if not named:
-        return sides([Measure(BARE, one.value) for one in row])
+        return sides([Measure(BARE, number.value) for number in row])
     unit = named[-1].unit
     if unit is None:
         return None
@@ -579,7 +572,7 @@ def _row(row: Sequence[Atom]) -> Quantity | None:
         return _pack(row, named)
     if _is_timber(row):
         inch, foot = units()["inch"], units()["foot"]
-        return sides([Measure("length", (foot if one is row[-1] else inch).in_base(one.value)) for one in row])
+        return sides([Measure("length", (foot if number is row[-1] else inch).in_base(number.value)) for number in row])
     return sides([one.measure or _with_unit_of_neighbour(row, position) for position, one in enumerate(row)])
 
 
@@ -593,8 +586,8 @@ def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
             return sides([one.measure or Measure(BARE, one.value) for one in row]) if not others else None
         measured = others[0]
     packs = Fraction(1)
-    for one in row:
-        packs *= 1 if one is measured else one.value
+    for number in row:
+        packs *= 1 if number is measured else number.value
     if measured.measure is None or packs.denominator != 1:
         return None
     return Quantity((measured.measure,), packs=packs)
@@ -603,7 +596,7 @@ def _pack(row: Sequence[Atom], named: Sequence[Atom]) -> Quantity | None:
 def _is_timber(row: Sequence[Atom]) -> bool:
     if len(row) != 3 or row[0].unit or row[1].unit or row[2].unit != units()["foot"]:
         return False
-    thickness, width, feet = (one.value for one in row)
+    thickness, width, feet = (number.value for number in row)
     return (
         thickness in _TIMBER_THICKNESS
         and width in _TIMBER_WIDTH

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from packaging.version import Version
 
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.db import migrate
 from shared.db.connect import connect
 from shared.db.migrate import Migration, available

@@ -31,7 +31,7 @@ from deploy.clients.generate import (
 from deploy.ctl.openapi import openapi
 from deploy.openapi.compare import breaking, expanded, operations_of
 from edge.docs.document import SENTENCES
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 
 # What generated clients rely on in the OpenAPI document.
 

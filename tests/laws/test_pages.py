@@ -18,15 +18,14 @@ from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
 from edge.analytics import report_schemas as rows
 from edge.analytics import report_schemas as schemas
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.analytics.schemas import SustainabilityRow
 from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
 from edge.docs.root import CAPABILITIES
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
 from workers.analytics.reports.publish import COMPUTATIONS

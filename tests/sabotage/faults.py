@@ -116,7 +116,7 @@ ACCOUNT_FAULTS = (
     fault(
         "cursors are not signed",
         "edge/http/lists.py",
-        "if not any(hmac.compare_digest(tag, one) for one in tags):",
+        "if not any(hmac.compare_digest(tag, expected) for expected in tags):",
         "if False:",
         "tests/unit/test_http.py::test_a_cursor_opens_only_with_its_query",
     ),
@@ -213,7 +213,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "a logout token that came in an outage is lost",
-        "edge/dashboard/sign_out.py",
+        "edge/dashboard/sign_in.py",
         "                await self._sessions.forget_notice(notice.id)\n",
         "",
         f"{_SIGN_OUT}::test_a_logout_token_that_came_in_an_outage_is_obeyed_when_it_comes_again",
@@ -228,14 +228,14 @@ ACCOUNT_FAULTS = (
     # What a refusal says.
     fault(
         "a refusal points elsewhere for its reason",
-        "edge/http/faults.py",
+        "edge/http/problems.py",
         'text = ". ".join(sentences[:kept])',
         'text = "See `errors`"',
         "tests/unit/test_http.py::test_a_refusal_names_the_parameter_the_value_and_what_is_allowed",
     ),
     fault(
         "a refusal repeats a key that stood in the wrong place",
-        "edge/http/faults.py",
+        "edge/http/problems.py",
         "or _CREDENTIAL.search(text):",
         "or False:",
         "tests/unit/test_http.py::test_a_credential_in_the_wrong_place_is_not_repeated",
@@ -374,7 +374,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "the fast path responds twice where it fails after its response",
-        "edge/fast_path/protocol.py",
+        "edge/server.py",
         "        if self._call is not call:  # it has a response: a second one would be taken for that of the next request\n"
         "            return\n",
         "",
@@ -926,7 +926,7 @@ PAGE_FAULTS = (
     ),
     fault(
         "a title states a day without data",
-        "edge/dashboard/periods.py",
+        "edge/dashboard/tables.py",
         "        if self.granularity is None:\n            return self.span\n",
         "        if self.granularity is None:\n            return period\n",
         "tests/unit/test_dashboard.py::test_a_period_is_never_named_by_a_day_before_its_data",
@@ -961,7 +961,7 @@ PAGE_FAULTS = (
     ),
     fault(
         "the reference shows regular expressions",
-        "edge/docs/code_samples.py",
+        "edge/docs/files.py",
         'if not (name == "pattern" and isinstance(one, str))',
         "if name",
         "tests/service/http/test_docs.py"
@@ -1061,7 +1061,7 @@ PRICE_FAULTS = (
     fault(
         "every fall of a price is an announced reduction",
         "shared/prior_price/reduction.py",
-        "    announces = any(one.list_price is not None for one in offered)\n",
+        "    announces = any(moment.list_price is not None for moment in offered)\n",
         "    announces = False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",
     ),
@@ -1546,7 +1546,7 @@ FAULTS = (
     ),
     fault(
         "a setting refuses the value that its sentence states",
-        "shared/settings/checks.py",
+        "shared/settings/settings.py",
         '    "REQUEST_LOG_CALLS",\n',
         "",
         "tests/unit/test_values.py::test_each_special_value_that_a_sentence_states_is_accepted",

@@ -19,7 +19,7 @@ from yarl import URL
 from deploy.openapi.compare import expanded
 from edge import server
 from edge.app import DOCUMENT, create_app
-from edge.composition import Resources, build, opened
+from edge.composition import Resources, opened
 from edge.storage.database import Database
 from shared.settings.settings import Settings
 
@@ -150,7 +150,7 @@ async def running_edge(settings: Settings, folder: Path) -> AsyncIterator[Edge]:
         if len(str(folder)) < 90
         else f"/tmp/edge-{next(_CHARGES)}-{folder.stat().st_ino}.sock"
     )
-    resources = build(settings)
+    resources = Resources(settings)
     app = create_app(resources)
     if settings.base_url not in _DOCUMENTS:
         _DOCUMENTS[settings.base_url] = exact(app[DOCUMENT].as_dict())

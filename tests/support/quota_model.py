@@ -21,8 +21,7 @@ from hypothesis.stateful import (
 
 from edge.quota import limiter as meters
 from edge.quota.billing import burst_of
-from edge.quota.limiter import DegradedLimiter, LuaScript, RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, DegradedLimiter, LuaScript, RateLimiter
 from edge.storage.redis_client import RedisClient
 from shared.jobs import contract as refunds
 from shared.organizations.accounts import Plan

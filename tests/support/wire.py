@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from edge.fast_path.protocol import FastPathProtocol
+from edge.server import FastPathProtocol
 from tests.support.client import Edge
 
 REQUEST_ID = "0123456789abcdef0123456789abcdef"

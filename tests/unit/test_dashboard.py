@@ -9,17 +9,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.dashboard import charts
 from edge.dashboard.answers import answer_of
 from edge.dashboard.events import words_of
 from edge.dashboard.forms import Field, fields_of
-from edge.dashboard.periods import Periods
 from edge.dashboard.reports import drawn
-from edge.dashboard.sign_out import browser_of
-from edge.dashboard.tables import Reading, export_question, figure, keys_in, question, table_of
+from edge.dashboard.sign_in import browser_of
+from edge.dashboard.tables import Periods, Reading, export_question, figure, keys_in, question, table_of
 from shared.errors import InvalidParameter
 from shared.events.types import TYPES
 from workers.analytics.reports.filters import last_day_with_enough

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from edge.index.digital_link_uri import DigitalLink, decompressed, first_key, read_path
+from edge.index.digital_link import DigitalLink, decompressed, first_key, read_path
 from shared.errors import InvalidIdentifier, WrongIdentifier
 
 # The path of a Digital Link: what it names, and what breaks its syntax.

@@ -21,19 +21,28 @@ from edge.analytics.schemas import DisplacementQuery, PricingQuery
 from edge.bulk.schemas import VersionQuery
 from edge.events.schemas import NewWatch, NewWebhook
 from edge.http.context import instance_of, request_id_from, uuid7
-from edge.http.faults import CATALOGUE, DETAIL_CHARACTERS_MAX, Fault, detail_of, quoted, unknown
 from edge.http.json import JSON_DEPTH_MAX, decode_json
 from edge.http.lists import CursorSigner
 from edge.http.middleware import framing_is_excessive
 from edge.http.parameters import problem_of_validation
 from edge.http.prefer import best_format, wait_seconds
-from edge.http.problems import Problem, invalid_parameters, problem_of
+from edge.http.problems import (
+    CATALOGUE,
+    DETAIL_CHARACTERS_MAX,
+    Fault,
+    Problem,
+    detail_of,
+    invalid_parameters,
+    problem_of,
+    quoted,
+    unknown,
+)
 from edge.http.representation import match, none_match
 from edge.http.stream import Slice, Unsatisfiable, slice_of
 from edge.index.schemas import BrandsQuery, IdentifierFields
 from edge.mcp.calls import named_as_arguments
 from edge.quota.billing import limit_fields, refusal
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision
 from edge.server import EdgeServer
 from shared.analytics.results import MEDIA_TYPES
 from shared.errors import InvalidCursor, InvalidJson, InvalidParameter, WrongIdentifier

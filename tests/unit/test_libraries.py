@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SHARED = Path(__file__).parents[2] / "shared"
-LIBRARIES = ("price_index", "prior_price", "search", "uncertainty", "units")
+LIBRARIES = ("gtin", "price_index", "prior_price", "search", "uncertainty", "units")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -9,8 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from marshmallow import fields, validate
 
-from edge.analytics.report import Report
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND
+from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.http.lists import CursorSigner
 from edge.http.parameters import WholeNumber
 from edge.http.problems import Problem

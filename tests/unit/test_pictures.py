@@ -7,8 +7,7 @@ from edge.analytics.price_history import Price
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import bars, history, plots
 from edge.dashboard.charts import footprint as footprint_chart
-from edge.dashboard.periods import Periods
-from edge.dashboard.tables import Reading, question, table_of
+from edge.dashboard.tables import Periods, Reading, question, table_of
 
 # Pictures of a report: one line or bar for each group, none of an arbitrary row; shares of 100 %.
 

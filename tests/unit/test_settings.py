@@ -3,8 +3,7 @@
 import pytest
 
 from shared.errors import ConfigurationError
-from shared.settings.checks import same_user
-from shared.settings.settings import Settings
+from shared.settings.settings import Settings, same_user
 
 GOOD = "pq8Zt4mWc1Xv7Rk0Ls5Nb2Hd9Yf3Gj6A"
 

@@ -17,8 +17,7 @@ import psycopg
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
 from shared.events.types import event_document
-from shared.events.webhook_secrets import opened_secret
-from shared.events.webhooks import RETRY_SECONDS, key_of, signature_headers
+from shared.events.webhooks import RETRY_SECONDS, key_of, opened_secret, signature_headers
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, trace_of
 from workers.events.outgoing import Refused, connected, seconds_left

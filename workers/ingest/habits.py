@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shared.index.identifiers import check_digit
+from shared.gtin.number import check_digit
 from shared.money import MARKS
 from workers.ingest import clean
 from workers.ingest.batches import Batch

@@ -3,7 +3,8 @@
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
-from shared.index.identifiers import SCHEMES, Identifier, is_restricted, normal
+from shared.gtin.number import is_restricted
+from shared.index.identifiers import SCHEMES, Identifier, normal
 from workers.ingest.fields import ItemFields
 from workers.ingest.item_tracker import Found, KnownItems
 

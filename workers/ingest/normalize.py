@@ -4,7 +4,7 @@ import re
 from decimal import Context, Decimal
 from functools import lru_cache
 
-from shared.index.slugs import slug
+from shared.index.identifiers import slug
 
 # "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
 # The text before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".

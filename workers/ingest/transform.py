@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.errors import InvalidIdentifier
-from shared.index.identifiers import SCHEMES, normal
+from shared.index.identifiers import SCHEMES, normal, slug
 from shared.index.iid import canonical_iid
-from shared.index.slugs import slug
 from workers.ingest import calendar_days, clean
 from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.clean import Coded

@@ -11,8 +11,7 @@ from psycopg.types.json import Jsonb
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused, ResultGone
-from shared.objects.directory import ResultStore
-from shared.objects.uploads import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, key_of
+from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, ResultStore, upload_key
 from shared.settings.settings import Settings
 from workers.ingest.accounting import accounts
 from workers.ingest.guess import guess
@@ -103,7 +102,7 @@ class UploadRunner:
         refuse_second_file(mapping)
         if upload.step == "load":
             summary = load(self._settings, mapping, [path], report)
-            self._store.remove(key_of(upload.id))
+            self._store.remove(upload_key(upload.id))
             return "loaded", _account(summary, dry_run=False), summary.load_id
         bytes_max = self._settings.ingest_unpacked_bytes_max
         previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
@@ -120,7 +119,7 @@ class UploadRunner:
     def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
         path = folder / upload.file_name
         try:
-            reader = self._store.open(key_of(upload.id))
+            reader = self._store.open(upload_key(upload.id))
         except ResultGone:
             raise LoadRefused(
                 f"the file is no longer kept: after {FILES_KEPT_DAYS} days, or a load; upload it again"

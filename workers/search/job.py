@@ -8,11 +8,11 @@ import psycopg
 
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
+from shared.objects.directory import ResultStore
 from shared.search import layout, remote
 from shared.search.directory import merging, prune, publish, writing
 from shared.search.layout import Manifest
 from shared.search.model import Brand, Category, Document, Item
-from shared.search.remote import Objects
 from workers.jobs.job_handler import JobContext
 from workers.search.build import build, merge_some, update
 
@@ -35,7 +35,7 @@ def make_index(
     url: str,
     directory: Path,
     report_progress: ReportProgress = lambda stage, done, total: None,
-    objects: Objects | None = None,
+    objects: ResultStore | None = None,
 ) -> dict[str, Any]:
     """Bring the index to the newest data_version, notify the edges, then merge segments and remove old ones.
 
@@ -63,7 +63,7 @@ def make_index(
     return {"data_version": manifest.data_version, "items": manifest.items}
 
 
-def _continue(objects: Objects, directory: Path) -> None:
+def _continue(objects: ResultStore, directory: Path) -> None:
     try:
         remote.fetch(objects, directory)
     except remote.Damaged:
@@ -106,7 +106,7 @@ def _former(connection: Connection, directory: Path, identifiers: int | None) ->
     return newest[1] if row is not None and row[0] == newest[1].committed_at else None
 
 
-def _give_out(connection: Connection, directory: Path, manifest: Manifest, objects: Objects | None) -> None:
+def _give_out(connection: Connection, directory: Path, manifest: Manifest, objects: ResultStore | None) -> None:
     if objects is not None:
         remote.upload(objects, directory, manifest)
     connection.commit()

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from edge.quota.limiter import DegradedLimiter, RateLimiter
-from edge.quota.policy import NOT_COUNTED
+from edge.quota.limiter import NOT_COUNTED, DegradedLimiter, RateLimiter
 from edge.storage.redis_cluster import ClusterClient, slot_of
 from shared.organizations.accounts import Plan
 from shared.redis import keys

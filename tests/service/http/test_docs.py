@@ -18,7 +18,7 @@ import pytest
 
 from edge.docs.guides import READERS
 from edge.docs.pages import SCALAR_VERSION, Docs
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge

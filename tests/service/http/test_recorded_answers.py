@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry import metrics as telemetry

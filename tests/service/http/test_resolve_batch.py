@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from edge.composition import build
+from edge.composition import Resources
 from edge.index.identifiers import RequestedIdentifier
 from edge.search.engine import ItemSearch, SearchEngine
 from shared.db.connect import connect
@@ -126,7 +126,7 @@ async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str)
 async def test_a_search_works_without_the_store_of_identifiers(settings: Settings, tmp_path: Path) -> None:
     without = replace(settings, edge_database_url="postgresql://unknown@127.0.0.1:1/none")
     search = SearchEngine(settings.search_dir, Log("edge", stream=io.StringIO()))
-    resources = build(without)
+    resources = Resources(without)
     await resources.database.open()
     found = await ItemSearch(search, resources.resolutions, resources.version).find(SearchQuery(q="juice 96385074"))
     await resources.database.close()

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from edge.app import describe
 from edge.docs.document import EXAMPLES, Document
 from edge.docs.files import FOLDER
-from edge.http.faults import CATALOGUE
+from edge.http.problems import CATALOGUE
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key

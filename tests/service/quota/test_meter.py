@@ -12,8 +12,7 @@ import pytest
 
 from edge.quota import limiter as meters
 from edge.quota.billing import refusal
-from edge.quota.limiter import DegradedLimiter, LuaScript, RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, DegradedLimiter, LuaScript, RateLimiter
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.redis import keys

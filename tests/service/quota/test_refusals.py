@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from edge.quota.limiter import DegradedLimiter, KnownRefusals, RateLimiter
-from edge.quota.policy import REFUSED_DAY, REFUSED_SECOND, Decision
+from edge.quota.limiter import REFUSED_DAY, REFUSED_SECOND, Decision, DegradedLimiter, KnownRefusals, RateLimiter
 from edge.storage.redis_client import SingleNodeClient
 from shared.organizations.accounts import Plan
 from shared.settings.settings import Settings

@@ -14,7 +14,7 @@ import pytest
 from edge.fast_path.call import LOOKUP, call_of, caller_of, recognized
 from edge.fast_path.service import refused
 from edge.http.answer_cache import Answer
-from edge.quota.policy import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
+from edge.quota.limiter import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
 from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.organizations.accounts import Plan

@@ -11,8 +11,7 @@ from aiohttp import web
 from edge.http.context import Context
 from edge.http.problems import Problem
 from edge.quota.billing import Billing, Charge
-from edge.quota.limiter import DegradedLimiter, RateLimiter
-from edge.quota.policy import Decision
+from edge.quota.limiter import Decision, DegradedLimiter, RateLimiter
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.storage.database import Database
 from edge.storage.redis_client import Done, SingleNodeClient

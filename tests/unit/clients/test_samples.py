@@ -10,9 +10,9 @@ import httpx
 import pytest
 from itemindex_client import Client
 
-from edge.docs.code_samples import SAMPLES
-from edge.docs.code_samples import python_sample as python
-from edge.docs.code_samples import typescript_sample as typescript
+from edge.docs.files import SAMPLES
+from edge.docs.files import python_sample as python
+from edge.docs.files import typescript_sample as typescript
 from tests.support.node import node
 
 # The samples of the reference page call methods that the clients have, for operations that there are.

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shared.errors import LoadRefused
-from shared.index.slugs import slug
+from shared.index.identifiers import slug
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import is_format, parsed, shown

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.errors import InvalidParameter
-from shared.search import layout, query_plan
+from shared.search import layout, paging
 from shared.search.directory import merging, prune, publish
 from shared.search.index import SearchIndex
 from shared.search.layout import SegmentEntry
@@ -46,7 +46,7 @@ QUERIES = [
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Common words, more candidates than are weighed, full runs and merges, which take thousands of items otherwise."""
     monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-    monkeypatch.setattr(query_plan, "CANDIDATES", 10)
+    monkeypatch.setattr(paging, "CANDIDATES", 10)
     monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
     monkeypatch.setattr(tiers, "FIRST_TIER", 10)
     monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)

@@ -9,7 +9,7 @@ import pytest
 from shared.search import layout
 from shared.search.index import SearchIndex
 from shared.search.model import Document, Item
-from shared.search.query_plan import Planner
+from shared.search.paging import Planner
 from shared.search.query_words import WEIGHTS, TermVariant, Word
 from shared.units.names import indexed_quantities
 from tests.unit.search.conftest import opened
