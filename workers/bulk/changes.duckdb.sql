@@ -31,7 +31,7 @@ WHERE a._is_update AND b._is_update AND a._after AND NOT b._after AND a."to" <> 
 -- name: touched
 -- Items that were merged, split, or lost a source.
 CREATE TABLE touched AS
-SELECT 'iid' AS key, iid AS value, min(reason) AS reason FROM (
+SELECT 'item' AS kind, iid AS key, min(reason) AS reason FROM (
     SELECT unnest([old, new]) AS iid, reason FROM moves
     UNION ALL SELECT b.iid, 'withdrawal' FROM items b JOIN items a ON a.iid = b.iid
     WHERE a._is_update AND b._is_update AND a._after AND NOT b._after
@@ -52,7 +52,7 @@ WHERE observations.rowid = m.id;
 -- name: reasons
 -- The reason of the item, brand or category that a row is of; else a row that is gone was withdrawn.
 UPDATE {table} SET _reason = coalesce(
-    (SELECT t.reason FROM touched t WHERE t.key = '{touched_by}' AND t.value = {table}."{touched_by}"),
+    (SELECT t.reason FROM touched t WHERE t.kind = '{kind}' AND t.key = {table}."{column}"),
     CASE WHEN _after OR _is_update THEN '{usual}' ELSE 'withdrawal' END)
 WHERE _reason IS NULL;
 
@@ -61,17 +61,17 @@ WHERE _reason IS NULL;
 INSERT INTO touched
 WITH members AS (
     SELECT brand_slug, category, _reason FROM items
-    QUALIFY NOT _is_update OR min(hash(status, brand_slug, category)) OVER (PARTITION BY iid)
+    QUALIFY NOT _is_update OR _reason IN ('merge', 'split') OR min(hash(status, brand_slug, category)) OVER (PARTITION BY iid)
         <> max(hash(status, brand_slug, category)) OVER (PARTITION BY iid)
 ), named AS (
-    SELECT 'slug' AS key, brand_slug AS value, _reason FROM members
+    SELECT 'brand' AS kind, brand_slug AS key, _reason FROM members
     UNION ALL
-    SELECT 'code', unnest(list_transform(range(1, len(string_split(category, '.')) + 1),
+    SELECT 'category', unnest(list_transform(range(1, len(string_split(category, '.')) + 1),
                                          lambda n: array_to_string(string_split(category, '.')[1:n], '.'))), _reason FROM members
 ), counted AS (
-    SELECT key, value, _reason, count(*) AS n FROM named WHERE value IS NOT NULL GROUP BY key, value, _reason
+    SELECT kind, key, _reason, count(*) AS n FROM named WHERE key IS NOT NULL GROUP BY kind, key, _reason
 )
-SELECT key, value, arg_max(_reason, (n, _reason)) FROM counted GROUP BY key, value;
+SELECT kind, key, arg_max(_reason, (n, _reason)) FROM counted GROUP BY kind, key;
 
 -- name: changes
 -- In the order of the dataset, an update's two rows one after the other: always the same for the same releases.

@@ -30,6 +30,7 @@ _KEYS = {
     "merged": '"from"',
 }
 _USUAL = {"merged": "merge"}
+_GROUPS = {"brands": "brand", "categories": "category"}
 _CAME = ("insert", "update_postimage")
 
 
@@ -67,7 +68,8 @@ class Comparison:
         for name, dataset in DATASETS.items():
             if name == "brands":
                 self._database.execute(SQL.touched_groups)
-            self._run(SQL.reasons, dataset, usual=_USUAL.get(name, "source"), touched_by=dataset.order[0])
+            usual, kind = _USUAL.get(name, "source"), _GROUPS.get(name, "item")
+            self._run(SQL.reasons, dataset, usual=usual, kind=kind, column=dataset.order[0])
 
     def changes(self, dataset: Dataset, version: int) -> Iterator[Any]:
         """Yield the changes of a dataset as record batches, as the release `version` names them."""
