@@ -220,14 +220,15 @@ class ExportService:
         if faults:
             raise invalid_parameters(faults)
 
-
     async def _check_changes(self, dataset: str, since: int, until: int | None) -> list[Fault]:
         """Return what is wrong with the two releases: both must be kept, and the changes lead back to the first."""
         kept = {row["data_version"]: row["since"] for row in await self._database.fetch(SQL.changes, dataset)}
         last = max(kept, default=0) if until is None else until
         firsts = [version for version in kept if kept.get(last, last) <= version < last]
         if last not in kept:
-            return [Fault("until", f"must be a kept release: {', '.join(map(str, kept)) or 'there is none yet'}", until)]
+            return [
+                Fault("until", f"must be a kept release: {', '.join(map(str, kept)) or 'there is none yet'}", until)
+            ]
         if since not in firsts:
             before = ", ".join(map(str, firsts)) or "there is none"
             return [Fault("since", f"must be a kept release whose changes are known: {before}", since)]

@@ -149,7 +149,7 @@ DATASETS: dict[str, Dataset] = {
     dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED)
 }
 
-# What changed from release to release: a dataset for each of the above, its rows those of that dataset and these columns.
+# What changed from release to release: a dataset for each of the above, with its columns and these.
 
 
 REASONS = ("source", "merge", "split", "withdrawal", "outlier-flag")

@@ -35,12 +35,12 @@ _CAME = ("insert", "update_postimage")
 
 
 class Comparison:
-    """Takes the rows that two releases differ in, and yields the changes. What memory does not hold is in its folder."""
+    """Takes the rows that two releases differ in, and yields the changes. Its folder holds what memory does not."""
 
     def __init__(self, folder: Path) -> None:
         import duckdb  # loaded only where releases are compared
 
-        limits = {"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder)}
+        limits: dict[str, Any] = {"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder)}
         self._database = duckdb.connect(str(folder / "changes.duckdb"), config=limits)
         for name, dataset in DATASETS.items():
             rows = pa.schema([*_plain(dataset), *_PAIRED]).empty_table()
@@ -53,12 +53,17 @@ class Comparison:
         self._database.close()
 
     def take(self, dataset: Dataset, batches: Iterator[Any]) -> None:
-        """Take all signed rows of a dataset that may have one key."""
-        schema = pa.schema([*_plain(dataset), *_SIGNED])
-        self._database.register("signed", pa.RecordBatchReader.from_batches(schema, batches))
+        """Take all signed rows of a dataset that may have one key. Raises what reading them raises."""
+        from duckdb import Error
+
+        schema, failures = pa.schema([*_plain(dataset), *_SIGNED]), list[Exception]()
+        self._database.register("signed", pa.RecordBatchReader.from_batches(schema, _noting(batches, failures)))
         flag = dataset.name == "observations"
         unflagged = "hash(price_minor, list_minor, units)" if flag else "0"
-        self._run(SQL.pairs, dataset, flag=str(flag), unflagged=unflagged)
+        try:
+            self._run(SQL.pairs, dataset, flag=str(flag), unflagged=unflagged)
+        except Error as error:
+            raise failures[0] if failures else error from None  # DuckDB has only the text of what failed
         self._database.unregister("signed")
 
     def explain(self) -> None:
@@ -87,6 +92,14 @@ class Comparison:
     def _text(self, query: str, dataset: Dataset, **named: str) -> str:
         columns = ", ".join(f'"{column.name}"' for column in dataset.columns)
         return query.format(table=dataset.name, columns=columns, key=_KEYS[dataset.name], **named)
+
+
+def _noting(batches: Iterator[Any], failures: list[Exception]) -> Iterator[Any]:
+    try:
+        yield from batches
+    except Exception as failure:
+        failures.append(failure)
+        raise
 
 
 _SIGNED = (pa.field("_sign", pa.int32()), pa.field("_reason", pa.string()), pa.field("_version", pa.int64()))
@@ -119,9 +132,9 @@ def differing(
 def _signed(store: ResultStore, dataset: Dataset, files: Iterable[tuple[int, ReleaseFile]]) -> Iterator[Any]:
     for sign, file in files:
         for batch in _read(store, file.sha256):
-            rows = batch.num_rows
-            signed = [pa.repeat(pa.scalar(sign, pa.int32()), rows), pa.nulls(rows, pa.string()), pa.nulls(rows, pa.int64())]
-            yield _batch(dataset, batch, signed)
+            signs = pa.repeat(pa.scalar(sign, pa.int32()), batch.num_rows)
+            unknown = (pa.nulls(batch.num_rows, field.type) for field in _SIGNED[1:])
+            yield _batch(dataset, batch, [signs, *unknown])
 
 
 def changed_batches(connection: Connection, store: ResultStore, part: Part) -> Iterator[Any]:

@@ -9,7 +9,7 @@ RELEASE = "release"
 """Stands in a part's row instead of a snapshot's name: the part's range is then one of places in the release."""
 
 CHANGED = "changes"
-"""Stands there where a part's rows are changes: from the release that its range begins at to the one that it ends at."""
+"""Stands there where a part's rows are changes: from the release at which its range begins to the one at its end."""
 
 
 class Part(NamedTuple):

@@ -1,5 +1,7 @@
 """What changed between two releases, and why: yesterday and the changes are today, as DuckDB reads the files."""
 
+import asyncio
+import json
 import random
 from collections.abc import Iterator
 from itertools import combinations
@@ -15,12 +17,16 @@ from shared.bulk.schema import CHANGES, DATASETS, Dataset, ReleaseFile, arrow_sc
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
-from shared.settings.settings import Settings
 from shared.objects.open import open_object_store
+from shared.settings.settings import Settings
+from shared.telemetry.log import Log
+from tests.support.client import Edge
 from tests.support.releases import cut, files_of, without_column
-from tests.support.servers import Servers
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
+from tests.support.workers import run
 from workers.bulk.changes import Comparison, steps
+from workers.bulk.releases import expire
 from workers.bulk.writers.release_file import ReleaseWriter
 from workers.jobs.context import SplitRows
 from workers.provenance import item_acts, reindex
@@ -87,10 +93,9 @@ def released(settings: Settings, folder: Path) -> None:
         cut(settings, split_rows=few)
 
 
-@pytest.fixture(scope="module")
-def index(servers: Servers) -> Iterator[Settings]:
-    with servers.fresh(contents=released) as settings:
-        yield settings
+@pytest.fixture
+def contents() -> Contents:
+    return released
 
 
 @pytest.fixture
@@ -110,7 +115,9 @@ def read(judge: duckdb.DuckDBPyConnection, name: str, settings: Settings, datase
         listed = ", ".join(f'"{c.name}"' if c.name in there else f'NULL::date AS "{c.name}"' for c in columns)
         judge.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT {listed} FROM {name}")
     else:
-        judge.from_arrow(plain(arrow_schema(dataset).empty_table())).query("none", f"CREATE OR REPLACE TABLE {name} AS FROM none")
+        judge.from_arrow(plain(arrow_schema(dataset).empty_table())).query(
+            "none", f"CREATE OR REPLACE TABLE {name} AS FROM none"
+        )
 
 
 def plain(table: pa.Table) -> pa.Table:
@@ -158,14 +165,14 @@ def changes(settings: Settings, before: int, after: int, folder: Path) -> dict[s
 
 @pytest.mark.parametrize("first", range(0, len(PAIRS), 10))
 def test_yesterday_and_the_changes_are_today_byte_for_byte(
-    index: Settings, judge: duckdb.DuckDBPyConnection, tmp_path: Path, first: int
+    settings: Settings, judge: duckdb.DuckDBPyConnection, tmp_path: Path, first: int
 ) -> None:
     """Between 50 random pairs of kept releases, for each dataset, by DuckDB over the files."""
     for before, after in PAIRS[first : first + 10]:
-        for name, table in changes(index, before, after, tmp_path).items():
-            dataset, files = DATASETS[name], files_of(index, name, after)
-            read(judge, "yesterday", index, dataset, files_of(index, name, before))
-            read(judge, "today", index, dataset, files)
+        for name, table in changes(settings, before, after, tmp_path).items():
+            dataset, files = DATASETS[name], files_of(settings, name, after)
+            read(judge, "yesterday", settings, dataset, files_of(settings, name, before))
+            read(judge, "today", settings, dataset, files)
             judge.register("changes", plain(table))
             columns = ", ".join(f'"{column.name}"' for column in dataset.columns)
             made = judge.sql(
@@ -207,9 +214,9 @@ OBSERVED = {  # the same of their observations; a merge and a split move them
 }
 
 
-def test_each_change_has_its_reason(index: Settings, tmp_path: Path) -> None:
+def test_each_change_has_its_reason(settings: Settings, tmp_path: Path) -> None:
     for after in range(2, VERSIONS + 1):
-        found = changes(index, after - 1, after, tmp_path)
+        found = changes(settings, after - 1, after, tmp_path)
         rows = {name: table.to_pylist() for name, table in found.items()}
         why = {
             name: [(row["_change_type"].partition("_")[0], row["_change_reason"]) for row in listed]
@@ -222,3 +229,93 @@ def test_each_change_has_its_reason(index: Settings, tmp_path: Path) -> None:
             assert {reason for listed in why.values() for _, reason in listed} == {"merge" if after == 3 else "split"}
         if after == 7:
             assert {reason for listed in why.values() for _, reason in listed} == {"withdrawal"}
+
+
+# What is offered of it: a dataset of changes beside each dataset, and exports of them between any two releases.
+
+
+async def test_changes_are_a_dataset_that_says_how_far_it_leads_back(edge: Edge, settings: Settings, key: str) -> None:
+    manifest = (await edge.get("/index/datasets/items_changes/releases/latest", key=key)).json
+    assert (manifest["since"], manifest["data_version"]) == (1, VERSIONS)
+    # One step after the other, and the same files for as long as they are kept.
+    steps_of = [version_of(file["name"]) for file in manifest["files"]]
+    assert steps_of == sorted(steps_of) and set(steps_of) == set(range(2, VERSIONS + 1))
+    earlier = (await edge.get("/index/datasets/items_changes/releases/9", key=key)).json
+    digests = [file["sha256"] for file in manifest["files"]]
+    assert [file["sha256"] for file in earlier["files"]] == digests[: len(earlier["files"])]
+    assert "since" not in (await edge.get("/index/datasets/items/releases/latest", key=key)).json
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE releases SET expires_at = now() - interval '1 second' WHERE data_version < 4")
+    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
+        expire(connection, open_object_store(settings), Log("tests"))
+    load_rows(settings, settings.results_dir, "7,Salt,Gold,Food,Salt,1,2026-06-30,EAST,3,\n", name="12.csv")
+    cut(settings)
+    # What nobody can begin with any more is not kept on.
+    kept = (await edge.get("/index/datasets/items_changes/releases/latest", key=key)).json
+    assert kept["since"] == 4 and {version_of(file["name"]) for file in kept["files"]} == set(range(5, VERSIONS + 2))
+
+
+async def test_an_export_of_changes_is_one_step_between_two_releases(
+    edge: Edge, settings: Settings, key: str, tmp_path: Path
+) -> None:
+    """What came and went in between is not in it: a merge that was undone, and the load that was."""
+    body = {"dataset": "observations_changes", "format": "ndjson", "since": 2, "until": 5}
+    ordered = await edge.ask("POST", "/index/exports", key=key, body=json.dumps(body).encode())
+    assert ordered.status == 202, ordered.body
+    assert await asyncio.to_thread(run, settings, str(job_of(settings))) == "succeeded"
+    manifest = (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json["manifest"]
+    assert (manifest["data_version"], manifest["since"]) == (5, 2)
+    answer = await edge.get("/" + manifest["files"][0]["url"].split("/v1/")[1], key=key)
+    rows = [json.loads(line) for line in answer.body.splitlines()]
+    assert {(row["iid"], row["_change_type"], row["_data_version"]) for row in rows} == {
+        (SOY, "insert", 5),
+        (RICE, "insert", 5),
+    }
+    expected = changes(settings, 2, 5, tmp_path)["observations"]
+    assert [row["price_minor"] for row in rows] == expected["price_minor"].to_pylist()
+
+
+def job_of(settings: Settings) -> str:
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute("SELECT id::text FROM jobs WHERE kind = 'export' AND state = 'queued'").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "parameter"),
+    [
+        ({}, "since"),
+        ({"since": VERSIONS}, "since"),
+        ({"since": 5, "until": 5}, "since"),
+        ({"since": 1, "until": 99}, "until"),
+        ({"since": 1, "filter": {"brand": "vita"}}, "filter.brand"),
+        ({"dataset": "observations", "until": 3}, "until"),
+    ],
+)
+async def test_an_export_of_changes_names_two_kept_releases(
+    edge: Edge, key: str, asked: dict[str, Any], parameter: str
+) -> None:
+    body = json.dumps({"dataset": "items_changes", **asked}).encode()
+    answer = await edge.ask("POST", "/index/exports", key=key, body=body)
+    assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), answer.body
+
+
+async def test_what_an_export_of_changes_would_be(edge: Edge, key: str) -> None:
+    body = json.dumps({"dataset": "items_changes", "since": 1}).encode()
+    answer = await edge.ask("POST", "/index/exports?preview=true", key=key, body=body)
+    assert (answer.json["rows_relation"], answer.json["preview"]) == ("about", [])
+    manifest = (await edge.get("/index/datasets/items_changes/releases/latest", key=key)).json
+    assert answer.json["rows"] == manifest["rows"] > 0
+
+
+def test_a_release_is_published_without_changes_where_a_file_before_it_is_lost(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in files_of(settings, "items", VERSIONS):
+        (settings.results_dir / key_of(file.sha256)).unlink()
+    load_rows(settings, tmp_path, "7,Salt,Gold,Food,Salt,1,2026-06-30,EAST,3,\n", name="12.csv")
+    cut(settings)
+    assert files_of(settings, "items", VERSIONS + 1)
+    assert files_of(settings, "items_changes", VERSIONS + 1) == []
+    assert "release-not-compared" in capsys.readouterr().err
