@@ -170,7 +170,7 @@ def changes_of(name: str) -> str:
 CHANGES: dict[str, Dataset] = {
     changes_of(name): Dataset(
         changes_of(name),
-        f"What changed in `{name}` from release to release, and why.",
+        f"What changed in {name} from release to release, and why.",
         (*(column._replace(nullable=True) for column in dataset.columns), *_CHANGE),
         dataset.order,
     )

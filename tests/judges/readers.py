@@ -22,6 +22,7 @@ from tests.judges.reports import PROJECT
 from tests.support.releases import without_column
 
 SCRIPT, LINES = "tests/judges/read_releases.py", "edge/dashboard/connections.toml"
+_SHARED = ("manifest", "delta_sharing")
 _CUT_SECONDS, _REVOKED_SECONDS = 120.0, 1.0
 
 
@@ -40,21 +41,21 @@ def readers(scratch: Path) -> list[Finding]:
         command = [python, *script]
         # The client of Delta Sharing is one of the tests' own packages.
         shared = subprocess.run(
-            [sys.executable, *script, "manifest", "delta_sharing"],
+            [sys.executable, *script, *_SHARED],
             cwd=scratch,
             env=environment,
             text=True,
             stdout=subprocess.PIPE,
             check=False,
         )
-        if shared.returncode:
+        lines = [json.loads(line) for line in shared.stdout.splitlines() if line.startswith("{")]
+        if shared.returncode or len(lines) != len(_SHARED):
             raise JudgeFailed(f"the client of Delta Sharing ended with {shared.returncode}")
         # Warnings of the tools go to the terminal: nobody reads a pipe until the script has ended.
         with subprocess.Popen(
             command, cwd=scratch, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as script:
             assert script.stdin is not None and script.stdout is not None
-            lines = [json.loads(line) for line in shared.stdout.splitlines() if line.startswith("{")]
             for line in script.stdout:
                 if line == "ready\n":
                     run([*COMMANDS, "keys", "revoke", organization, *data])
