@@ -36,12 +36,12 @@ def readers(scratch: Path) -> list[Finding]:
         key = run([*COMMANDS, "keys", "issue", organization, *data]).strip()
         _wait_for_release(data)
         _cut_more(scratch / "releases", data)
-        script = [str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
+        arguments = [str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
         environment = {**os.environ, "ITEMINDEX_KEY": key, "POLARS_ICEBERG_PLANNER": "pyiceberg"}
-        command = [python, *script]
+        command = [python, *arguments]
         # The client of Delta Sharing is one of the tests' own packages.
         shared = subprocess.run(
-            [sys.executable, *script, *_SHARED],
+            [sys.executable, *arguments, *_SHARED],
             cwd=scratch,
             env=environment,
             text=True,
