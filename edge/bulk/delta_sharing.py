@@ -15,7 +15,7 @@ from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, Url
 from edge.http.context import organization_of
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY, PATH, QUERY
-from shared.bulk.schema import DATASETS, Dataset, ReleaseFile
+from shared.bulk.schema import RELEASED, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def head(release: "Release", files: int) -> list[dict[str, Any]]:
             "metaData": {
                 "id": _id(release.dataset),
                 "name": release.dataset,
-                "description": DATASETS[release.dataset].title,
+                "description": RELEASED[release.dataset].title,
                 "format": {"provider": "parquet"},
                 "schemaString": schema_string(release.columns),
                 "partitionColumns": [],
@@ -78,7 +78,7 @@ def file_line(file: ReleaseFile, url: str, expires: int, version: int, moment: d
 
 
 def change_line(kind: str, file: ReleaseFile, url: str, expires: int, version: int, moment: datetime) -> dict[str, Any]:
-    """Return the line of a file that a version added or removed, as `kind` says."""
+    """Return the line of a file that a version added or removed, or of its changed rows (`cdf`), as `kind` says."""
     return {kind: {**_action(file, url, expires), "version": version, "timestamp": _milliseconds(moment)}}
 
 
@@ -201,7 +201,7 @@ class Sharing:
     async def tables(self, request: web.Request) -> web.StreamResponse:
         """List the datasets."""
         _check_path(request)
-        return _page(request, [table(name) for name in DATASETS])
+        return _page(request, [table(name) for name in RELEASED])
 
     @docs(operationId="sharingAllTables", summary="List a share's tables", **_TAGS)
     @match_info_schema(bodies.SharePath())
@@ -210,7 +210,7 @@ class Sharing:
     async def all_tables(self, request: web.Request) -> web.StreamResponse:
         """List the datasets."""
         _check_path(request)
-        return _page(request, [table(name) for name in DATASETS])
+        return _page(request, [table(name) for name in RELEASED])
 
     @docs(operationId="sharingVersion", summary="Version of a table", **_TAGS)
     @match_info_schema(bodies.TablePath())
@@ -260,7 +260,10 @@ class Sharing:
     @match_info_schema(bodies.TablePath())
     @querystring_schema(bodies.ChangesQuery())
     async def changes(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the files added and removed between two versions. The rows of a removed file were deleted."""
+        """Respond with the rows that changed in each of these versions, and why.
+
+        Where they are not known as far back: with the files added and removed, whose rows were deleted and inserted.
+        """
         requested = request[QUERY]
         dataset = _check_path(request)
         first = requested["startingVersion"]
@@ -273,9 +276,11 @@ class Sharing:
         last = requested["endingVersion"]
         if last is None and requested["endingTimestamp"] is not None:
             last = _there(await self._repository.release_at(dataset, requested["endingTimestamp"])).data_version
-        return await self._since(request, dataset, first, last)
+        return await self._since(request, dataset, first, last, by_row=True)
 
-    async def _since(self, request: web.Request, dataset: Dataset, first: int, last: int | None) -> web.StreamResponse:
+    async def _since(
+        self, request: web.Request, dataset: Dataset, first: int, last: int | None, *, by_row: bool = False
+    ) -> web.StreamResponse:
         newest = await self._release(dataset, last, None)
         steps = await self._repository.between(dataset, first, newest.data_version)
         if len(steps) > _CHANGES_MAX:
@@ -284,6 +289,9 @@ class Sharing:
             )
         if not steps or steps[-1][0] < first:
             raise InvalidParameter("startingVersion", "must be an existing version, not after the last one", first)
+        changes = await self._repository.changes(dataset, newest.data_version) if by_row else None
+        if changes is not None and changes.since is not None and changes.since < first:
+            return _answer(newest.data_version, await self._changed_rows(request, newest, changes, first, steps))
         until = self._signer.until()
         lines = head(newest, len(await self._repository.files(dataset.name, newest.data_version)))
         before: tuple[int, dict[str, ReleaseFile]] = (0, {})
@@ -297,6 +305,20 @@ class Sharing:
                     lines.append(change_line(kind, file, url, until, version, moment))
             before = now
         return _answer(newest.data_version, lines)
+
+    async def _changed_rows(
+        self, request: web.Request, newest: Release, changes: Release, first: int, steps: list[tuple[int, datetime]]
+    ) -> list[dict[str, Any]]:
+        files, until = await self._repository.files(changes.dataset, changes.data_version), self._signer.until()
+        reason = [column for column in changes.columns if column["name"] == "_change_reason"]
+        lines = head(newest._replace(columns=[*newest.columns, *reason]), len(files))
+        for file in files:
+            if (version := version_of(file.name)) >= first:
+                # A version in between that has expired has the moment of the next one.
+                moment = next(moment for number, moment in steps if number >= version)
+                url = self._url(request, changes.dataset, changes.data_version, file, until)
+                lines.append(change_line("cdf", file, url, until, version, moment))
+        return lines
 
     async def _held(self, dataset: Dataset, version: int) -> tuple[int, dict[str, ReleaseFile]]:
         return version, {file.sha256: file for file in await self._repository.files(dataset.name, version)}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from shared.bulk.schema import DATASETS, LIST, MEDIA_TYPE, ReleaseFile
+from shared.bulk.schema import LIST, MEDIA_TYPE, RELEASED, ReleaseFile
 from shared.clock import rfc3339
 
 TITLE, PUBLISHER = "Item Index", "Item Index"
@@ -146,7 +146,7 @@ def dcat(release: Described) -> dict[str, Any]:
         "@type": "dcat:Dataset",
         "dct:identifier": release.address,
         "dct:title": f"{TITLE}: {release.dataset}",
-        "dct:description": DATASETS[release.dataset].title,
+        "dct:description": RELEASED[release.dataset].title,
         "dct:issued": _typed(rfc3339(release.created_at), "dateTime"),
         "dct:publisher": {"@type": "foaf:Organization", "foaf:name": PUBLISHER},
         "dcat:version": str(release.data_version),
@@ -192,7 +192,7 @@ FORMS: dict[str, Callable[[Described], dict[str, Any]]] = {
 def _common(release: Described) -> dict[str, Any]:
     return {
         "name": f"{TITLE}: {release.dataset}",
-        "description": DATASETS[release.dataset].title,
+        "description": RELEASED[release.dataset].title,
         "url": release.page,
         "identifier": release.address,
         "version": f"{release.data_version}.0.0",
@@ -249,7 +249,7 @@ def _records(release: Described) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
-        "description": DATASETS[name].title,
+        "description": RELEASED[name].title,
         "field": [
             {
                 "@type": "cr:Field",

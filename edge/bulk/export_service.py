@@ -22,7 +22,7 @@ from edge.storage.idempotency import lock_key, require_same
 from shared.bulk.manifest import described, usual_compression
 from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, Request, arguments, counting, scope_of
 from shared.bulk.request import Scope as ReadScope
-from shared.bulk.schema import DATASETS, LIST
+from shared.bulk.schema import CHANGES, LIST, RELEASED
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import load_queries
 from shared.errors import JobNotFound, ResultGone
@@ -59,7 +59,7 @@ async def quote(
         "rows": counted.rows,
         "rows_relation": counted.relation,
         "data_version": data_version,
-        "schema": described(DATASETS[request.dataset], request.columns),
+        "schema": described(RELEASED[request.dataset], request.columns),
         "request": parameters,
         "preview": await preview(database, request, scope) if with_rows else None,
     }
@@ -78,6 +78,10 @@ async def scope_in(database: Database, request: Request) -> ReadScope:
 
 async def estimate(database: Database, request: Request, scope: ReadScope) -> Estimate:
     """Count, or where that would take too long, say about how many."""
+    if request.dataset in CHANGES:
+        row = await database.fetch_row(ROWS_SQL.changes_count, request.dataset, request.since, request.until)
+        assert row is not None
+        return Estimate(row["count"], "about")
     query, values = counting(request.dataset, scope, _COUNTED_MAX + 1)
     row = await database.fetch_row(query, *values)
     assert row is not None
@@ -87,10 +91,12 @@ async def estimate(database: Database, request: Request, scope: ReadScope) -> Es
 
 
 async def preview(database: Database, request: Request, scope: ReadScope) -> list[dict[str, Any]]:
-    """Return ten rows as NDJSON would have them."""
+    """Return ten rows as NDJSON would have them; none of changes, which are computed first."""
+    if request.dataset in CHANGES:
+        return []
     query = getattr(ROWS_SQL, request.dataset)
     listed = ", ".join(f'"{name}"' for name in request.columns)
-    lists = {column.name for column in DATASETS[request.dataset].columns if column.type == LIST}
+    lists = {column.name for column in RELEASED[request.dataset].columns if column.type == LIST}
     values = arguments(request.dataset, scope, 0, ID_END)
     few = f"SELECT {listed} FROM ({query}) r LIMIT {_PREVIEW_ROWS}"  # noqa: S608 - names of declared columns only
     rows = await database.fetch(few, *values)
@@ -200,6 +206,8 @@ class ExportService:
         current = self._version.current
         newest = f"must be {current} at most, the newest data_version"
         faults = [Fault("since", newest, since)] * bool(since and since > current)
+        if parameters["dataset"] in CHANGES:
+            faults += await self._check_changes(parameters["dataset"], since, parameters.get("until"))
         requested = parameters["filter"]
         lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
         if any(lists):
@@ -210,6 +218,20 @@ class ExportService:
             faults += [unknown("filter.channel", "channel", code) for code in row["channels"]]
         if faults:
             raise invalid_parameters(faults)
+
+    async def _check_changes(self, dataset: str, since: int, until: int | None) -> list[Fault]:
+        """Return what is wrong with the two releases: both must be kept, and the changes lead back to the first."""
+        kept = {row["data_version"]: row["since"] for row in await self._database.fetch(SQL.changes, dataset)}
+        last = max(kept, default=0) if until is None else until
+        firsts = [version for version in kept if kept.get(last, last) <= version < last]
+        if last not in kept:
+            return [
+                Fault("until", f"must be a kept release: {', '.join(map(str, kept)) or 'there is none yet'}", until)
+            ]
+        if since not in firsts:
+            before = ", ".join(map(str, firsts)) or "there is none"
+            return [Fault("since", f"must be a kept release whose changes are known: {before}", since)]
+        return []
 
 
 def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
@@ -223,11 +245,12 @@ def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
             narrowed["from" if name == "from_" else name] = value.isoformat()
     return {
         "dataset": body["dataset"],
-        "columns": body["columns"] or [column.name for column in DATASETS[body["dataset"]].columns],
+        "columns": body["columns"] or [column.name for column in RELEASED[body["dataset"]].columns],
         "filter": narrowed,
         "since": body["since"],
         "format": body["format"],
         "compression": body["compression"] or usual_compression(body["format"]),
+        **({"until": body["until"]} if body["until"] is not None else {}),
     }
 
 

@@ -6,6 +6,10 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 -- The export that was ordered under this key, and whether by the same body.
 SELECT id::text, job_id::text, request_sha256 = $3 AS same FROM job_orders WHERE organization_id = $1 AND idempotency_key = $2;
 
+-- name: changes
+-- The kept releases of changes, and how far each leads back.
+SELECT data_version, (profile->>'since')::bigint AS since FROM releases WHERE dataset = $1 ORDER BY data_version;
+
 -- name: submit
 -- A new export of its own, with its order; no row where the organization's queue is full, or all queues together are.
 WITH waiting AS (

@@ -27,7 +27,7 @@ from edge.http.json import unstored_json
 from edge.http.parameters import PATH
 from edge.http.problems import CONTENT_TYPE, Problem
 from edge.http.stream import etag_of
-from shared.bulk.schema import DATASETS, ReleaseFile
+from shared.bulk.schema import RELEASED, ReleaseFile
 
 PREFIX, NAMESPACE = "iceberg", "releases"
 MANIFEST, MANIFEST_LIST, TABLE = "manifest.avro", "snapshot.avro", "table.metadata.json"
@@ -104,7 +104,7 @@ def table_metadata(dataset: str, releases: list[Release]) -> dict[str, Any]:
         "default-sort-order-id": 0,
         # Files have no field ids: their columns are found by name.
         "properties": {
-            "comment": DATASETS[dataset].title,
+            "comment": RELEASED[dataset].title,
             "schema.name-mapping.default": json.dumps([_mapped(column) for column in names.values()]),
         },
         "snapshots": snapshots,
@@ -402,7 +402,7 @@ class Iceberg:
         """List the datasets that have a release."""
         _check_namespace(request)
         newest = await self._repository.newest()
-        return unstored_json({"identifiers": [{"namespace": [NAMESPACE], "name": n} for n in DATASETS if n in newest]})
+        return unstored_json({"identifiers": [{"namespace": [NAMESPACE], "name": n} for n in RELEASED if n in newest]})
 
     @docs(operationId="icebergTable", summary="Load a table", **_TAGS)
     @match_info_schema(schemas.IcebergTablePath())

@@ -12,7 +12,7 @@ from edge.http.problems import Problem
 from edge.http.routing import API_PATH
 from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
-from shared.bulk.schema import DATASETS, MEDIA_TYPE, Dataset, ReleaseFile, catalogue_key, key_of, schema_of
+from shared.bulk.schema import MEDIA_TYPE, RELEASED, Dataset, ReleaseFile, catalogue_key, changes_of, key_of, schema_of
 from shared.bulk.signing import FILE_MEMBERS, public_jwk
 from shared.clock import Clock, rfc3339, utc_now
 from shared.db.queries import load_queries
@@ -28,7 +28,7 @@ _FILE = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
 
 
 class Release(NamedTuple):
-    """One release of a dataset."""
+    """One release of a dataset. Changes lead from the release `since`, or a later one, to this one."""
 
     dataset: str
     data_version: int
@@ -38,6 +38,7 @@ class Release(NamedTuple):
     created_at: datetime
     expires_at: datetime
     signature: dict[str, str] | None
+    since: int | None = None
 
 
 class ReleaseRepository:
@@ -102,6 +103,10 @@ class ReleaseRepository:
         """Return the public keys that have signed releases, the newest first."""
         return [public_jwk(row["key_id"], row["public_key"]) for row in await self._database.fetch(SQL.keys)]
 
+    async def changes(self, dataset: Dataset, version: int) -> Release | None:
+        """Find the changes that lead to a release; None if it was published before changes were."""
+        return await self._one(SQL.release, changes_of(dataset.name), version)
+
     async def kept(self, dataset: str) -> list[Release]:
         """Return all releases of a dataset, the oldest first."""
         return [_release(row) for row in await self._database.fetch(SQL.kept, dataset)]
@@ -140,9 +145,9 @@ def _release(row: Any) -> Release:
 
 def dataset_of(name: str) -> Dataset:
     """Return a dataset by its name."""
-    if name not in DATASETS:
-        raise not_found(f"The datasets are: {', '.join(DATASETS)}.")
-    return DATASETS[name]
+    if name not in RELEASED:
+        raise not_found(f"The datasets are: {', '.join(RELEASED)}.")
+    return RELEASED[name]
 
 
 def not_found(detail: str) -> Problem:
@@ -243,6 +248,7 @@ def manifest(signer: UrlSigner, release: Release, files: list[ReleaseFile], orga
         "dataset": dataset,
         "schema": release.columns,
         "data_version": version,
+        **({"since": release.since} if release.since is not None else {}),
         "created_at": rfc3339(release.created_at),
         "expires_at": rfc3339(release.expires_at),
         "signed_until": rfc3339(datetime.fromtimestamp(until, UTC)),

@@ -27,7 +27,7 @@ from edge.http.problems import Problem
 from edge.http.representation import Representation, cacheable
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
-from shared.bulk.schema import DATASETS, MEDIA_TYPE
+from shared.bulk.schema import MEDIA_TYPE, RELEASED
 from shared.organizations.accounts import INSTITUTIONAL
 
 KIND = "releases"
@@ -73,7 +73,7 @@ class Datasets:
     async def list(self, request: web.Request) -> web.StreamResponse:
         """Answer with all datasets."""
         newest = await self._repository.newest()
-        entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in DATASETS.items()]
+        entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in RELEASED.items()]
         response = envelope(
             entries, total=len(entries), exact=True, next_cursor=None, query={}, data_version=self._version.current
         )

@@ -14,17 +14,20 @@ ORDER BY r.data_version DESC LIMIT $3;
 
 -- name: release
 -- One release; without a version, the newest.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
+       (profile->>'since')::bigint AS since FROM releases
 WHERE dataset = $1 AND ($2::bigint IS NULL OR data_version = $2) ORDER BY data_version DESC LIMIT 1;
 
 -- name: release_of_moment
 -- The release that was the newest at a moment.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
+       (profile->>'since')::bigint AS since FROM releases
 WHERE dataset = $1 AND created_at <= $2 ORDER BY data_version DESC LIMIT 1;
 
 -- name: release_from_moment
 -- The first release at a moment or after it.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
+       (profile->>'since')::bigint AS since FROM releases
 WHERE dataset = $1 AND created_at >= $2 ORDER BY data_version LIMIT 1;
 
 -- name: releases_between
@@ -68,7 +71,8 @@ SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
 
 -- name: kept
 -- All releases of a dataset, the oldest first.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text FROM releases
+SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
+       (profile->>'since')::bigint AS since FROM releases
 WHERE dataset = $1 ORDER BY data_version;
 
 -- name: versions

@@ -13,7 +13,7 @@ from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8
 from edge.http.parameters import LinkQuery as LinkQuery
 from edge.jobs.schemas import STATES, Job
 from shared.bulk.request import FORMATS, SHAPES
-from shared.bulk.schema import DATASETS
+from shared.bulk.schema import CHANGES, RELEASED
 
 _TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
 
@@ -160,6 +160,9 @@ class ReleaseManifest(Schema):
     dataset = fields.Str(required=True)
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     data_version = fields.Int(required=True)
+    since = fields.Int(
+        metadata={"description": "Of changes: they lead from this data_version, or a later one, to `data_version`"}
+    )
     created_at = fields.Str(required=True, metadata=_TIME)
     expires_at = fields.Str(required=True, metadata=_TIME)
     signed_until = fields.Str(required=True, metadata=_TIME)
@@ -211,7 +214,7 @@ class ExportFilter(Parameters):
 class NewExport(Parameters):
     """An order of an export."""
 
-    dataset = fields.Str(required=True, validate=validate.OneOf(list(DATASETS)), metadata={"example": "observations"})
+    dataset = fields.Str(required=True, validate=validate.OneOf(list(RELEASED)), metadata={"example": "observations"})
     columns = fields.List(
         fields.Str(),
         load_default=None,
@@ -227,6 +230,13 @@ class NewExport(Parameters):
         allow_none=True,
         metadata={"description": "Only rows that changed after this data_version; with a file of removed items"},
     )
+    until = JsonInteger(
+        1,
+        2**63 - 1,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Of changes: the release that they lead to; the newest if absent"},
+    )
     format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
     compression = fields.Str(
         load_default=None,
@@ -238,7 +248,7 @@ class NewExport(Parameters):
     @validates_schema
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
         """Columns, filters, `since` and compression must be those of the dataset and the format."""
-        dataset, shape = DATASETS[data["dataset"]], SHAPES[data["dataset"]]
+        dataset, shape = RELEASED[data["dataset"]], SHAPES[data["dataset"]]
         faults: dict[str, Any] = {}
         known = [column.name for column in dataset.columns]
         columns = data["columns"] or []
@@ -253,6 +263,10 @@ class NewExport(Parameters):
         if data["since"] is not None and not shape.since:
             datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
             faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
+        if dataset.name in CHANGES and data["since"] is None:
+            faults["since"] = f"is required for {dataset.name}: the release that they lead on from"
+        if data["until"] is not None and dataset.name not in CHANGES:
+            faults["until"] = f"is accepted for {', '.join(CHANGES)}"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
             faults["compression"] = (
                 f"is no compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"

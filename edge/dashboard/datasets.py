@@ -12,7 +12,7 @@ from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render
 from edge.http.routing import API_PATH
-from shared.bulk.schema import DATASETS
+from shared.bulk.schema import RELEASED
 from shared.organizations.accounts import INSTITUTIONAL
 
 _LISTED = 50
@@ -41,7 +41,7 @@ class DatasetPages:
             request,
             "datasets.html",
             visitor,
-            datasets=DATASETS,
+            datasets=RELEASED,
             newest=await self._repository.newest(),
             allowed=plan.rank >= INSTITUTIONAL,
         )

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from shared.bulk.request import FORMATS, ROWS, Request
-from shared.bulk.schema import DATASETS, Dataset, schema_of
+from shared.bulk.schema import RELEASED, Dataset, schema_of
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ def manifest_of(
     listed = [file for file in files if file.rows] or files[:1]
     return ExportManifest(
         dataset=request.dataset,
-        schema=described(DATASETS[request.dataset], request.columns),
+        schema=described(RELEASED[request.dataset], request.columns),
         format=request.format,
         compression=request.compression,
         media_type=media_type(request.format, request.compression),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any, NamedTuple
 
-from shared.bulk.schema import DATASETS, Column, Dataset
+from shared.bulk.schema import CHANGES, RELEASED, Column, Dataset
 from shared.db.queries import load_queries
 from shared.money import minor_exceptions
 
@@ -40,6 +40,7 @@ SHAPES: dict[str, Shape] = {
     "brands": Shape(frozenset(), False, "slug"),
     "categories": Shape(frozenset(), False, "code"),
     "merged": Shape(frozenset(), False, "from"),
+    **{name: Shape(frozenset(), True, dataset.order[0]) for name, dataset in CHANGES.items()},
 }
 GONE_ITEMS = Dataset(
     "gone",
@@ -64,7 +65,7 @@ def chosen(dataset: Dataset, names: list[str] | None) -> tuple[Column, ...]:
 
 def dataset_of(name: str, content: str) -> Dataset:
     """Return what a file of this content holds."""
-    return DATASETS[name] if content == ROWS else GONE_ITEMS
+    return RELEASED[name] if content == ROWS else GONE_ITEMS
 
 
 ROWS_SQL = load_queries(__file__, "rows.sql")
@@ -88,6 +89,7 @@ class Request(NamedTuple):
     since: int | None
     format: str
     compression: str
+    until: int | None = None
 
     @classmethod
     def read(cls, parameters: dict[str, Any]) -> "Request":
@@ -104,6 +106,7 @@ class Request(NamedTuple):
             parameters["since"],
             parameters["format"],
             parameters["compression"],
+            parameters.get("until"),
         )
 
 

@@ -124,6 +124,12 @@ SELECT CASE $1::text WHEN 'brands' THEN (SELECT count(*) FROM brands WHERE item_
             SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
             WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))) END AS count;
 
+-- name: changes_count
+-- How many rows the steps from $2 to $3 have; a row that changed in several of them counts as often.
+SELECT coalesce(sum(rows), 0)::bigint AS count FROM release_files
+WHERE dataset = $1 AND split_part(name, '-', 1)::bigint > $2
+  AND data_version = coalesce($3::bigint, (SELECT max(data_version) FROM releases WHERE dataset = $1));
+
 -- name: named
 -- The ids behind a filter's names, a category with those below it. As text, here and below: asyncpg knows arrays of text,
 -- and asks each new connection about those of any other type, at 4 ms of the server.

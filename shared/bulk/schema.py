@@ -147,6 +147,35 @@ _MERGED = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED)
 }
+
+# What changed from release to release: a dataset for each of the above, with its columns and these.
+
+
+REASONS = ("source", "merge", "split", "withdrawal", "outlier-flag")
+_CHANGE = (
+    Column("_change_type", "dictionary", "insert, delete, or an update's row before (update_preimage) and after it "
+           "(update_postimage)."),
+    Column("_change_reason", "dictionary", f"Why: {', '.join(REASONS)}."),
+    Column("_data_version", "long", "The release that the row changed in."),
+)  # fmt: skip
+
+
+def changes_of(name: str) -> str:
+    """Return the name of the dataset that holds a dataset's changes."""
+    return f"{name}_changes"
+
+
+# A column that came later is null in the changes before it.
+CHANGES: dict[str, Dataset] = {
+    changes_of(name): Dataset(
+        changes_of(name),
+        f"What changed in {name} from release to release, and why.",
+        (*(column._replace(nullable=True) for column in dataset.columns), *_CHANGE),
+        dataset.order,
+    )
+    for name, dataset in DATASETS.items()
+}
+RELEASED = DATASETS | CHANGES
 PREFIX = "releases/"
 MEDIA_TYPE = "application/vnd.apache.parquet"
 
@@ -164,6 +193,11 @@ def catalogue_key(sha256: str) -> str:
 def sha256_of(key: str) -> str:
     """Return the digest that a key is made of."""
     return key.removeprefix(PREFIX).removesuffix(".parquet")
+
+
+def version_of(file_name: str) -> int:
+    """Return the release whose changes a file of a dataset of changes holds."""
+    return int(file_name.partition("-")[0])
 
 
 def schema_of(dataset: Dataset) -> list[dict[str, object]]:

@@ -47,6 +47,7 @@ EVENTS: dict[str, str] = {
     "result-lost": "The bytes of a job stayed missing: it expired, and its orders are to be refunded.",
     "results-swept": "Results that no order may read any more were deleted.",
     "release-cut": "A data_version was cut: its files lie in the store and its manifests name them.",
+    "release-not-compared": "A file of the release before is lost: this one is published without what changed since.",
     "backup-taken": "A base backup of PostgreSQL is complete.",
     "backup-deleted": "A base backup was deleted after its time.",
     "backup-restored": "The newest backup was restored as a test, and read.",

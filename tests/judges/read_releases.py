@@ -1,8 +1,9 @@
 """Seven clients read the releases of a running service, by the lines of the page "Connect" and as people use them.
 
 Run by the Python of the readers' own environment, not by that of the tests: it imports nothing of this project. The
-address of the API and a file of lines come as arguments, the key in ITEMINDEX_KEY; the answer is JSON, a line for each
-client with the rows and the sum of prices that it found in the observations, or with its error.
+address of the API, a file of lines and the names of clients, if not all, come as arguments, the key in ITEMINDEX_KEY;
+the answer is JSON, a line for each client with the rows and the sum of prices that it found in the observations, or with
+its error.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ import random
 import sys
 import tomllib
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -111,13 +113,108 @@ def ducklake() -> tuple[int, str]:
     return rows, str(total)
 
 
-def duckdb_iceberg() -> tuple[int, str]:
+def attached() -> Any:
     # A database of its own: the other one's secret would send a second credential.
     duckdb = extended(importlib.import_module("duckdb").connect(), "avro", "httpfs", "iceberg")
     duckdb.sql(f"CREATE SECRET catalogue (TYPE iceberg, TOKEN '{os.environ['ITEMINDEX_KEY']}')")
     duckdb.sql(f"ATTACH 'any' AS it (TYPE iceberg, ENDPOINT '{BASE.removesuffix('/v1')}', SECRET catalogue)")
-    [(rows, total)] = duckdb.sql("SELECT count(*), sum(price) FROM it.releases.observations").fetchall()
+    return duckdb
+
+
+def duckdb_iceberg() -> tuple[int, str]:
+    [(rows, total)] = attached().sql("SELECT count(*), sum(price) FROM it.releases.observations").fetchall()
     return rows, str(total)
+
+
+# Time travel: three releases and more, the first of them without a column of `brands`, by what each client calls it.
+
+
+COMPARED = ("iid", "slug", "status", "item_count", "first_seen_on", "day", "channel", "price_minor")
+CAME, WENT = ("insert", "update_postimage"), ("delete", "update_preimage")
+
+
+def get(path: str) -> Any:
+    with urlopen(Request(f"{BASE}{path}", headers=HEADERS)) as answer:
+        return json.load(answer)
+
+
+def released(dataset: str, version: int) -> pa.Table:
+    document = get(f"/index/datasets/{dataset}/releases/{version}")
+    return pa.concat_tables(pq.read_table(io.BytesIO(urlopen(file["signed_url"]).read())) for file in document["files"])
+
+
+def texts(table: pa.Table) -> list[str]:
+    """Return the rows of a table as text, of the columns whose values all clients write alike."""
+    names = [name for name in COMPARED if name in table.column_names]
+    return [" ".join(map(str, row)) for row in zip(*(table[name].to_pylist() for name in names), strict=True)]
+
+
+def travelled(read: Callable[[str, int], pa.Table], changes: Callable[[str, int], pa.Table]) -> tuple[int, str]:
+    """Hold what a client reads at each kept version against the files of its manifest, and follow the changes."""
+    versions = sorted(entry["data_version"] for entry in get("/index/datasets/items/releases")["data"])
+    assert len(versions) >= 3, versions
+    layouts = []
+    for dataset in ("items", "observations", "brands"):
+        found = [released(dataset, version) for version in versions]
+        for version, expected in zip(versions, found, strict=True):
+            table = read(dataset, version)
+            assert sorted(table.column_names) == sorted(expected.column_names), (dataset, version, table.column_names)
+            assert sorted(texts(table)) == sorted(texts(expected)), (dataset, version)
+            layouts.append((dataset, *sorted(table.column_names)))
+        if dataset != "brands":  # a column that came later: its brands of older releases are not the same rows
+            assert sorted(texts(found[0])) != sorted(texts(found[-1])), dataset
+        changed = changes(dataset, versions[0])
+        signed = Counter(texts(found[0].select([c for c in found[-1].column_names if c in found[0].column_names])))
+        if dataset == "brands":
+            signed = Counter(f"{row} None" for row in signed.elements())
+        for text, kind in zip(texts(changed), changed["_change_type"].to_pylist(), strict=True):
+            signed[text] += 1 if kind in CAME else -1
+        assert +signed == Counter(texts(found[-1])), dataset
+        assert not -signed, dataset
+    assert len(set(layouts)) == 4, "the schema of one table must have changed"
+    return manifest()
+
+
+def pyiceberg_travels() -> tuple[int, str]:
+    catalog = ran("pyiceberg")["catalog"]
+    return travelled(
+        lambda dataset, version: catalog.load_table(f"releases.{dataset}").scan(snapshot_id=version).to_arrow(),
+        lambda dataset, since: (
+            catalog.load_table(f"releases.{dataset}_changes").scan(row_filter=f"_data_version > {since}").to_arrow()
+        ),
+    )
+
+
+def ducklake_travels() -> tuple[int, str]:
+    duckdb = extended(importlib.import_module("duckdb"), "httpfs", "ducklake")
+    if "item_index" not in {name for (name,) in duckdb.sql("SELECT database_name FROM duckdb_databases()").fetchall()}:
+        ran("duckdb")
+    return asked(duckdb, "item_index")
+
+
+def duckdb_iceberg_travels() -> tuple[int, str]:
+    return asked(attached(), "it.releases")
+
+
+def asked(duckdb: Any, schema: str) -> tuple[int, str]:
+    return travelled(
+        lambda dataset, version: duckdb.sql(f"FROM {schema}.{dataset} AT (VERSION => {version})").to_arrow_table(),
+        lambda dataset, since: duckdb.sql(
+            f"FROM {schema}.{dataset}_changes WHERE _data_version > {since}"
+        ).to_arrow_table(),
+    )
+
+
+def delta_sharing() -> tuple[int, str]:
+    library, profile = importlib.import_module("delta_sharing"), Path("item-index.share")
+    profile.write_text(json.dumps(get("/delta-sharing/profile")))
+    address = f"{profile}#item-index.releases."
+    return travelled(
+        lambda dataset, version: pa.Table.from_pandas(library.load_as_pandas(f"{address}{dataset}", version=version)),
+        lambda dataset, since: pa.Table.from_pandas(
+            library.load_table_changes_as_pandas(f"{address}{dataset}", starting_version=since + 1)
+        ),
+    )
 
 
 def resumed() -> tuple[int, str]:
@@ -159,12 +256,13 @@ def ended() -> tuple[int, str]:
 
 
 CLIENTS = (
-    manifest, boto3, s3fs, pyarrow, obstore, polars, pyiceberg, polars_iceberg, ducklake, duckdb_iceberg, resumed, ended,
+    manifest, boto3, s3fs, pyarrow, obstore, polars, pyiceberg, polars_iceberg, ducklake, duckdb_iceberg,
+    pyiceberg_travels, ducklake_travels, duckdb_iceberg_travels, resumed, ended,
 )  # fmt: skip
 
 
 def main() -> None:
-    for client in CLIENTS:
+    for client in [globals()[name] for name in sys.argv[3:]] or CLIENTS:
         try:
             rows, total = client()
             line = {"client": client.__name__, "rows": rows, "sum": total}

@@ -7,15 +7,22 @@ extensions come as wheels for one version of DuckDB, which is not the service's.
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
+from deploy.ctl.console import settings
 from deploy.local.paths import free_port
+from shared.db.connect import connect
+from shared.settings.settings import Settings
 from tests.judges.findings import Finding, JudgeFailed
 from tests.judges.programs import COMMANDS, ENVIRONMENT, installed, run
 from tests.judges.reports import PROJECT
+from tests.support.releases import without_column
 
 SCRIPT, LINES = "tests/judges/read_releases.py", "edge/dashboard/connections.toml"
+_SHARED = ("manifest", "delta_sharing")
 _CUT_SECONDS, _REVOKED_SECONDS = 120.0, 1.0
 
 
@@ -28,14 +35,27 @@ def readers(scratch: Path) -> list[Finding]:
         organization = run([*COMMANDS, "orgs", "create", "Reader", "--plan", "institutional", *data]).strip()
         key = run([*COMMANDS, "keys", "issue", organization, *data]).strip()
         _wait_for_release(data)
-        command = [python, str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
+        _cut_more(scratch / "releases", data)
+        arguments = [str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
         environment = {**os.environ, "ITEMINDEX_KEY": key, "POLARS_ICEBERG_PLANNER": "pyiceberg"}
+        command = [python, *arguments]
+        # The client of Delta Sharing is one of the tests' own packages.
+        shared = subprocess.run(
+            [sys.executable, *arguments, *_SHARED],
+            cwd=scratch,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        lines = [json.loads(line) for line in shared.stdout.splitlines() if line.startswith("{")]
+        if shared.returncode or len(lines) != len(_SHARED):
+            raise JudgeFailed(f"the client of Delta Sharing ended with {shared.returncode}")
         # Warnings of the tools go to the terminal: nobody reads a pipe until the script has ended.
         with subprocess.Popen(
             command, cwd=scratch, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as script:
             assert script.stdin is not None and script.stdout is not None
-            lines = []
             for line in script.stdout:
                 if line == "ready\n":
                     run([*COMMANDS, "keys", "revoke", organization, *data])
@@ -65,6 +85,22 @@ def differing(lines: list[dict[str, object]]) -> list[Finding]:
             )
             found.append(Finding("readers", name, SCRIPT, text))
     return found
+
+
+def _cut_more(folder: Path, data: list[str]) -> None:
+    """Make the first release one of older code, which lacked a column, and cut two more of other contents."""
+    found = settings(folder)
+    [(version,)] = _asked(found, "SELECT max(data_version) FROM releases")
+    without_column(found, "brands", version, "first_seen_on")
+    iids = [row[0] for row in _asked(found, "SELECT iid FROM items WHERE status = 'active' ORDER BY iid LIMIT 3")]
+    for act in (("withdraw", iids[0]), ("merge", iids[1], iids[2])):
+        run([*COMMANDS, "items", *act, *data])
+        run([*COMMANDS, "releases", "cut", "--wait", *data])
+
+
+def _asked(found: Settings, query: str) -> list[tuple[Any, ...]]:
+    with connect(found.database_url, application="judge") as connection:
+        return connection.execute(query).fetchall()
 
 
 def _wait_for_release(data: list[str]) -> None:

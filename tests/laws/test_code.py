@@ -291,7 +291,7 @@ FILES = sorted(
     path
     for folder in ("edge", "workers", "shared", "deploy")
     for path in (PROJECT / folder).rglob("*.sql")
-    if path.parent.name != "migrations" and path != KEPT
+    if path.parent.name != "migrations" and path != KEPT and not path.name.endswith(".duckdb.sql")
 )
 
 # A literal that begins like a statement. What follows is a fragment that a named statement is put together with, the

@@ -35,6 +35,27 @@ ACCOUNT_FAULTS = (
         "tests/service/releases/test_downloads.py::test_a_manifest_is_signed_and_former_keys_stay",
     ),
     fault(
+        "a row that a source withdrew is still in the changes' sum",
+        "workers/bulk/changes.duckdb.sql",
+        "FROM signed GROUP BY {columns} HAVING sum(_sign) <> 0",
+        "FROM signed GROUP BY {columns} HAVING sum(_sign) > 0",
+        "tests/service/releases/test_changes.py::test_yesterday_and_the_changes_are_today_byte_for_byte",
+    ),
+    fault(
+        "observations that a merge moved are said to be withdrawn",
+        "workers/bulk/changes.duckdb.sql",
+        "WHERE observations.rowid = m.id;",
+        "WHERE false;",
+        "tests/service/releases/test_changes.py::test_each_change_has_its_reason",
+    ),
+    fault(
+        "a release is not published where a file of the one before is lost",
+        "workers/bulk/changes.py",
+        "raise failures[0] if failures else error from None",
+        "raise error from None",
+        "tests/service/releases/test_changes.py::test_a_release_is_published_without_changes_where_a_file_before_it_is_lost",
+    ),
+    fault(
         "a revoked key stays in the memory of an edge",
         "edge/auth/credentials.py",
         "        self._cache.clear()\n        self._loads.clear()\n        self._invalidations += 1\n",

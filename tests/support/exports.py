@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from shared.bulk.manifest import ExportManifest, File, export_manifest_from
 from shared.bulk.request import ID_END, ROWS_SQL, Request, arguments, scope_of
-from shared.bulk.schema import DATASETS
+from shared.bulk.schema import RELEASED
 from shared.db.connect import connect
 from shared.jobs.contract import EXPORT
 from shared.objects.directory import DirectoryStore
@@ -18,8 +18,8 @@ from tests.support.workers import run
 
 def parameters(dataset: str = "observations", format: str = "parquet", compression: str = "none", **more: Any) -> Any:
     """Return a job's parameters."""
-    columns = more.pop("columns", None) or [column.name for column in DATASETS[dataset].columns]
-    since = more.pop("since", None)
+    columns = more.pop("columns", None) or [column.name for column in RELEASED[dataset].columns]
+    since, until = more.pop("since", None), more.pop("until", None)
     return {
         "dataset": dataset,
         "columns": columns,
@@ -27,6 +27,7 @@ def parameters(dataset: str = "observations", format: str = "parquet", compressi
         "since": since,
         "format": format,
         "compression": compression,
+        **({"until": until} if until is not None else {}),
     }
 
 

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from shared.bulk.manifest import File, manifest_of
 from shared.bulk.request import GONE, ID_END, NO_MONTH, ROWS, ROWS_SQL, Request, counting, read_scope
+from shared.bulk.schema import CHANGES
 from shared.clock import rfc3339, utc_now
 from shared.db.connect import Connection, unavailable
 from shared.db.queries import load_queries
@@ -20,7 +21,7 @@ from shared.jobs.contract import EXPORT, HELP_EXPORT
 from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
-from workers.bulk.part import RELEASE, Part
+from workers.bulk.part import CHANGED, RELEASE, Part
 from workers.bulk.pipeline import write_part
 from workers.bulk.sources.release import ranges_of_release
 from workers.bulk.sources.snapshot import SnapshotGone
@@ -38,7 +39,7 @@ _PARTS_MAX = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The source of an export's parts: `source` is a snapshot's name, or RELEASE.
+    """The source of an export's parts: `source` is a snapshot's name, RELEASE or CHANGED.
 
     `months` are those that the export is narrowed to, None: all. A range is its content, its first key and its end.
     """
@@ -59,6 +60,13 @@ def plan_export(snapshot_db: Connection, objects: ResultStore, request: Request,
     def rows(query: str, *values: Any) -> list[tuple[Any, ...]]:
         return snapshot_db.execute(query, values or None).fetchall()
 
+    if request.dataset in CHANGES:
+        found = rows(SQL.changes, request.dataset, request.until, request.since)
+        snapshot_db.rollback()
+        if not found:
+            raise JobRefused("job-failed", "One of the two releases has expired since the order. Choose a newer one.")
+        [(version,)] = found
+        return Plan(version, CHANGED, None, [(ROWS, request.since or 0, version)])
     [(version,)] = rows(ROWS_SQL.newest)
     usual = split.export_parts.get(request.dataset, 1) // 2
     in_release = ranges_of_release(snapshot_db, objects, request, version, usual)

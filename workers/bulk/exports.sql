@@ -2,6 +2,13 @@
 -- Other connections read the very same rows by this name, as long as this transaction stays open.
 SELECT pg_export_snapshot();
 
+-- name: changes
+-- The release $2 of changes, or the newest one, if the changes lead back to the release $3 and that is still kept.
+SELECT r.data_version FROM releases r
+WHERE r.dataset = $1 AND r.data_version = coalesce($2::bigint, (SELECT max(n.data_version) FROM releases n WHERE n.dataset = $1))
+  AND (r.profile->>'since')::bigint <= $3::bigint
+  AND EXISTS (SELECT FROM releases f WHERE f.dataset = $1 AND f.data_version = $3::bigint);
+
 -- name: lock_job
 -- Only the worker that holds the job's lease may plan; the lock keeps it so until the plan is written.
 SELECT 1 FROM jobs WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE;

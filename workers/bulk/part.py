@@ -8,6 +8,9 @@ from shared.objects.directory import Reader
 RELEASE = "release"
 """Stands in a part's row instead of a snapshot's name: the part's range is then one of places in the release."""
 
+CHANGED = "changes"
+"""Stands there where a part's rows are changes: from the release at which its range begins to the one at its end."""
+
 
 class Part(NamedTuple):
     """The content of a part: a range of a snapshot's items or of a release's files, as the export's request narrows it.

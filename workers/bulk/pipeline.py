@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from shared.bulk.manifest import File
 from shared.db.connect import Connection
-from workers.bulk.part import RELEASE, Part
+from workers.bulk.changes import changed_batches
+from workers.bulk.part import CHANGED, RELEASE, Part
 from workers.bulk.sources.export_rows import snapshot_batches
 from workers.bulk.sources.release import release_batches, stored_copy
 from workers.bulk.sources.snapshot import Snapshot
@@ -29,6 +30,10 @@ def write_part(
             if stored is not None:
                 return file.copied(stored, check)
             for batch in release_batches(connection, services.objects, part):
+                check()
+                file.write(batch)
+        elif part.snapshot == CHANGED:
+            for batch in changed_batches(connection, services.objects, part):
                 check()
                 file.write(batch)
         else:

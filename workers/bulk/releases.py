@@ -6,23 +6,38 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import partial
-from typing import Any, Protocol
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 from psycopg.types.json import Jsonb
 
-from shared.bulk.schema import DATASETS, PREFIX, ReleaseFile, key_of, schema_of, sha256_of
+from shared.bulk.schema import (
+    CHANGES,
+    DATASETS,
+    PREFIX,
+    RELEASED,
+    Dataset,
+    ReleaseFile,
+    changes_of,
+    key_of,
+    schema_of,
+    sha256_of,
+    version_of,
+)
 from shared.bulk.signing import SigningKey, statement
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
-from shared.errors import ItemIndexError
+from shared.errors import ItemIndexError, ResultGone
 from shared.jobs.contract import RELEASE
 from shared.jobs.contract import SQL as JOBS
 from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.bulk import catalogue
+from workers.bulk.changes import Comparison, differing
 from workers.bulk.sources.release import month_slices, read_months, read_names, table_batches
 from workers.bulk.sources.snapshot import Snapshot
 from workers.bulk.writers.release_file import ReleaseWriter, write_slice, write_table
@@ -132,9 +147,12 @@ def _build(context: JobContext, connection: Connection) -> dict[str, Any]:
         files = write_files(snapshot, writer, context.progress, days)
         names = ("name", "title", "license", "url", "attribution")
         sources = [dict(zip(names, row, strict=True)) for row in snapshot.rows(SQL.sources)]
-    profiles = {name: {"sources": sources} for name in files}
-    profiles["observations"] = {"sources": sources, **collection_period(days)}
-    _publish(context, connection, version, files, profiles, key)
+    context.progress("changes")
+    changes, since = write_changes(context, connection, version, files, writer)
+    profiles: dict[str, dict[str, Any]] = {name: {"sources": sources} for name in files}
+    profiles["observations"] |= collection_period(days)
+    profiles |= {name: {"sources": sources, "since": first} for name, first in since.items()}
+    _publish(context, connection, version, files | changes, profiles, key)
     result = {
         "data_version": version,
         "cut": True,
@@ -204,6 +222,58 @@ def _dates(first: int, last: int) -> list[str]:
     return [(_EPOCH + timedelta(days=day)).isoformat() for day in (first, last)]
 
 
+def write_changes(
+    context: JobContext, connection: Connection, version: int, files: Files, writer: ReleaseWriter
+) -> tuple[Files, dict[str, int]]:
+    """Write what changed since the release before. Return the files of all changes since the oldest kept release, and
+
+    from which version on they lead to this one, by dataset; that is this one where none can be compared with it.
+    """
+    previous = {row[0]: PreviousRelease(*row[1:]) for row in connection.execute(SQL.previous, (version,))}
+    held: Files = {}
+    for name, *file in connection.execute(SQL.previous_files, (version,)):
+        held.setdefault(name, []).append(ReleaseFile(*file))
+    changed: Files = {name: [] for name in CHANGES}
+    compared = [name for name in DATASETS if name in previous]
+    since = dict.fromkeys(CHANGES, version)
+    if not compared:
+        return changed, since
+    try:
+        with TemporaryDirectory() as folder, Comparison(Path(folder)) as comparison:
+            for name in compared:
+                for rows in differing(context.services.objects, DATASETS[name], held.get(name, []), files[name]):
+                    comparison.take(DATASETS[name], rows)
+            comparison.explain()
+            for name in compared:
+                feed, release = CHANGES[changes_of(name)], previous[name]
+                rows, prefix = comparison.changes(DATASETS[name], version), f"{version}-"
+                step = write_table(rows, feed, writer, partial(context.progress, feed.name), prefix)
+                start, earlier = release.data_version, []
+                if feed.name in previous and previous[feed.name].continues(feed):
+                    start = max(previous[feed.name].since, release.oldest)
+                    earlier = [file for file in held.get(feed.name, []) if version_of(file.name) > start]
+                changed[feed.name], since[feed.name] = earlier + step, start
+    except ResultGone as gone:
+        # The release itself is whole: better one without changes than none until the lost file is restored.
+        context.services.log.warning("release-not-compared", data_version=version, key=gone.key)
+        return {name: [] for name in CHANGES}, dict.fromkeys(CHANGES, version)
+    return changed, since
+
+
+class PreviousRelease(NamedTuple):
+    """What a dataset's release before says of itself, and the oldest version that is kept."""
+
+    data_version: int
+    columns: list[dict[str, Any]]
+    since: int
+    oldest: int
+
+    def continues(self, feed: Dataset) -> bool:
+        """Return whether files with these columns are still read as one table with those of today."""
+        types = {column["name"]: column["type"] for column in schema_of(feed)}
+        return all(types.get(column["name"], column["type"]) == column["type"] for column in self.columns)
+
+
 def _publish(
     context: JobContext,
     connection: Connection,
@@ -222,7 +292,7 @@ def _publish(
             connection.execute(SQL.publish_key, (key.id, key.public))
         for name, listed in files.items():
             rows, size = sum(file.rows for file in listed), sum(file.bytes for file in listed)
-            columns = schema_of(DATASETS[name])
+            columns = schema_of(RELEASED[name])
             signature = key.sign(statement(name, columns, version, now, listed)) if key is not None else None
             kept = (name, version, kept_as, Jsonb(columns), rows, size, now, days)
             release = (*kept, Jsonb(signature) if signature else None, Jsonb(profiles[name]), job.id, job.attempt)

@@ -41,6 +41,16 @@ FULL JOIN jsonb_to_recordset((SELECT columns FROM releases WHERE dataset = $1 OR
     AS o (name text, type text, nullable boolean) USING (name)
 WHERE o.name IS NULL OR n.name IS NULL OR (n.type, n.nullable) IS DISTINCT FROM (o.type, o.nullable);
 
+-- name: previous
+-- What is compared with the data_version $1: the newest release before it, of each dataset.
+SELECT dataset, data_version, columns, (profile->>'since')::bigint, (SELECT min(data_version) FROM releases) FROM releases
+WHERE data_version = (SELECT max(data_version) FROM releases WHERE data_version < $1);
+
+-- name: previous_files
+-- Its files, in their order.
+SELECT dataset, name, sha256, rows, bytes, min_key, max_key, statistics FROM release_files
+WHERE data_version = (SELECT max(data_version) FROM releases WHERE data_version < $1) ORDER BY dataset, place;
+
 -- name: publish_key
 -- Before the first release that it signs is shown, and for ever: mirrors of old releases are checked with it.
 INSERT INTO release_keys (key_id, public_key) VALUES ($1, $2) ON CONFLICT DO NOTHING;

@@ -13,7 +13,7 @@ import pytest
 from botocore.credentials import Credentials
 
 from edge.bulk import iceberg
-from shared.bulk.schema import DATASETS, catalogue_key
+from shared.bulk.schema import RELEASED, catalogue_key
 from shared.clock import utc_now
 from shared.db.connect import connect
 from shared.objects.open import open_object_store
@@ -72,7 +72,7 @@ async def test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest(
             1, 2, 3, 4,
         ]  # fmt: skip
         (base,) = found.execute("SELECT value FROM ducklake_metadata WHERE key = 'data_path'").fetchone() or ("",)
-        for dataset in DATASETS:
+        for dataset in RELEASED:
             for version in (1, 2, 3, 4):
                 named = await manifest(edge, key, dataset, version)
                 files = found.execute(FILES, [dataset, version]).fetchall()
@@ -150,8 +150,8 @@ async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the
     three_more(settings, tmp_path)
     assert (await edge.get("/config?warehouse=any", key=key)).json["overrides"] == {"prefix": "iceberg"}
     listed = (await edge.get(TABLES, key=key)).json["identifiers"]
-    assert [one["name"] for one in listed] == list(DATASETS)
-    for dataset in DATASETS:
+    assert [one["name"] for one in listed] == list(RELEASED)
+    for dataset in RELEASED:
         loaded = (await edge.get(f"{TABLES}/{dataset}", key=key)).json
         metadata, config = loaded["metadata"], loaded["storage-credentials"][0]["config"]
         credentials = Credentials(
@@ -188,7 +188,7 @@ async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the
 
 
 def test_no_two_columns_have_one_id() -> None:
-    for dataset in DATASETS.values():
+    for dataset in RELEASED.values():
         names = [name for column in dataset.columns for name in (column.name, f"{column.name}.element")]
         assert len({iceberg.field_id(name) for name in names}) == len(names)
 

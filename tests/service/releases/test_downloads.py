@@ -16,7 +16,7 @@ from itemindex_client.downloads import verify
 
 from edge.bulk.descriptions import FORMS
 from shared import db
-from shared.bulk.schema import DATASETS
+from shared.bulk.schema import RELEASED
 from shared.bulk.signing import SigningKey, new_key
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
@@ -53,7 +53,7 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
     reported = await edge.get("/index/datasets", key=key)
     assert reported.status == 200
     found = {entry["name"]: entry for entry in reported.json["data"]}
-    assert list(found) == list(DATASETS)
+    assert list(found) == list(RELEASED)
     assert found["observations"]["latest"]["rows"] == 5
     assert {column["name"]: column["type"] for column in found["observations"]["schema"]}["price"] == "decimal(20,4)"
     assert found["impacts"]["latest"]["files"] == 0
@@ -63,7 +63,7 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * len(
-        DATASETS
+        RELEASED
     )
     assert (await edge.get(RELEASES, key=key)).json["data"] == []
     assert (await edge.get(f"{RELEASES}/latest", key=key)).status == 404
@@ -204,7 +204,7 @@ async def test_changes_of_the_schema_are_derived_from_the_releases_and_outlive_t
         ("changed", "units", "integer"),
     ]
     first = [one for one in changes if one["data_version"] == 1]
-    assert {one["change"] for one in first} == {"added"} and len(first) == len(DATASETS["observations"].columns)
+    assert {one["change"] for one in first} == {"added"} and len(first) == len(RELEASED["observations"].columns)
     assert {
         one["data_version"] for one in (await edge.get("/index/datasets/items/schema-changes", key=key)).json["data"]
     } == {1}

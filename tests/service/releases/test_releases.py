@@ -264,7 +264,7 @@ def test_a_cut_that_loses_its_server_publishes_nothing_and_is_tried_again(
         assert connection.execute("SELECT count(*) FROM releases").fetchone() == (0,)
         monkeypatch.undo()
         assert run(settings, job) == "succeeded"
-        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (6,)
+        assert connection.execute("SELECT count(*) FROM releases").fetchone() == (12,)
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
     assert {path.stem for path in (settings.results_dir / PREFIX).iterdir()} == named
 

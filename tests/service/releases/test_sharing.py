@@ -1,11 +1,14 @@
 """Delta Sharing's answers, line by line."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
+from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
@@ -55,7 +58,7 @@ async def test_the_way_down_to_a_table(edge: Edge, key: str) -> None:
     listed = (await ask(edge, key, TABLES)).json["items"]
     assert listed == (await ask(edge, key, "/delta-sharing/shares/item-index/all-tables")).json["items"]
     first = (await ask(edge, key, f"{TABLES}?maxResults=2")).json
-    rest = (await ask(edge, key, f"{TABLES}?maxResults=9&pageToken={first['nextPageToken']}")).json
+    rest = (await ask(edge, key, f"{TABLES}?maxResults=99&pageToken={first['nextPageToken']}")).json
     assert first["items"] + rest["items"] == listed and "nextPageToken" not in rest
 
 
@@ -160,9 +163,24 @@ async def test_hints_spare_files_and_never_one_that_fits(edge: Edge, key: str) -
         assert [line["file"]["url"].rpartition("/")[2][:7] for line in found] == months, body
 
 
-async def test_changes_are_the_files_that_came_and_went(edge: Edge, key: str) -> None:
-    reported = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
-    assert [(kind, line[kind]["version"]) for line in reported for kind in line] == [("add", 2)]
+async def test_changes_are_rows_with_their_reasons(edge: Edge, settings: Settings, key: str) -> None:
+    answer = await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2")
+    schema = json.loads(lines(answer)[1]["metaData"]["schemaString"])["fields"]
+    assert [field["name"] for field in schema][-2:] == ["outlier", "_change_reason"]
+    [line] = files(answer)
+    assert line["cdf"]["version"] == 2
+    opened = await edge.get(line["cdf"]["url"].removeprefix("http://testserver/v1"), anonymous=False)
+    [row] = pq.read_table(io.BytesIO(opened.body)).to_pylist()
+    assert (row["channel"], row["_change_type"], row["_change_reason"]) == ("NORTH", "insert", "source")
+    assert files(await ask(edge, key, f"{TABLES}/merged/changes?startingVersion=2")) == []
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("DELETE FROM releases WHERE data_version = 2 AND dataset = 'observations_changes'")
+    older = files(await ask(edge, key, f"{TABLES}/observations/changes?startingVersion=2"))
+    assert [(kind, line[kind]["version"]) for line in older for kind in line] == [("add", 2)]
+
+
+async def test_changes_of_which_no_rows_are_known_are_files_that_came_and_went(edge: Edge, key: str) -> None:
+    """There is nothing before the first release that it could be compared with."""
     both = files(await ask(edge, key, f"{TABLES}/items/changes?startingVersion=1&endingVersion=2"))
     kinds = [(kind, line[kind]["version"]) for line in both for kind in line]
     assert kinds == [("add", 1), ("remove", 2), ("add", 2)]

@@ -25,6 +25,7 @@ from itemindex_client.client import Release
 
 from deploy.ctl.fetch import FetchFailed
 from deploy.ctl.fetch import fetch as fetch_command
+from shared.bulk.schema import RELEASED
 from tests.system.conftest import PROJECT
 from tests.system.releases.conftest import Buyer
 
@@ -186,14 +187,7 @@ def test_the_command_downloads_a_release_or_says_why_not(buyer: Buyer, tmp_path:
 def test_the_command_line_cuts_lists_and_expires(buyer: Buyer) -> None:
     assert "is cut" in buyer.stack.ctl("releases", "cut", "--wait")
     listed = json.loads(buyer.stack.ctl("releases", "list", "--json"))
-    assert {entry["dataset"] for entry in listed} == {
-        "items",
-        "observations",
-        "impacts",
-        "brands",
-        "categories",
-        "merged",
-    }
+    assert {entry["dataset"] for entry in listed} == set(RELEASED)
     assert "deleted: 0" in buyer.stack.ctl("releases", "expire")
 
 
@@ -314,7 +308,7 @@ def test_the_protocols_own_client_reads_everything(buyer: Buyer, tmp_path: Path)
     reported = json.loads(done.stdout.splitlines()[-1])
     manifests = {name: buyer.manifest(name) for name in ("items", "observations", "brands")}
     assert (reported["shares"], reported["schemas"]) == (["item-index"], ["releases"])
-    assert reported["tables"] == ["brands", "categories", "impacts", "items", "merged", "observations"]
+    assert reported["tables"] == sorted(RELEASED)
     assert reported["version"] == manifests["items"]["data_version"]
     assert (reported["items"], reported["seen"], reported["some"]) == (
         manifests["items"]["rows"],

@@ -158,7 +158,7 @@ def release_batches(connection: Connection, objects: ResultStore, part: Part) ->
     if request.dataset == "observations":
         columns += ["day", "channel", "currency"]  # the filters, and the currency that decides the digits of amounts
     for source in _sources(connection, request.dataset, part.data_version, part.id_from, part.id_to):
-        with _File(objects.open(key_of(source.sha256)), source) as file:
+        with ObjectFile(objects.open(key_of(source.sha256))) as file:
             parquet = pq.ParquetFile(file, pre_buffer=True)
             for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(columns))):
                 yield _narrowed(batch, request)
@@ -203,12 +203,12 @@ def _sources(connection: Connection, dataset: str, version: int, first: int, end
     return [_Source(*row) for row in connection.execute(SQL.files, (dataset, version, first, end))]
 
 
-class _File(io.RawIOBase):
+class ObjectFile(io.RawIOBase):
     """A stored object as a file that Parquet's reader can seek in."""
 
-    def __init__(self, reader: Reader, source: _Source) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._bytes = source.bytes
+        self._bytes = reader.size
         self._at = 0
 
     def readable(self) -> bool:

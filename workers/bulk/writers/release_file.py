@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shared.analytics.outliers import CAUSES, NONE
 from shared.bulk.schema import DATASETS, Dataset, ReleaseFile, key_of
 from shared.db.copy_binary import Array
 from shared.objects.directory import ResultStore
@@ -29,6 +30,7 @@ ROW_GROUP_ROWS = 122_880
 _STATISTICS_CHARACTERS_MAX = 64
 _STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
 _TOO_WIDE = ("name", "identifiers", "attributes", "sources")
+_CAUSES = {ord(NONE): "", **{ord(letter): cause for letter, cause in CAUSES.items()}}
 
 
 def ends_of_files(hashes: Array, starts: Array, rows: int, part_rows: int, *, more: bool = False) -> list[int]:
@@ -113,9 +115,9 @@ def _set_ends(statistics: dict[str, Any], name: str, spans: Sequence[tuple[Any, 
 
 
 def write_table(
-    batches: Iterable[Any], dataset: Dataset, writer: ReleaseWriter, progress: Callable[[int], None]
+    batches: Iterable[Any], dataset: Dataset, writer: ReleaseWriter, progress: Callable[[int], None], prefix: str = ""
 ) -> list[ReleaseFile]:
-    """Write a whole dataset; return its files in their order."""
+    """Write a whole dataset; return its files in their order, their names with the prefix before the number."""
     files: list[ReleaseFile] = []
     file_rows = writer.split_rows.release_table
     pending: list[pa.Table] = []
@@ -127,7 +129,7 @@ def write_table(
         for start, end in zip([0, *ends], ends, strict=False):
             rows = _own_dictionaries(table.slice(start, end - start))
             keys = rows.column(dataset.order[0])
-            name = f"{len(files):04d}.parquet"
+            name = f"{prefix}{len(files):04d}.parquet"
             files.append(writer.write(dataset, rows, name, lambda row, keys=keys: str(keys[row].as_py())))  # type: ignore[misc]
         return table.slice(ends[-1] if ends else 0)
 
@@ -173,7 +175,7 @@ def write_slice(names: Names, columns: Columns, month: date, number: int, writer
     if not known.all():  # observations of items that were withdrawn
         columns = {name: column[known] for name, column in columns.items()}
         rank = rank[known]
-    order = _order(rank, columns)
+    order = _order(rank, columns, names)
     rank, item = rank[order], columns["item"][order]
     starts = np.flatnonzero(np.r_[True, item[1:] != item[:-1]]) if len(item) else np.empty(0, "i8")
     ends = ends_of_files(item[starts].astype("u8"), starts, len(item), writer.split_rows.release_observations)
@@ -194,10 +196,11 @@ def write_slice(names: Names, columns: Columns, month: date, number: int, writer
     return written
 
 
-def _order(rank: Array, columns: Columns) -> Array:
-    """Return an order of the rows that does not depend on the order in which they arrived."""
+def _order(rank: Array, columns: Columns, names: Names) -> Array:
+    """Return an order of the rows that depends on what the file says alone, so that a reader's copy can have it too."""
+    channel = _places(names.channels)[columns["channel"]]
     day = (columns["day"] - columns["day"].min(initial=2**31 - 1)).astype("u8")  # five bits are enough for a month
-    key = (rank.astype("u8") << np.uint64(26)) | (day << np.uint64(21)) | columns["channel"].astype("u8")
+    key = (rank.astype("u8") << np.uint64(26)) | (day << np.uint64(21)) | channel.astype("u8")
     order = np.argsort(key)
     ordered = key[order]
     twin = np.zeros(len(order), bool)
@@ -206,6 +209,15 @@ def _order(rank: Array, columns: Columns) -> Array:
     tied = np.flatnonzero(twin)
     if len(tied):
         rows = order[tied]
-        keys = [columns[name][rows] for name in ("units", "source", "currency", "kind", "list", "price")]
+        source, outlier = (_places(texts) for texts in (names.sources, _CAUSES))
+        others = [columns[name][rows] for name in ("currency", "kind", "list", "price")]
+        keys = [outlier[columns["outlier"][rows]], columns["units"][rows], source[columns["source"][rows]], *others]
         order[tied] = rows[np.lexsort([*keys, ordered[tied]])]
     return order
+
+
+def _places(texts: dict[int, str]) -> Array:
+    """Return the place of each number's text among all of them in order, at the number."""
+    places = np.zeros(max(texts, default=0) + 1, "i8")
+    places[sorted(texts, key=texts.__getitem__)] = np.arange(len(texts))
+    return places

@@ -738,10 +738,24 @@ class MemberList(TypedDict):
 
 
 class NewExport(TypedDict):
-    dataset: Literal["items", "observations", "impacts", "brands", "categories", "merged"]
+    dataset: Literal[
+        "items",
+        "observations",
+        "impacts",
+        "brands",
+        "categories",
+        "merged",
+        "items_changes",
+        "observations_changes",
+        "impacts_changes",
+        "brands_changes",
+        "categories_changes",
+        "merged_changes",
+    ]
     columns: NotRequired[list[str] | None]
     filter: NotRequired["ExportFilter"]
     since: NotRequired[int | None]
+    until: NotRequired[int | None]
     format: NotRequired[Literal["parquet", "csv", "ndjson", "arrow"]]
     compression: NotRequired[Literal["gzip", "none", "zstd", None]]
 
@@ -1119,6 +1133,7 @@ class ReleaseManifest(TypedDict):
     dataset: str
     schema: list["DatasetColumn"]
     data_version: int
+    since: NotRequired[int]
     created_at: TimeText
     expires_at: TimeText
     signed_until: TimeText

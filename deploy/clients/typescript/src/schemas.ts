@@ -1661,12 +1661,14 @@ export interface MemberList {
 /** An order of an export. */
 export interface NewExport {
   /** Name of the dataset */
-  dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged";
+  dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged" | "items_changes" | "observations_changes" | "impacts_changes" | "brands_changes" | "categories_changes" | "merged_changes";
   /** Names of columns; in the order of the file; all columns if absent */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
   /** Only rows that changed after this data_version; with a file of removed items */
   since?: number | null | undefined;
+  /** Of changes: the release that they lead to; the newest if absent */
+  until?: number | null | undefined;
   /** Format of the answer or file */
   format?: "parquet" | "csv" | "ndjson" | "arrow" | undefined;
   /** Compression of the files; default: zstd inside Parquet, none for the others */
@@ -2228,6 +2230,8 @@ export interface ReleaseManifest {
   schema: DatasetColumn[];
   /** Version of the index's data */
   data_version: number;
+  /** Of changes: they lead from this data_version, or a later one, to `data_version` */
+  since?: number | undefined;
   /** RFC 3339, UTC */
   created_at: string;
   /** RFC 3339, UTC */
