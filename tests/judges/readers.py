@@ -1,7 +1,8 @@
 """The judge of the releases: the tools that people read them with, against a service that is started for it.
 
 They stand in an environment of their own below that of the other judges, made from requirements-readers.lock: DuckDB's
-extensions come as wheels for one version of DuckDB, which is not the service's.
+extensions come as wheels for one version of DuckDB, which is not the service's. Spark needs Java, which is Debian's
+default-jre-headless.
 """
 
 import json
@@ -15,8 +16,16 @@ from tests.judges.findings import Finding, JudgeFailed
 from tests.judges.programs import COMMANDS, ENVIRONMENT, installed, run
 from tests.judges.reports import PROJECT
 
-SCRIPT, LINES = "tests/judges/read_releases.py", "edge/dashboard/connections.toml"
+SCRIPT = "tests/judges/read_releases.py"
+PAGES = ("edge/dashboard/connections.toml", "deploy/guides/bulk-data.md")
 _CUT_SECONDS, _REVOKED_SECONDS = 120.0, 1.0
+# Spark and Ray listen here alone, and Ray and Daft report nothing to their makers.
+_SETTINGS = {
+    "DAFT_ANALYTICS_ENABLED": "0",
+    "POLARS_ICEBERG_PLANNER": "pyiceberg",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
 
 
 def readers(scratch: Path) -> list[Finding]:
@@ -28,8 +37,8 @@ def readers(scratch: Path) -> list[Finding]:
         organization = run([*COMMANDS, "orgs", "create", "Reader", "--plan", "institutional", *data]).strip()
         key = run([*COMMANDS, "keys", "issue", organization, *data]).strip()
         _wait_for_release(data)
-        command = [python, str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
-        environment = {**os.environ, "ITEMINDEX_KEY": key, "POLARS_ICEBERG_PLANNER": "pyiceberg"}
+        command = [python, *(str(PROJECT / name) for name in (SCRIPT, *PAGES))]
+        environment = {**os.environ, **_SETTINGS, "ITEMINDEX_URL": f"http://127.0.0.1:{port}/v1", "ITEMINDEX_KEY": key}
         # Warnings of the tools go to the terminal: nobody reads a pipe until the script has ended.
         with subprocess.Popen(
             command, cwd=scratch, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
