@@ -323,7 +323,7 @@ def test_a_card_says_what_the_index_says(settings: Settings, tmp_path: Path) -> 
         "Soy milk 1L",
         "Brand: Vita",
         "Category: Drinks > Soy milk",
-        'weight_kg: {"value": 1.0}',
+        "weight_kg: 1.0",
         "Price in HKD: 9.00 on 2026-07-02, 9.00 to 11.50 in 3 observations",
     ]
     assert (soy["brand"], soy["category"], soy["category_path"]) == ("Vita", "drinks.soy-milk", ["Drinks", "Soy milk"])
@@ -341,10 +341,10 @@ def test_a_card_knows_nothing_of_later_days(settings: Settings, tmp_path: Path) 
     load_rows(settings, tmp_path, SOY.format(1, "NORTH", "10.90"), name="first.csv")
     committed_on(settings, "2026-07-01")
     cut(settings)
-    load_rows(settings, tmp_path, SOY.format(2, "NORTH", "99") + SOY.format(3, "SOUTH", "1"), name="later.csv")
+    load_rows(settings, tmp_path, SOY.format(2, "NORTH", "12") + SOY.format(3, "SOUTH", "9"), name="later.csv")
     committed_on(settings, "2026-07-01")
     cut(settings)
-    load_rows(settings, tmp_path, SOY.format(4, "NORTH", "5"), name="last.csv")
+    load_rows(settings, tmp_path, SOY.format(4, "NORTH", "11"), name="last.csv")
     committed_on(settings, "2026-07-03")
     cut(settings)
     with connect(settings.database_url, application="tests") as connection:
@@ -370,13 +370,12 @@ def with_pairs(settings: Settings, tmp_path: Path) -> Settings:
     shop(settings, tmp_path, "shop_a", "".join(row(f"a{n}", code, name) for n, (code, name) in enumerate(rows)))
     other = "".join(row(f"b{n}", code, name) for n, (code, name) in enumerate(rows))
     shop(settings, tmp_path, "shop_b", other, merges_allowed=True)
+    different = [iids(0), *((iids(number)[0], iids(number + 1)[0]) for number in range(1, PAIRS - 1))]
     with connect(settings.database_url, application="tests") as connection:
+        ids = dict(connection.execute("SELECT iid, id FROM items").fetchall())
         reindex.lock(connection)
-        item_acts.decide(connection, *iids(0), False, "Jane Doe", "a reason of Acme Ltd")
-        for number in range(1, PAIRS - 1):
-            item_acts.decide(
-                connection, iids(number)[0], iids(number + 1)[0], False, "Jane Doe", "a reason of Acme Ltd"
-            )
+        decided = [(ids[one], ids[other], False) for one, other in different]
+        item_acts.decide_all(connection, decided, {}, "Jane Doe", "a reason of Acme Ltd")
     cut(settings)
     return settings
 
