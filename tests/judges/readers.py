@@ -24,6 +24,7 @@ _SETTINGS = {
     "DAFT_ANALYTICS_ENABLED": "0",
     "POLARS_ICEBERG_PLANNER": "pyiceberg",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "300",
     "SPARK_LOCAL_IP": "127.0.0.1",
 }
 
