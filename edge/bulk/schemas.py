@@ -214,7 +214,7 @@ class ExportFilter(Parameters):
 class NewExport(Parameters):
     """An order of an export."""
 
-    dataset = fields.Str(required=True, validate=validate.OneOf(list(RELEASED)), metadata={"example": "observations"})
+    dataset = fields.Str(required=True, validate=validate.OneOf(list(SHAPES)), metadata={"example": "observations"})
     columns = fields.List(
         fields.Str(),
         load_default=None,

@@ -54,7 +54,7 @@ class ExportPages:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
         _organization(visitor)
         given = {"dataset": "observations", **request.query}
-        if given["dataset"] not in DATASETS:
+        if given["dataset"] not in SHAPES:
             raise PageError(404, "There is no such dataset. Choose one from the exports page.")
         return await self._form(request, visitor, given, None, {})
 
@@ -74,7 +74,7 @@ class ExportPages:
             visitor,
             400 if faults else 200,
             dataset=DATASETS[name],
-            datasets=DATASETS,
+            datasets=SHAPES,
             shape=SHAPES[name],
             formats=FORMATS,
             once=uuid4().hex,
@@ -114,7 +114,7 @@ class ExportPages:
             order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")
         except (PageError, Problem) as error:
             known = isinstance(error, PageError) or error.type.status in (400, 404)
-            if form.get("dataset") not in DATASETS or not known:
+            if form.get("dataset") not in SHAPES or not known:
                 raise
             return await self._form(request, visitor, form, columns, _faults(error))
         if order.replayed:
@@ -200,7 +200,7 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
             narrowed[name] = names
     narrowed |= {name: form[name] for name in ("from", "to") if form.get(name)}
     body: dict[str, Any] = {"dataset": dataset, "format": form.get("format") or "parquet"}
-    known = [column.name for column in DATASETS[dataset].columns] if dataset in DATASETS else []
+    known = [column.name for column in DATASETS[dataset].columns] if dataset in SHAPES else []
     if columns[: _COLUMNS_MAX + 1] != known:
         if not columns:
             raise FormFaults({"columns": "Choose at least one column."})

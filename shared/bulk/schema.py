@@ -144,8 +144,53 @@ _MERGED = Dataset(
     ),
     ("from",),
 )
+_TRAINING_PAIRS = Dataset(
+    "training_pairs",
+    "Pairs of items that are one item, or are not: what people decided, and the links of merged items.",
+    (
+        Column("left_iid", "string", "One item, as in `items`."),
+        Column("right_iid", "string", "The other item."),
+        Column("label", "dictionary", "match or no_match."),
+        Column(
+            "known_by",
+            "dictionary",
+            "review or merge (a person decided), identifier (both have the same) or likeness (the service decided).",
+        ),
+        Column(
+            "score", "double", "How alike the service found them, from 0 to 1; null: it did not compare them.", True
+        ),
+        Column("left_survivor_iid", "string", "The item that the first one is part of, as in `cards`."),
+        Column("right_survivor_iid", "string", "The item that the other one is part of."),
+        Column(
+            "split", "dictionary", "train, validation or test; null: the two survivors are of different ones.", True
+        ),
+    ),
+    ("left_iid", "right_iid"),
+)
+_CARDS = Dataset(
+    "cards",
+    "A text about each active item, with the fields that it is made of.",
+    (
+        Column("iid", "string", "The item's identifier."),
+        Column("name", "string", "Its name."),
+        Column("brand", "dictionary", "Name of the brand.", True),
+        Column("category", "dictionary", "The category's code, as in `categories`.", True),
+        Column("category_path", LIST, "The category's names from the top down."),
+        Column("attributes", "string", "JSON: size, colour, weight and more, as the source has them."),
+        Column(
+            "prices",
+            "string",
+            "JSON: for each currency the number of observations, the lowest and the highest price, the last day and "
+            "its lowest price. No day is later than the data_version's own, in UTC; outliers are left out.",
+        ),
+        Column("text", "string", "Name, brand, category path, attributes and prices as plain text, one a line."),
+        Column("split", "dictionary", "train, validation or test, by the IID alone."),
+    ),
+    ("iid",),
+)
 DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED)
+    dataset.name: dataset
+    for dataset in (_ITEMS, _OBSERVATIONS, _IMPACTS, _BRANDS, _CATEGORIES, _MERGED, _TRAINING_PAIRS, _CARDS)
 }
 
 # What changed from release to release: a dataset for each of the above, with its columns and these.

@@ -555,6 +555,10 @@ BEGIN
     RETURN QUERY SELECT p_key;
 END $$;
 
+CREATE FUNCTION public.split_of_item(iid text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (get_byte(sha256((iid)::bytea), 0) < 204) THEN 'train'::text WHEN (get_byte(sha256((iid)::bytea), 0) < 230) THEN 'validation'::text ELSE 'test'::text END;
+
 CREATE FUNCTION public.tell_accounts() RETURNS trigger
     LANGUAGE plpgsql
     AS $$

@@ -14,7 +14,6 @@ JUDGES = (
     "hey-api",
     "typescript",
     "mlcroissant",
-    "daft",
     "mcp-conformance",
     "standardwebhooks",
     "readers",

@@ -1,9 +1,9 @@
-"""Seven clients read the releases of a running service, by the lines of the page "Connect" and as people use them.
+"""Clients read the releases of a running service, by the lines of the page "Connect" and of the guide.
 
-Run by the Python of the readers' own environment, not by that of the tests: it imports nothing of this project. The
-address of the API, a file of lines and the names of clients, if not all, come as arguments, the key in ITEMINDEX_KEY;
-the answer is JSON, a line for each client with the rows and the sum of prices that it found in the observations, or with
-its error.
+Run by the Python of the readers' own environment, not by that of the tests: it imports nothing of this project. The page's
+lines, the guide and the names of clients, if not all, come as arguments, the API's address in ITEMINDEX_URL and the key in
+ITEMINDEX_KEY; the answer is JSON, a line for each client with the rows and the sum of prices that it found in the
+observations, or with its error.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ import io
 import json
 import os
 import random
+import re
 import sys
 import tomllib
 import traceback
@@ -25,10 +26,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-BASE, LINES = sys.argv[1], tomllib.loads(Path(sys.argv[2]).read_text())
+LINES, GUIDE = tomllib.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]).read_text()
+BASE = os.environ["ITEMINDEX_URL"]
 HEADERS = {"Authorization": f"ApiKey {os.environ['ITEMINDEX_KEY']}"}
 CUTS = 500
 PREFIX = "observations/latest/"
+FOLDER = Path("data/observations/17")
+"""Where the guide's example expects a downloaded release."""
+WORKERS = 3
 
 
 def ran(*tools: str) -> dict[str, Any]:
@@ -37,6 +42,15 @@ def ran(*tools: str) -> dict[str, Any]:
     for tool in tools:
         code = LINES[tool]["code"].replace("@BASE@", BASE).replace("@ORIGIN@", BASE.removesuffix("/v1"))
         exec(code, names)
+    return names
+
+
+def guided(beginning: str) -> dict[str, Any]:
+    """Run the example of the guide that begins so; return the names that it defines."""
+    manifest, *examples = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    [example] = [one for one in examples if one.startswith(beginning)]
+    names: dict[str, Any] = {}
+    exec(manifest + example, names)
     return names
 
 
@@ -50,7 +64,10 @@ def manifest() -> tuple[int, str]:
     """The files as the manifest names them, by plain HTTP: what all others are held against."""
     with urlopen(Request(f"{BASE}/index/datasets/observations/releases/latest", headers=HEADERS)) as answer:
         document = json.load(answer)
-    rows, total = summed(pq.read_table(io.BytesIO(urlopen(file["signed_url"]).read())) for file in document["files"])
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file in document["files"]:
+        (FOLDER / file["name"]).write_bytes(urlopen(file["signed_url"]).read())
+    rows, total = summed(pq.read_table(FOLDER / file["name"]) for file in document["files"])
     assert rows == document["rows"]
     return rows, total
 
@@ -217,6 +234,28 @@ def delta_sharing() -> tuple[int, str]:
     )
 
 
+def daft() -> tuple[int, str]:
+    """On a Ray cluster: the head has no core, each worker has one."""
+    ray = importlib.import_module("ray")
+    cluster = importlib.import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        for _ in range(WORKERS):
+            cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+        ray.init(cluster.address, log_to_driver=False)
+        importlib.import_module("daft").set_runner_ray(cluster.address)
+        totals = guided("import daft")["totals"]
+        assert sum(bool(node["Resources"].get("CPU")) for node in ray.nodes()) == WORKERS
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    return sum(totals["rows"]), str(sum(totals["price"]))
+
+
+def spark() -> tuple[int, str]:
+    totals = guided("import pyspark")["totals"]
+    return sum(row["rows"] for row in totals), str(sum(row["price"] for row in totals))
+
+
 def resumed() -> tuple[int, str]:
     """Each of many transfers is cut at some byte and continued from there; the digest is that of the ETag."""
     names, dice = ran("s3", "boto3"), random.Random(34)
@@ -257,7 +296,7 @@ def ended() -> tuple[int, str]:
 
 CLIENTS = (
     manifest, boto3, s3fs, pyarrow, obstore, polars, pyiceberg, polars_iceberg, ducklake, duckdb_iceberg,
-    pyiceberg_travels, ducklake_travels, duckdb_iceberg_travels, resumed, ended,
+    pyiceberg_travels, ducklake_travels, duckdb_iceberg_travels, daft, spark, resumed, ended,
 )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """The judge of the releases: the tools that people read them with, against a service that is started for it.
 
 They stand in an environment of their own below that of the other judges, made from requirements-readers.lock: DuckDB's
-extensions come as wheels for one version of DuckDB, which is not the service's.
+extensions come as wheels for one version of DuckDB, which is not the service's. Spark needs Java, which is Debian's
+default-jre-headless.
 """
 
 import json
@@ -21,9 +22,18 @@ from tests.judges.programs import COMMANDS, ENVIRONMENT, installed, run
 from tests.judges.reports import PROJECT
 from tests.support.releases import without_column
 
-SCRIPT, LINES = "tests/judges/read_releases.py", "edge/dashboard/connections.toml"
+SCRIPT = "tests/judges/read_releases.py"
+PAGES = ("edge/dashboard/connections.toml", "deploy/guides/bulk-data.md")
 _SHARED = ("manifest", "delta_sharing")
 _CUT_SECONDS, _REVOKED_SECONDS = 120.0, 1.0
+# Spark and Ray listen here alone, and Ray and Daft report nothing to their makers.
+_SETTINGS = {
+    "DAFT_ANALYTICS_ENABLED": "0",
+    "POLARS_ICEBERG_PLANNER": "pyiceberg",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "300",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
 
 
 def readers(scratch: Path) -> list[Finding]:
@@ -36,8 +46,8 @@ def readers(scratch: Path) -> list[Finding]:
         key = run([*COMMANDS, "keys", "issue", organization, *data]).strip()
         _wait_for_release(data)
         _cut_more(scratch / "releases", data)
-        arguments = [str(PROJECT / SCRIPT), f"http://127.0.0.1:{port}/v1", str(PROJECT / LINES)]
-        environment = {**os.environ, "ITEMINDEX_KEY": key, "POLARS_ICEBERG_PLANNER": "pyiceberg"}
+        arguments = [str(PROJECT / name) for name in (SCRIPT, *PAGES)]
+        environment = {**os.environ, **_SETTINGS, "ITEMINDEX_URL": f"http://127.0.0.1:{port}/v1", "ITEMINDEX_KEY": key}
         command = [python, *arguments]
         # The client of Delta Sharing is one of the tests' own packages.
         shared = subprocess.run(

@@ -4,29 +4,15 @@ They stand in an environment of their own, `.venv-judge`, which the Makefile mak
 from tests/judges/node/package-lock.json: some of them pin packages that the service needs in other versions.
 """
 
-import json
-import re
 from collections.abc import Callable
-from datetime import date
-from decimal import Decimal
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from deploy.local import self_signed
 from deploy.local.paths import Paths
-from shared.bulk.schema import DATASETS, arrow_schema
 from tests.judges import documents, protocol, readers, reports, webhooks
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
 from tests.judges.programs import COMMANDS, read, run, tool
 from tests.judges.reports import PROJECT
-
-GUIDE = PROJECT / "deploy" / "guides" / "bulk-data.md"
-_ROW = {
-    **{"iid": "IID-99D2F-46WJ3-4S6N3", "day": date(2026, 7, 1), "kind": "sale", "source": "a", "currency": "HKD"},
-    **{"price": Decimal("1.0000"), "list_price": None, "list_minor": None, "units": 1, "outlier": None},
-}
 
 
 def gixy(scratch: Path) -> list[Finding]:
@@ -70,21 +56,6 @@ def detect_secrets(scratch: Path) -> list[Finding]:
     return reports.detect_secrets(read(report))
 
 
-def daft(scratch: Path) -> list[Finding]:
-    """Let Daft run the guide's example over files as releases have them, and hold its sums against pyarrow's."""
-    folder = scratch / "data" / "observations" / "17"
-    folder.mkdir(parents=True)
-    for number in range(2):
-        rows = [{**_ROW, "channel": f"shop-{row % 3}", "price_minor": 100 * number + row} for row in range(1_000)]
-        pq.write_table(pa.Table.from_pylist(rows, arrow_schema(DATASETS["observations"])), folder / f"{number}.parquet")
-    [example] = re.findall(r"```python\n(import daft.*?)```", GUIDE.read_text(), re.DOTALL)
-    said = json.loads(run([tool("python"), "-c", f"import json\n{example}"], cwd=scratch))
-    table = pq.read_table(folder).group_by("channel").aggregate([("price_minor", "sum"), ("iid", "count")])
-    expected = sorted(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
-    found = sorted(zip(said["channel"], said["price_minor"], said["rows"], strict=True))
-    return [] if found == expected else [Finding("daft", "sums", GUIDE.name, f"{found} instead of {expected}")]
-
-
 ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "spectral": documents.spectral,
     "redocly": documents.redocly,
@@ -92,7 +63,6 @@ ALL: dict[str, Callable[[Path], list[Finding]]] = {
     "hey-api": documents.typescript_generator,
     "typescript": documents.typescript_client,
     "mlcroissant": documents.mlcroissant,
-    "daft": daft,
     "mcp-conformance": protocol.conformance,
     "standardwebhooks": webhooks.standardwebhooks,
     "readers": readers.readers,

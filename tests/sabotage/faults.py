@@ -1629,6 +1629,20 @@ FAULTS = (
         "tests/service/releases/test_catalogues.py::test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest",
     ),
     fault(
+        "a card knows prices of days after its release",
+        "workers/bulk/sources/release_rows.sql",
+        "o.outlier IS NULL AND o.day <= (SELECT max(committed_at AT TIME ZONE 'UTC')::date FROM data_versions)",
+        "o.outlier IS NULL",
+        "tests/service/releases/test_releases.py::test_a_card_knows_nothing_of_later_days",
+    ),
+    fault(
+        "a pair across two splits is in one of them",
+        "workers/bulk/sources/release_rows.sql",
+        "CASE WHEN split_of_item(a.survivor_iid) = split_of_item(b.survivor_iid) THEN split_of_item(a.survivor_iid) END",
+        "split_of_item(a.survivor_iid)",
+        "tests/service/releases/test_releases.py::test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid",
+    ),
+    fault(
         "the DuckLake catalogue names releases that have expired",
         "workers/bulk/releases.py",
         "        if base_url:\n",

@@ -28,6 +28,8 @@ _KEYS = {
     "brands": "slug",
     "categories": "code",
     "merged": '"from"',
+    "training_pairs": "left_iid, right_iid",
+    "cards": "iid",
 }
 _USUAL = {"merged": "merge"}
 _GROUPS = {"brands": "brand", "categories": "category"}

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shared.bulk.request import FIRST_DAY, LAST_DAY, SHAPES, Request
+from shared.bulk.request import FIRST_DAY, LAST_DAY, ROWS_SQL, SHAPES, SMALL, Request
 from shared.bulk.schema import DATASETS, PREFIX, Dataset, key_of
 from shared.db.connect import Connection
 from shared.db.copy_binary import Array
 from shared.db.queries import load_queries
+from shared.money import minor_exceptions
 from shared.objects.directory import Reader, ResultStore
 from workers.bulk.codecs.observations import Columns, joined
 from workers.bulk.codecs.text import CsvRows
@@ -76,8 +77,9 @@ def month_slices(snapshot: Snapshot, names: Names, month: date, count: int, slic
 
 def table_batches(snapshot: Snapshot, dataset: Dataset) -> Iterator[Any]:
     """Yield all rows of one of the other datasets as record batches, in the order of its key."""
-    rows = CsvRows(dataset)
-    for piece in snapshot.copy(getattr(ROWS, dataset.name), format="csv"):
+    rows, currencies = CsvRows(dataset), minor_exceptions()
+    query = getattr(ROWS_SQL if dataset.name in SMALL else ROWS, dataset.name)
+    for piece in snapshot.copy(query, list(currencies), list(currencies.values()), format="csv"):
         yield rows.batch(piece)
 
 

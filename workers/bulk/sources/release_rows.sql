@@ -51,26 +51,55 @@ SELECT i.iid, m.indicator, m.per_unit, m.basis, m.method, s.name, m.as_of
 FROM impacts m JOIN items i ON i.id = m.item_id JOIN sources s ON s.id = m.source_id
 WHERE i.status = 'active' ORDER BY i.iid, m.indicator;
 
--- name: brands
--- In the order of bytes, like all files.
-SELECT slug, name, item_count, nullif(array_to_string(top_categories, U&'\001F'), ''),
-       nullif(array_to_string(channels, U&'\001F'), ''), first_seen_on
-FROM brands WHERE item_count > 0 ORDER BY slug COLLATE "C";
+-- name: training_pairs
+-- What people decided comes before what the service linked. Of a decision the pair and the answer are released: who
+-- decided, and the reason, are the operator's own. A pair is in a split only with both survivors, else one of them would
+-- be in two.
+WITH said AS (
+    SELECT least(item_id, survivor_id) AS left_id, greatest(item_id, survivor_id) AS right_id,
+           kind <> 'separation' AS same, CASE kind WHEN 'merge' THEN 'merge' ELSE 'review' END AS known_by, no
+    FROM events WHERE kind IN ('link', 'separation', 'merge') AND undone_at IS NULL
+    UNION ALL SELECT left_id, right_id, true, kind, -1 FROM links WHERE decision = 'link'),
+known AS (
+    SELECT DISTINCT ON (left_id, right_id) left_id, right_id, same, known_by FROM said ORDER BY left_id, right_id, no DESC),
+survivors AS (
+    SELECT id AS item_id, iid, iid AS survivor_iid FROM items WHERE status = 'active'
+    UNION ALL SELECT x.item_id, i.iid, o.iid FROM inactive_items x JOIN items i ON i.id = x.item_id
+    JOIN items o ON o.id = x.owner_id AND o.status = 'active')
+SELECT a.iid, b.iid, CASE WHEN k.same THEN 'match' ELSE 'no_match' END, k.known_by, l.score, a.survivor_iid, b.survivor_iid,
+       CASE WHEN split_of_item(a.survivor_iid) = split_of_item(b.survivor_iid) THEN split_of_item(a.survivor_iid) END
+FROM known k JOIN survivors a ON a.item_id = k.left_id JOIN survivors b ON b.item_id = k.right_id
+LEFT JOIN links l USING (left_id, right_id)
+WHERE k.known_by IN ('review', 'merge') OR a.survivor_iid = b.survivor_iid
+ORDER BY a.iid, b.iid;
 
--- name: categories
--- The parent's code is all but the last level of its own.
-SELECT c.code, nullif(substring(c.code FROM '^(.*)\.[^.]*$'), ''), array_to_string(c.path, U&'\001F'), cardinality(c.path),
-       (SELECT count(*) FROM items i WHERE i.category_id = c.id AND i.status = 'active')
-FROM categories c
-WHERE EXISTS (SELECT FROM categories d JOIN items i ON i.category_id = d.id AND i.status = 'active'
-              WHERE d.code = c.code OR starts_with(d.code, c.code || '.'))
-ORDER BY c.code COLLATE "C";
-
--- name: merged
--- Every item that is part of another's record, by what, and since which data_version.
-SELECT i.iid AS "from", i.survivor_iid AS "to", coalesce(
-           (SELECT max(CASE e.kind WHEN 'merge' THEN 'merge' ELSE 'review' END) FROM events e
-            WHERE e.kind IN ('merge', 'link') AND e.undone_at IS NULL AND i.id IN (e.item_id, e.survivor_id)),
-           (SELECT min(l.kind) FROM links l WHERE l.decision = 'link' AND i.id IN (l.left_id, l.right_id)), 'source') AS reason,
-       x.data_version
-FROM items i JOIN inactive_items x ON x.item_id = i.id WHERE i.status = 'merged' ORDER BY i.iid COLLATE "C";
+-- name: cards
+-- $1, $2: currencies that do not have two decimals, and how many they have. Nothing in a card says when it was made: one
+-- whose item did not change is the same row in the next release. Observations later than the data_version's day are of
+-- its future.
+WITH prices AS (
+    SELECT coalesce(x.owner_id, o.item_id) AS item_id, o.currency::text AS currency, count(*) AS n, min(o.price_minor) AS low,
+           max(o.price_minor) AS high, max(ARRAY[o.day - date '1970-01-01', -o.price_minor]) AS last
+    FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
+    WHERE o.outlier IS NULL AND o.day <= (SELECT max(committed_at AT TIME ZONE 'UTC')::date FROM data_versions)
+    GROUP BY 1, 2),
+priced AS (
+    SELECT p.item_id, jsonb_agg(jsonb_build_object('currency', p.currency, 'observations', p.n, 'low', a.low, 'high', a.high,
+               'last_day', a.last_day, 'last', a.last) ORDER BY p.currency) AS prices,
+           string_agg(format('Price in %s: %s on %s, %s to %s in %s observations', p.currency, a.last, a.last_day, a.low,
+               a.high, p.n), E'\n' ORDER BY p.currency) AS text
+    FROM prices p,
+    LATERAL (SELECT coalesce(($2::int[])[array_position($1::text[], p.currency)], 2) AS digits) d,
+    LATERAL (SELECT round(p.low / 10::numeric ^ d.digits, d.digits)::text AS low,
+                    round(p.high / 10::numeric ^ d.digits, d.digits)::text AS high,
+                    round(-p.last[2] / 10::numeric ^ d.digits, d.digits)::text AS last,
+                    date '1970-01-01' + p.last[1]::integer AS last_day) a
+    GROUP BY p.item_id)
+SELECT i.iid, i.name, b.name, c.code, array_to_string(c.path, U&'\001F'), i.attributes, coalesce(p.prices, '[]'),
+       concat_ws(E'\n', i.name, 'Brand: ' || b.name, 'Category: ' || array_to_string(c.path, ' > '),
+           (SELECT string_agg(format('%s: %s', key, value), E'\n' ORDER BY key COLLATE "C") FROM jsonb_each_text(i.attributes)),
+           p.text),
+       split_of_item(i.iid)
+FROM items i LEFT JOIN brands b ON b.id = i.brand_id LEFT JOIN categories c ON c.id = i.category_id
+LEFT JOIN priced p ON p.item_id = i.id
+WHERE i.status = 'active' ORDER BY i.iid;

@@ -29,7 +29,7 @@ from workers.jobs.context import SplitRows
 ROW_GROUP_ROWS = 122_880
 _STATISTICS_CHARACTERS_MAX = 64
 _STATISTICS_TYPES = ("string", "dictionary", "date", "integer", "long")
-_TOO_WIDE = ("name", "identifiers", "attributes", "sources")
+_TOO_WIDE = ("name", "identifiers", "attributes", "sources", "prices", "text")
 _CAUSES = {ord(NONE): "", **{ord(letter): cause for letter, cause in CAUSES.items()}}
 
 
