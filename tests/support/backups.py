@@ -39,6 +39,8 @@ class BackedUp:
         self.secrets = self.paths.secrets()
         self.backups = folder / "backups"
         self.data = self.paths.root / "postgres"
+        self.bucket: dict[str, str] = {}
+        """The settings of a bucket that has a copy."""
         self.url = postgres.url(self.paths, postgres.OWNER, self.secrets["owner_password"])
         self._server: ServiceProcess
         self._backup: ServiceProcess | None = None
@@ -108,6 +110,7 @@ class BackedUp:
             "BACKUP_DATABASE_URL": postgres.url(self.paths, LOGIN, PASSWORD),
             "BACKUP_DIR": str(self.backups),
             "COLUMNS": "400",
+            **self.bucket,
         }
 
     def ctl(self, *arguments: str, code: int = 0, **more: str) -> str:
