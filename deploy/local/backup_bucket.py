@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from deploy.local.backups import BackupError, Base, Timeline, moment_of
 from deploy.local.restore import choose
-from shared.errors import StoreUnavailable
+from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 
@@ -43,10 +43,9 @@ class Bucket:
 
     def __init__(self, settings: Settings) -> None:
         self._name = settings.backup_bucket
-        self._store = open_object_store(replace(settings, s3_bucket=self._name))
+        # A base backup is spooled whole, and /tmp may be in memory.
+        self._store = open_object_store(replace(settings, s3_bucket=self._name), spool_dir=settings.backup_dir)
         self._there: dict[str, set[str]] = {}
-        if settings.backup_dir.is_dir():
-            tempfile.tempdir = str(settings.backup_dir)  # an object is spooled whole, and /tmp may be in memory
 
     def send_log(self, timeline: Timeline) -> datetime.datetime | None:
         """Send what the bucket lacks of the log; return the moment up to which it can be restored from there."""
@@ -128,7 +127,11 @@ class Bucket:
         for key in keys:
             name = Path(key).name.removesuffix(".gz")
             if key.startswith(f"{timeline.folder.name}/wal/") and name >= _named(archive)[1]:
-                self._read(key, packed)
+                try:
+                    self._read(key, packed)
+                except ResultGone:  # it was completed meanwhile, and so renamed
+                    name = name.removesuffix(".partial")
+                    self._read(key.replace(".partial", ""), packed)
                 with gzip.open(packed) as whole, (timeline.wal / name).open("wb") as file:
                     shutil.copyfileobj(whole, file, _READ_BYTES)
         packed.unlink(missing_ok=True)
