@@ -20,7 +20,7 @@ import yaml
 
 from deploy.ctl.main import COMMANDS, load_command
 from deploy.local import postgres, valkey
-from shared.jobs.contract import QUEUES
+from shared.jobs.contract import KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.drills.faults import FAULTS
@@ -245,9 +245,19 @@ def test_another_service_is_pinned_well_and_watched(name: str) -> None:
 
 def test_the_edges_get_no_password_but_their_own() -> None:
     for name, part in OURS.items():
-        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches", "feeds"))
+        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches", "feeds", "command"))
         assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
     assert "TOKEN_PEPPER" not in OURS["dispatcher"]["environment"]
+
+
+def test_the_worker_that_makes_releases_alone_has_the_key_that_signs_them() -> None:
+    [queue] = {kind.queue for kind in KINDS.values() if kind.name == "release"}
+    mounted = {name for name, part in OURS.items() if "release-signing-key" in str(part.get("volumes"))}
+    named = {name for name, part in OURS.items() if "RELEASE_SIGNING_KEY_FILE" in part["environment"]}
+    assert mounted == named == {f"worker-{queue}"}
+    pods = {name for name, pod in PODS.items() if "itemindex-signing" in str(pod)}
+    assert pods == {f"Deployment/itemindex-worker-{queue}"}
+    assert f"worker-{queue}.env names the key" in (PROJECT / "deploy/systemd/itemindex-worker@.service").read_text()
 
 
 def test_the_state_store_never_evicts_and_the_cache_never_keeps() -> None:
