@@ -4,30 +4,18 @@
 METRICS_LISTEN or NGINX_METRICS_LISTEN. With `--wait` the check is repeated until it succeeds or the time is over: a
 supervisor that starts edges one after another must not stop the next one before this one answers. A listening socket
 does not show that, because gunicorn listens before its workers have started.
+
+Every container runs it every few seconds, so it imports little: HTTP's own client would take most of its time.
 """
 
 import argparse
-import http.client
 import os
 import socket
 import sys
 import time
-from contextlib import closing
 
 _TIMEOUT_SECONDS = 4.0
 _RETRY_SECONDS = 0.1
-
-
-class _Unix(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=_TIMEOUT_SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the socket."""
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(_TIMEOUT_SECONDS)
-        self.sock.connect(self._path)
 
 
 def healthy(environment: dict[str, str]) -> bool:
@@ -35,27 +23,30 @@ def healthy(environment: dict[str, str]) -> bool:
     bind = environment.get("EDGE_BIND", "")
     for name, path in (("METRICS_LISTEN", "/health"), ("NGINX_METRICS_LISTEN", "/alive")):
         if not bind and environment.get(name):
-            return _answers(_tcp(environment[name]), path)
-    if not bind:
-        return True
-    return _answers(_Unix(bind.removeprefix("unix:")) if bind.startswith("unix:") else _tcp(bind), "/v1/health")
+            return _answers(environment[name], path)
+    return not bind or _answers(bind, "/v1/health")
 
 
-def _tcp(address: str) -> http.client.HTTPConnection:
+def _answers(address: str, path: str) -> bool:
+    try:
+        with _connected(address) as line:
+            line.settimeout(_TIMEOUT_SECONDS)
+            line.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\nX-Real-IP: 127.0.0.1\r\n\r\n".encode())
+            status = line.makefile("rb").readline().split()
+        return len(status) > 1 and status[1].startswith(b"2")
+    except OSError:
+        return False
+
+
+def _connected(address: str) -> socket.socket:
+    if address.startswith("unix:"):
+        line = socket.socket(socket.AF_UNIX)
+        line.settimeout(_TIMEOUT_SECONDS)
+        line.connect(address.removeprefix("unix:"))
+        return line
     host, _, port = address.rpartition(":")
     everywhere = host in ("", "0.0.0.0", "[::]")  # noqa: S104 - where it listens, not where we ask
-    return http.client.HTTPConnection(
-        "127.0.0.1" if everywhere else host.strip("[]"), int(port), timeout=_TIMEOUT_SECONDS
-    )
-
-
-def _answers(line: http.client.HTTPConnection, path: str) -> bool:
-    with closing(line):
-        try:
-            line.request("GET", path, headers={"Host": "localhost", "X-Real-IP": "127.0.0.1"})
-            return line.getresponse().status < 300
-        except (OSError, http.client.HTTPException):
-            return False
+    return socket.create_connection(("127.0.0.1" if everywhere else host.strip("[]"), int(port)), _TIMEOUT_SECONDS)
 
 
 def wait_until_healthy(environment: dict[str, str], seconds: float) -> bool:

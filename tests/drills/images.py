@@ -26,7 +26,7 @@ _USER = 10001
 _EDGES = ("edge-a", "edge-b")
 _REST = ("dispatcher", "matches", "feeds", "worker-reports", "worker-exports", "worker-maintenance", "worker-webhooks")
 _PARTS = {*_EDGES, *_REST, "nginx", "database", "state", "cache"}
-_SECONDS_MAX = 240.0
+_SECONDS_MAX = 420.0
 _LATER = (PROJECT / "tests/support/later.sql").read_text()
 
 
