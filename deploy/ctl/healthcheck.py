@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 import time
+from typing import Any
 
 _TIMEOUT_SECONDS = 4.0
 _RETRY_SECONDS = 0.1
@@ -29,24 +30,25 @@ def healthy(environment: dict[str, str]) -> bool:
 
 def _answers(address: str, path: str) -> bool:
     try:
-        with _connected(address) as line:
+        family, where = _place(address)
+        with socket.socket(family) as line:
             line.settimeout(_TIMEOUT_SECONDS)
+            line.connect(where)
             line.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\nX-Real-IP: 127.0.0.1\r\n\r\n".encode())
-            status = line.makefile("rb").readline().split()
+            with line.makefile("rb") as answer:
+                status = answer.readline().split()
         return len(status) > 1 and status[1].startswith(b"2")
     except OSError:
         return False
 
 
-def _connected(address: str) -> socket.socket:
+def _place(address: str) -> tuple[socket.AddressFamily, Any]:
     if address.startswith("unix:"):
-        line = socket.socket(socket.AF_UNIX)
-        line.settimeout(_TIMEOUT_SECONDS)
-        line.connect(address.removeprefix("unix:"))
-        return line
+        return socket.AF_UNIX, address.removeprefix("unix:")
     host, _, port = address.rpartition(":")
     everywhere = host in ("", "0.0.0.0", "[::]")  # noqa: S104 - where it listens, not where we ask
-    return socket.create_connection(("127.0.0.1" if everywhere else host.strip("[]"), int(port)), _TIMEOUT_SECONDS)
+    found = socket.getaddrinfo("127.0.0.1" if everywhere else host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    return found[0], found[4]
 
 
 def wait_until_healthy(environment: dict[str, str], seconds: float) -> bool:

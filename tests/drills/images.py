@@ -58,8 +58,11 @@ class ImageDrill:
                 self._release()
                 self._tls()
             finally:
-                self._compose("down", "--volumes", "--timeout", "5")
+                self._down()
         return self.checks
+
+    def _down(self) -> None:
+        self._compose("--profile", "*", "down", "--volumes", "--timeout", "5")
 
     def _lay_down(self) -> None:
         """Lay down both versions, the new one with a migration more, and their settings."""
@@ -117,6 +120,7 @@ class ImageDrill:
 
     def _start(self) -> None:
         self.report_progress("starting the services from the image `old`")
+        self._down()  # what a drill that was cut off has left
         began = time.monotonic()
         self._compose("up", "--detach", "--wait", "--wait-timeout", str(int(_SECONDS_MAX)), *_PARTS, tag="old")
         self._compose("up", "--detach", "demo", tag="old")
