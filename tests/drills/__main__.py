@@ -25,6 +25,7 @@ from tests.drills.faults import chosen, faults_of
 from tests.drills.hosts import HostsDrill
 from tests.drills.images import ImageDrill, first_with_these_packages
 from tests.drills.network import obstacle
+from tests.drills.night import NightDrill
 from tests.drills.outages import OutageDrill
 from tests.drills.overload import Measured, OverloadDrill, percentile
 from tests.drills.partition import PartitionDrill
@@ -235,6 +236,19 @@ def hosts(minutes: float, as_json: bool) -> None:
     with _stage(as_json=as_json) as (paths, report_progress):
         checks = HostsDrill(paths, minutes * 60, report_progress).run()
     _show(checks, "several hosts", as_json=as_json)
+
+
+@drill.command("night", epilog="Example: python -m tests.drills night --rows 5000000")
+@click.option("--rows", default=0, show_default=True, type=click.IntRange(0), help="Rows of observations to back up.")
+@json_option
+def night(rows: int, as_json: bool) -> None:
+    """Try the commands of the page for the night that no outage tries, and measure how long each takes.
+
+    Exit code 1 when a command did not mend what it should.
+    """
+    with _stage(as_json=as_json) as (paths, report_progress):
+        checks = NightDrill(paths.root, rows, report_progress).run()
+    _show(checks, "what mends at night", as_json=as_json)
 
 
 def _show(checks: list[Check], title: str, *, as_json: bool) -> None:

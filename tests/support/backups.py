@@ -80,15 +80,15 @@ class BackedUp:
         self._server.process.wait(10)
         shutil.rmtree(self.data)
 
-    def start_backup(self) -> None:
-        """Start `itemindex backup run` on a timeline that has no backup yet, and wait for its base backup."""
+    def start_backup(self, *, new: bool = True) -> None:
+        """Start `itemindex backup run`; on a timeline that has no backup yet (`new`), wait for its base backup."""
         before = len(self.bases())
         program = Program(
             name="backup",
             command=[*COMMAND, "backup", "run"],
             log=self.folder / "backup.log",
             environment=self.environment,
-            ready=lambda: len(self.bases()) > before,
+            ready=lambda: not new or len(self.bases()) > before,
         )
         self._backup = ServiceProcess(program)
         self._backup.start()
