@@ -24,6 +24,7 @@ from shared.jobs.contract import KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.drills.faults import FAULTS
+from tests.drills.night import CASES
 from tests.drills.table import BEGIN, END
 from tests.support.prometheus_rule import RULE, rule
 from tests.support.settings_table import table
@@ -85,7 +86,7 @@ def test_the_page_for_the_night_has_each_alert_by_its_severity() -> None:
             anchor = "-".join(re.findall("[A-Z][a-z]*", alert)).lower()
             assert row[0] == f"| [{alert}](operate.md#alert-{anchor})" and len(row) == 5
             drill = row[4].removesuffix(" |")
-            assert drill == "–" or drill in {fault.name[0].upper() + fault.name[1:] for fault in FAULTS}, drill
+            assert drill in {"–", *CASES, *(fault.name[0].upper() + fault.name[1:] for fault in FAULTS)}, drill
 
 
 def test_each_command_of_the_night_exists() -> None:
@@ -161,6 +162,11 @@ def test_the_base_is_pinned_to_a_version() -> None:
     name, _, base = argument.partition("=")
     assert PINNED.fullmatch(base)
     assert [line.split()[0] for line in of("FROM")] == [f"${{{name}}}"] * 2
+
+
+def test_nothing_but_the_base_is_fetched_from_a_registry() -> None:
+    assert "# syntax=" not in DOCKERFILE, "an image that reads this file would be fetched first"
+    assert not [line for line in of("COPY") if line.startswith("--from") and not line.startswith("--from=build ")]
 
 
 def test_it_runs_as_a_number_that_is_not_root() -> None:
