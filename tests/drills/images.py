@@ -28,6 +28,11 @@ _EDGES = ("edge-a", "edge-b")
 _REST = ("dispatcher", "matches", "feeds", "worker-reports", "worker-exports", "worker-maintenance", "worker-webhooks")
 _PARTS = {*_EDGES, *_REST, "nginx", "database", "state", "cache"}
 _SECONDS_MAX = 420.0
+# A busy machine is no outage.
+_PATIENT_FILE = "patient.yaml"
+_PATIENT = "services:" + "".join(
+    f"\n  {edge}: {{environment: {{DATABASE_TIMEOUT_SECONDS: 30, STATE_TIMEOUT_SECONDS: 5}}}}" for edge in _EDGES
+)
 _LATER = (PROJECT / "tests/support/later.sql").read_text()
 
 
@@ -93,6 +98,7 @@ class ImageDrill:
             example = re.sub(rf"^{name}=.*$", f"{name}={value or self._secret(name)}", example, flags=re.M)
         for folder in (self._old, self._new):
             (self._here(folder) / "deploy/docker/.env").write_text(example)
+            (self._here(folder) / "deploy/docker" / _PATIENT_FILE).write_text(_PATIENT)
 
     @staticmethod
     def _secret(name: str) -> str:
@@ -102,7 +108,7 @@ class ImageDrill:
         return self._host.root / str(path).lstrip("/")
 
     def _compose(
-        self, *arguments: str, tag: str = "new", files: tuple[str, ...] = ("compose.yaml",), **more: str
+        self, *arguments: str, tag: str = "new", files: tuple[str, ...] = ("compose.yaml", _PATIENT_FILE), **more: str
     ) -> str:
         folder = self._old if tag == "old" else self._new
         named = [option for file in files for option in ("-f", f"{folder}/deploy/docker/{file}")]
@@ -130,7 +136,7 @@ class ImageDrill:
         well = {name for name, state in states.items() if state.startswith("running")}
         self._check(
             "every service of the compose file runs",
-            f"{len(well)} of {len(_PARTS)} in {time.monotonic() - began:.0f} s",
+            f"{len(well & _PARTS)} of {len(_PARTS)} in {time.monotonic() - began:.0f} s",
             kept=well >= _PARTS,
         )
         ends = time.monotonic() + _SECONDS_MAX
