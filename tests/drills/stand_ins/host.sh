@@ -15,5 +15,4 @@ cd "$root"
 mkdir -p .outside
 pivot_root . .outside
 umount -l /.outside
-# Published ports are forwarded to the bridge, which takes addresses of this network.
 exec dockerd --host unix:///srv/docker.sock --pidfile /run/docker.pid --storage-driver overlay2
