@@ -211,7 +211,7 @@ class ImageDrill:
             while len(traffic.answers) < 7 and time.monotonic() < ends:
                 time.sleep(0.2)
             self.report_progress("migrating the schema")
-            self._compose("run", "--rm", "--no-TTY", "migrate")
+            self._compose("run", "--rm", "--no-TTY", "--no-deps", "migrate")
             for part in (*_EDGES, *_REST):
                 self.report_progress(f"replacing {part}")
                 self._compose("up", "--detach", "--wait", "--no-deps", part)
