@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -13,8 +15,9 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.ctl.console import json_option, report, show
+from deploy.local.backup_bucket import Bucket
 from deploy.local.backups import SQL, BackupError, Source, explained, program, timelines
-from deploy.local.restore import choose, recovered
+from deploy.local.restore import choose, recovered, refuse_in_use
 from deploy.local.restore import restore as restored
 from shared.clock import utc_now
 from shared.settings.settings import Settings
@@ -24,6 +27,7 @@ from shared.telemetry.log import Log
 
 _BEAT_SECONDS = 1.0
 _LOOK_SECONDS = 60.0
+_COPY_SECONDS = 3.0
 
 
 class Moment(click.ParamType[datetime.datetime]):
@@ -60,7 +64,11 @@ def run() -> None:
         signal.signal(number, lambda _number, _frame: stopping.set())
     receiver = source.receiver(settings.backup_dir / "receiver.log")
     receiver.start()
-    threading.Thread(target=_keep, args=(settings, log, stopping), name="keeper", daemon=True).start()
+    bucket = Bucket(settings) if settings.backup_bucket else None
+    threading.Thread(target=_keep, args=(settings, bucket, log, stopping), name="keeper", daemon=True).start()
+    if bucket is not None:
+        copying = (bucket, source, log, stopping)
+        threading.Thread(target=_copy, args=copying, name="copier", daemon=True).start()
     try:
         while not stopping.wait(_BEAT_SECONDS):
             receiver.revive()
@@ -71,13 +79,25 @@ def run() -> None:
                 continue
             if moment is None:
                 log.warning("backup-delayed", error="the log is not received")
-            else:
+            elif bucket is None:
                 metrics.backup_received_seconds.set(moment.timestamp())
     finally:
         receiver.stop()
 
 
-def _keep(settings: Settings, log: Log, stopping: threading.Event) -> None:
+def _copy(bucket: Bucket, source: Source, log: Log, stopping: threading.Event) -> None:
+    """Send the log to the bucket as it is received; what fails is sent again."""
+    while not stopping.wait(_COPY_SECONDS):
+        try:
+            if (moment := bucket.send_log(source.timeline)) is not None:
+                metrics.backup_received_seconds.set(moment.timestamp())
+        except FileNotFoundError:
+            continue  # the receiver has just completed a file, and so renamed it
+        except (BackupError, OSError) as error:
+            log.warning("backup-delayed", error=str(error))
+
+
+def _keep(settings: Settings, bucket: Bucket | None, log: Log, stopping: threading.Event) -> None:
     """Take, delete and try base backups when each is due; a failure is logged and tried again."""
     while not stopping.is_set():
         try:
@@ -90,6 +110,11 @@ def _keep(settings: Settings, log: Log, stopping: threading.Event) -> None:
                 bases.append(base)
                 for path in source.expire(settings.backup_retention_days):
                     log.info("backup-deleted", path=str(path))
+            if bucket is not None:
+                bucket.send_bases(source.timeline)
+                bucket.expire(
+                    source.timeline, source.moment() - datetime.timedelta(days=settings.backup_retention_days)
+                )
             metrics.backup_taken_seconds.set(bases[-1].moment.timestamp())
             tried = _tried(settings.backup_dir)
             if (utc_now().timestamp() - tried) / 3600 >= settings.backup_check_hours:
@@ -142,7 +167,23 @@ def verified(settings: Settings) -> dict[str, object]:
 
     Raises BackupError. A success is written down: the age of the last one is a metric.
     """
-    root = settings.backup_dir
+    with _root(settings, settings.backup_dir / "check", None) as root:
+        found = _verified(settings, root)
+    (settings.backup_dir / "restored").touch()
+    return found
+
+
+@contextmanager
+def _root(settings: Settings, beside: Path, to: datetime.datetime | None) -> Iterator[Path]:
+    """Return where the backups for a moment are: BACKUP_DIR, or what is fetched from the bucket."""
+    if not settings.backup_bucket:
+        yield settings.backup_dir
+        return
+    with Bucket(settings).fetched(beside, to) as root:
+        yield root
+
+
+def _verified(settings: Settings, root: Path) -> dict[str, object]:
     timeline, base = choose(root, None)
     done = subprocess.run(
         [program("pg_verifybackup"), "--quiet", str(base.path)], capture_output=True, text=True, check=False
@@ -157,7 +198,6 @@ def verified(settings: Settings) -> dict[str, object]:
                 [(owner,)] = connection.execute(SQL.owner).fetchall()
             with psycopg.connect(make_conninfo("", **{**named, "user": owner})) as connection:
                 [(version, count)] = connection.execute(SQL.newest).fetchall()
-    (root / "restored").touch()
     return {"data_version": version, "data_versions": count, "moment": (timeline.received() or base.moment).isoformat()}
 
 
@@ -180,7 +220,9 @@ def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
     """
     began = time.monotonic()
     settings = Settings.from_environment()
-    base = restored(settings.backup_dir, into, to)
+    refuse_in_use(into)
+    with _root(settings, into, to) as root:
+        base = restored(root, into, to)
     report(
         "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then `itemindex backup run` anew",
         as_json=as_json,

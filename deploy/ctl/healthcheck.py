@@ -4,30 +4,19 @@
 METRICS_LISTEN or NGINX_METRICS_LISTEN. With `--wait` the check is repeated until it succeeds or the time is over: a
 supervisor that starts edges one after another must not stop the next one before this one answers. A listening socket
 does not show that, because gunicorn listens before its workers have started.
+
+Every container runs it every few seconds, so it imports little: HTTP's own client would take most of its time.
 """
 
 import argparse
-import http.client
 import os
 import socket
 import sys
 import time
-from contextlib import closing
+from typing import Any
 
 _TIMEOUT_SECONDS = 4.0
 _RETRY_SECONDS = 0.1
-
-
-class _Unix(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=_TIMEOUT_SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the socket."""
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(_TIMEOUT_SECONDS)
-        self.sock.connect(self._path)
 
 
 def healthy(environment: dict[str, str]) -> bool:
@@ -35,27 +24,31 @@ def healthy(environment: dict[str, str]) -> bool:
     bind = environment.get("EDGE_BIND", "")
     for name, path in (("METRICS_LISTEN", "/health"), ("NGINX_METRICS_LISTEN", "/alive")):
         if not bind and environment.get(name):
-            return _answers(_tcp(environment[name]), path)
-    if not bind:
-        return True
-    return _answers(_Unix(bind.removeprefix("unix:")) if bind.startswith("unix:") else _tcp(bind), "/v1/health")
+            return _answers(environment[name], path)
+    return not bind or _answers(bind, "/v1/health")
 
 
-def _tcp(address: str) -> http.client.HTTPConnection:
+def _answers(address: str, path: str) -> bool:
+    try:
+        family, where = _place(address)
+        with socket.socket(family) as line:
+            line.settimeout(_TIMEOUT_SECONDS)
+            line.connect(where)
+            line.sendall(f"GET {path} HTTP/1.0\r\nHost: localhost\r\nX-Real-IP: 127.0.0.1\r\n\r\n".encode())
+            with line.makefile("rb") as answer:
+                status = answer.readline().split()
+        return len(status) > 1 and status[1].startswith(b"2")
+    except OSError:
+        return False
+
+
+def _place(address: str) -> tuple[socket.AddressFamily, Any]:
+    if address.startswith("unix:"):
+        return socket.AF_UNIX, address.removeprefix("unix:")
     host, _, port = address.rpartition(":")
     everywhere = host in ("", "0.0.0.0", "[::]")  # noqa: S104 - where it listens, not where we ask
-    return http.client.HTTPConnection(
-        "127.0.0.1" if everywhere else host.strip("[]"), int(port), timeout=_TIMEOUT_SECONDS
-    )
-
-
-def _answers(line: http.client.HTTPConnection, path: str) -> bool:
-    with closing(line):
-        try:
-            line.request("GET", path, headers={"Host": "localhost", "X-Real-IP": "127.0.0.1"})
-            return line.getresponse().status < 300
-        except (OSError, http.client.HTTPException):
-            return False
+    found = socket.getaddrinfo("127.0.0.1" if everywhere else host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+    return found[0], found[4]
 
 
 def wait_until_healthy(environment: dict[str, str], seconds: float) -> bool:

@@ -65,8 +65,7 @@ class Timeline:
         """List the complete base backups, the oldest first."""
         found = []
         for path in (self.folder / "base").glob("[0-9]*Z"):
-            moment = datetime.datetime.strptime(path.name, _NAME).replace(tzinfo=datetime.UTC)
-            found.append(Base(path, moment))
+            found.append(Base(path, moment_of(path.name)))
         return sorted(found, key=lambda base: base.moment)
 
     def received(self) -> datetime.datetime | None:
@@ -81,6 +80,11 @@ class Timeline:
         beside_it = self.folder / "received.new"
         beside_it.write_text(moment.isoformat())
         beside_it.replace(self.folder / "received")
+
+
+def moment_of(name: str) -> datetime.datetime:
+    """Return the moment that the name of a base backup states."""
+    return datetime.datetime.strptime(name, _NAME).replace(tzinfo=datetime.UTC)
 
 
 def timelines(root: Path) -> list[Timeline]:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import obstore
@@ -80,8 +81,17 @@ class S3Store:
     """The interface of shared/objects/directory.py over one bucket. Raises StoreUnavailable when it does not answer."""
 
     def __init__(
-        self, bucket: str, *, endpoint: str, region: str, key_id: str, secret: str, answer_seconds: float
+        self,
+        bucket: str,
+        *,
+        endpoint: str,
+        region: str,
+        key_id: str,
+        secret: str,
+        answer_seconds: float,
+        spool_dir: Path | None = None,
     ) -> None:
+        self._spool_dir = spool_dir
         config: S3Config = {"region": region}
         if endpoint:
             config["endpoint"] = endpoint
@@ -105,7 +115,7 @@ class S3Store:
     @contextmanager
     def spool(self) -> Iterator[Spool]:
         """Write to a local file that has no name; nothing is sent before it is kept."""
-        with tempfile.TemporaryFile() as file:
+        with tempfile.TemporaryFile(dir=self._spool_dir) as file:
             yield _TemporarySpool(self._bucket, cast(BinaryIO, file))
 
     @contextmanager

@@ -407,6 +407,9 @@ class Settings:
     backup_dir: Path = _setting(
         "Directory of the backups of PostgreSQL, best on another machine's disk.", Path("var/backup")
     )
+    backup_bucket: str = _setting(
+        "S3 bucket that has a copy of BACKUP_DIR, reached by the other S3 settings; empty: no copy.", ""
+    )
     backup_interval_hours: float = _setting("How long after a base backup the next one is taken.", 24.0)
     backup_retention_days: float = _setting("How far back PostgreSQL can be restored.", 14.0)
     backup_check_hours: float = _setting("How often the newest backup is restored as a test.", 168.0)

@@ -22,7 +22,10 @@ from shared.settings.settings import Settings
 from tests.drills.attackers import AT_ONCE
 from tests.drills.checks import Check
 from tests.drills.faults import chosen, faults_of
+from tests.drills.hosts import HostsDrill
+from tests.drills.images import ImageDrill, first_with_these_packages
 from tests.drills.network import obstacle
+from tests.drills.night import NightDrill
 from tests.drills.outages import OutageDrill
 from tests.drills.overload import Measured, OverloadDrill, percentile
 from tests.drills.partition import PartitionDrill
@@ -219,6 +222,44 @@ def partition(number: int, seconds: float, minutes: float, as_json: bool) -> Non
     sys.exit(0 if found.passed else 1)
 
 
+@drill.command("hosts", epilog="Example: python -m tests.drills hosts")
+@click.option("--minutes", default=6.0, show_default=True, help="Minutes after which the drill fails.")
+@json_option
+def hosts(minutes: float, as_json: bool) -> None:
+    """Do what the guide's chapter on several hosts says: two hosts with edges, two with workers, each with its own disk.
+
+    With the settings of one host the second must refuse to start; with a bucket, each host must serve what another has
+    made. It takes root. Exit code 1 when a promise was broken.
+    """
+    if reason := obstacle():
+        raise ItemIndexError(f"no hosts can be made here: {reason}")
+    with _stage(as_json=as_json) as (paths, report_progress):
+        checks = HostsDrill(paths, minutes * 60, report_progress).run()
+    _show(checks, "several hosts", as_json=as_json)
+
+
+@drill.command("night", epilog="Example: python -m tests.drills night --rows 5000000")
+@click.option("--rows", default=0, show_default=True, type=click.IntRange(0), help="Rows of observations to back up.")
+@json_option
+def night(rows: int, as_json: bool) -> None:
+    """Try the commands of the page for the night that no outage tries, and measure how long each takes.
+
+    Exit code 1 when a command did not mend what it should.
+    """
+    with _stage(as_json=as_json) as (paths, report_progress):
+        checks = NightDrill(paths.root, rows, report_progress).run()
+    _show(checks, "what mends at night", as_json=as_json)
+
+
+def _show(checks: list[Check], title: str, *, as_json: bool) -> None:
+    """Print the verdicts, and exit with 1 when a promise was broken."""
+    if as_json:
+        click.echo(json.dumps([{"promise": one.promise, "found": one.found, "kept": one.kept} for one in checks]))
+    else:
+        show(_verdicts(checks), as_json=False, title=title)
+    sys.exit(0 if all(check.kept for check in checks) else 1)
+
+
 @drill.command("webhooks", epilog="Example: python -m tests.drills webhooks --events 10000 --kills 40 --seed 7")
 @click.option("--events", default=10_000, show_default=True, type=click.IntRange(10, 1_000_000), help="Events to log.")
 @click.option(
@@ -271,6 +312,29 @@ def restore(moments: int, rows: int, seed: int, as_json: bool) -> None:
     else:
         show(_verdicts(found.checks), as_json=False, title=f"{moments} moments, {rows:,} rows, seed {seed}")
     sys.exit(0 if all(check.kept for check in found.checks) else 1)
+
+
+@drill.command("images", epilog="Example: python -m tests.drills images --folder /var/tmp/item-index")
+@click.option(
+    "--folder",
+    default=Path("/var/tmp/item-index-images"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where the host of the containers is made, 6 GB; kept for the next time.",
+)
+@click.option("--previous", help="Revision of the image that is upgraded; by default, the first with today's packages.")
+@json_option
+def images(folder: Path, previous: str | None, as_json: bool) -> None:
+    """Build the image, start the compose file's services from it, call them, upgrade them, serve them over TLS.
+
+    The containers run on a Debian of their own in namespaces of their own, and reach nothing outside. It takes root,
+    and Debian's package mmdebstrap. Exit code 1 when a promise was broken.
+    """
+    with console.status("drilling …") as status:
+        live = console.is_terminal and not as_json
+        report_progress = (lambda text: status.update(safe(f"{text} …"))) if live else errors.pass_on
+        checks = ImageDrill(folder, previous or first_with_these_packages(), report_progress).run()
+    _show(checks, "the image and the compose file", as_json=as_json)
 
 
 def _verdicts(checks: list[Check]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,8 @@
 """A site of several hosts: the stores apart, edges with their fronts, workers with their dispatchers, and the callers."""
 
+import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -38,10 +40,14 @@ _SAFE = {
 
 
 class MultiHostStack:
-    """The hosts and everything that runs on them. QuotaClients are on the network `front`, the stores on `back`."""
+    """The hosts and everything that runs on them. QuotaClients are on the network `front`, the stores on `back`.
 
-    def __init__(self, paths: Paths, callers: int) -> None:
+    `apart`: each host has its own name and its own directories, as machines do, and production's workers.
+    """
+
+    def __init__(self, paths: Paths, callers: int, *, apart: bool = False) -> None:
         self.paths = paths
+        self.apart = apart
         self.network = Network({"front": "10.77.0", "back": "10.78.0"})
         self.stores = self.network.add("stores", back=[STORES])
         for name, number in EDGES.items():
@@ -109,6 +115,22 @@ class MultiHostStack:
     def restarts(self) -> int:
         """How many processes had to be started again."""
         return sum(child.restarts for _, child in self._children)
+
+    def environment(self, host: str) -> dict[str, str]:
+        """Return the settings of a host's parts."""
+        own = {name: str(self.paths.root / host / name) for name in ("RESULTS_DIR", "SEARCH_DIR", "MATCH_DIR")}
+        return {**self.settings.environment(), "PYTHONPATH": str(PROJECT), **(own if self.apart else {})}
+
+    def run(self, host: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run `itemindex` on a host to its end."""
+        _, program = self._of(host, "", [*_CTL, *arguments])
+        environment = {**os.environ, **program.environment, **more}
+        with self.network.hosts[host].entered():
+            return subprocess.run(program.command, capture_output=True, text=True, check=False, env=environment)
+
+    def start_beside(self, program: Program) -> None:
+        """Start a program beside the stores, and wait for it."""
+        self._wait(self._start(self.stores, program))
 
     def log(self, name: str) -> str:
         """Return what a part wrote so far."""
@@ -179,13 +201,17 @@ class MultiHostStack:
         return self._of(name, f"{name}-nginx", command, pid.exists)
 
     def _worker(self, name: str) -> list[tuple[Host, Program]]:
-        command = worker_command("reports", 1, module="tests.drills.worker")
+        apart = ("reports,exports,maintenance", 2, "workers")
+        queues, processes, module = apart if self.apart else ("reports", 1, "tests.drills.worker")
+        command = worker_command(queues, processes, module=module)
         return [self._of(name, name, command), self._of(name, f"{name}-dispatcher", [*_CTL, "dispatcher"])]
 
     def _of(
         self, host: str, name: str, command: list[str], ready: Callable[[], bool] = lambda: True
     ) -> tuple[Host, Program]:
-        environment = {**self.settings.environment(), "PYTHONPATH": str(PROJECT)}
+        environment = self.environment(host)
+        if self.apart:
+            command = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh", *command]
         program = Program(
             name=name,
             command=command,

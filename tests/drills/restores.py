@@ -61,8 +61,7 @@ class RestoreDrill:
                 )
                 if self._rows:
                     self._tell(f"writing {self._rows:,} rows")
-                    for statement in _FILL.split(";")[:-1]:
-                        connection.execute((statement.replace("%s", str(self._rows))).encode())
+                    fill(connection, self._rows)
             self._tell("taking the base backup")
             service.start_backup()
             writer = threading.Thread(target=self._write, args=(service.url,), name="writer", daemon=True)
@@ -121,6 +120,12 @@ class RestoreDrill:
         found.seconds.append(time.monotonic() - began)
         with connect(service.url, application="drill") as connection:
             return _digest(connection)
+
+
+def fill(connection: Connection, rows: int) -> None:
+    """Make a table of as many rows, each as wide as an observation."""
+    for statement in _FILL.split(";")[:-1]:
+        connection.execute(statement.replace("%s", str(rows)).encode())
 
 
 def _digest(connection: Connection) -> Digest:

@@ -20,10 +20,11 @@ import yaml
 
 from deploy.ctl.main import COMMANDS, load_command
 from deploy.local import postgres, valkey
-from shared.jobs.contract import QUEUES
+from shared.jobs.contract import KINDS, QUEUES
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from tests.drills.faults import FAULTS
+from tests.drills.night import CASES
 from tests.drills.table import BEGIN, END
 from tests.support.prometheus_rule import RULE, rule
 from tests.support.settings_table import table
@@ -85,7 +86,7 @@ def test_the_page_for_the_night_has_each_alert_by_its_severity() -> None:
             anchor = "-".join(re.findall("[A-Z][a-z]*", alert)).lower()
             assert row[0] == f"| [{alert}](operate.md#alert-{anchor})" and len(row) == 5
             drill = row[4].removesuffix(" |")
-            assert drill == "–" or drill in {fault.name[0].upper() + fault.name[1:] for fault in FAULTS}, drill
+            assert drill in {"–", *CASES, *(fault.name[0].upper() + fault.name[1:] for fault in FAULTS)}, drill
 
 
 def test_each_command_of_the_night_exists() -> None:
@@ -161,6 +162,11 @@ def test_the_base_is_pinned_to_a_version() -> None:
     name, _, base = argument.partition("=")
     assert PINNED.fullmatch(base)
     assert [line.split()[0] for line in of("FROM")] == [f"${{{name}}}"] * 2
+
+
+def test_nothing_but_the_base_is_fetched_from_a_registry() -> None:
+    assert "# syntax=" not in DOCKERFILE, "an image that reads this file would be fetched first"
+    assert not [line for line in of("COPY") if line.startswith("--from") and not line.startswith("--from=build ")]
 
 
 def test_it_runs_as_a_number_that_is_not_root() -> None:
@@ -245,9 +251,19 @@ def test_another_service_is_pinned_well_and_watched(name: str) -> None:
 
 def test_the_edges_get_no_password_but_their_own() -> None:
     for name, part in OURS.items():
-        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches", "feeds"))
+        assert ("DATABASE_URL" in part["environment"]) == (name in ("migrate", "demo", "matches", "feeds", "command"))
         assert "WORKER_DATABASE_URL" not in part["environment"] or not name.startswith(("edge", "nginx"))
     assert "TOKEN_PEPPER" not in OURS["dispatcher"]["environment"]
+
+
+def test_the_worker_that_makes_releases_alone_has_the_key_that_signs_them() -> None:
+    [queue] = {kind.queue for kind in KINDS.values() if kind.name == "release"}
+    mounted = {name for name, part in OURS.items() if "release-signing-key" in str(part.get("volumes"))}
+    named = {name for name, part in OURS.items() if "RELEASE_SIGNING_KEY_FILE" in part["environment"]}
+    assert mounted == named == {f"worker-{queue}"}
+    pods = {name for name, pod in PODS.items() if "itemindex-signing" in str(pod)}
+    assert pods == {f"Deployment/itemindex-worker-{queue}"}
+    assert f"worker-{queue}.env names the key" in (PROJECT / "deploy/systemd/itemindex-worker@.service").read_text()
 
 
 def test_the_state_store_never_evicts_and_the_cache_never_keeps() -> None:

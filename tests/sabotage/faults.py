@@ -886,6 +886,20 @@ OPERATOR_FAULTS = (
         f"{_BACKUP}::test_what_cannot_be_backed_up_or_restored_is_a_sentence_and_nothing_is_lost",
     ),
     fault(
+        "the worker that makes releases gets no key to sign them with",
+        "deploy/docker/compose.yaml",
+        ', "${RELEASE_SIGNING_KEY_FILE:-/dev/null}:/etc/itemindex/release-signing-key.pem:ro"]',
+        "]",
+        "tests/laws/test_deploy.py::test_the_worker_that_makes_releases_alone_has_the_key_that_signs_them",
+    ),
+    fault(
+        "the log that the oldest kept backup needs is deleted in the bucket",
+        "deploy/local/backup_bucket.py",
+        '"/wal/" in key and Path(key).name[:24] < first',
+        '"/wal/" in key and Path(key).name[:24] <= first',
+        f"{_BACKUP}::test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later",
+    ),
+    fault(
         "behind a pooler statements are remembered by name",
         "edge/storage/database.py",
         "statement_cache_size=0 if self._pooled else 100,",

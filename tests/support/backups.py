@@ -39,6 +39,8 @@ class BackedUp:
         self.secrets = self.paths.secrets()
         self.backups = folder / "backups"
         self.data = self.paths.root / "postgres"
+        self.bucket: dict[str, str] = {}
+        """The settings of a bucket that has a copy."""
         self.url = postgres.url(self.paths, postgres.OWNER, self.secrets["owner_password"])
         self._server: ServiceProcess
         self._backup: ServiceProcess | None = None
@@ -78,15 +80,15 @@ class BackedUp:
         self._server.process.wait(10)
         shutil.rmtree(self.data)
 
-    def start_backup(self) -> None:
-        """Start `itemindex backup run` on a timeline that has no backup yet, and wait for its base backup."""
+    def start_backup(self, *, new: bool = True) -> None:
+        """Start `itemindex backup run`; on a timeline that has no backup yet (`new`), wait for its base backup."""
         before = len(self.bases())
         program = Program(
             name="backup",
             command=[*COMMAND, "backup", "run"],
             log=self.folder / "backup.log",
             environment=self.environment,
-            ready=lambda: len(self.bases()) > before,
+            ready=lambda: not new or len(self.bases()) > before,
         )
         self._backup = ServiceProcess(program)
         self._backup.start()
@@ -108,6 +110,7 @@ class BackedUp:
             "BACKUP_DATABASE_URL": postgres.url(self.paths, LOGIN, PASSWORD),
             "BACKUP_DIR": str(self.backups),
             "COLUMNS": "400",
+            **self.bucket,
         }
 
     def ctl(self, *arguments: str, code: int = 0, **more: str) -> str:

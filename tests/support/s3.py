@@ -48,6 +48,12 @@ def in_bucket(settings: Settings, address: str) -> Settings:
     )
 
 
+def environment(address: str, setting: str) -> dict[str, str]:
+    """Return the variables that name the server's bucket, by this setting."""
+    keys = {"S3_ACCESS_KEY_ID": KEY_ID, "S3_SECRET_ACCESS_KEY": SECRET}
+    return {setting: BUCKET, "S3_ENDPOINT": address, "S3_REGION": REGION, **keys}
+
+
 def client(address: str) -> "boto3.client":
     """Return another library's client of the server, to look at it from outside."""
     return boto3.client(

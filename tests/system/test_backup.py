@@ -2,18 +2,22 @@
 
 import datetime
 import os
+import shutil
 import subprocess
 import tarfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from deploy.local import postgres
-from deploy.local.backups import Source
+from deploy.local.backup_bucket import Bucket
+from deploy.local.backups import BackupError, Source
 from shared.db.connect import connect
 from shared.db.migrate import pending
 from shared.settings.settings import Settings
@@ -22,6 +26,7 @@ from tests.support.accounts import api_key
 from tests.support.backups import BackedUp
 from tests.support.client import running_edge
 from tests.support.reports import work
+from tests.support.s3 import BUCKET, client, environment, in_bucket, s3_server
 from tests.support.servers import Servers
 from tests.support.shop import open_shop
 from tests.system.conftest import COMMAND, completed
@@ -237,3 +242,107 @@ def test_old_backups_are_deleted_and_each_kept_moment_can_still_be_restored(back
     assert list(source.expire(days=1)) == []
     assert list(source.expire(days=-1)) == [base.path for base in bases[:2]], "the newest one is always kept"
     assert source.timeline.bases() == bases[2:]
+
+
+# A copy in a bucket.
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Iterator[str]:
+    with s3_server(tmp_path) as address:
+        yield address
+
+
+@pytest.mark.timeout(600)
+def test_a_bucket_brings_back_what_went_with_the_disk_of_the_backups(backed_up: BackedUp, bucket: str) -> None:
+    backed_up.bucket = environment(bucket, "BACKUP_BUCKET")
+    backed_up.start_backup()
+    moments = written(backed_up, 20)
+    with connect(backed_up.url, application="tests", autocommit=True) as connection:
+        connection.execute("SELECT pg_switch_wal()")
+    moments += written(backed_up, 20)
+    timeline = backed_up.bases()[0].parents[1].name
+    objects = client(bucket)
+
+    def sent() -> datetime.datetime:
+        return datetime.datetime.fromisoformat(
+            objects.get_object(Bucket=BUCKET, Key=f"{timeline}/received")["Body"].read().decode()
+        )
+
+    while not (backed_up.backups / "restored").exists() or sent() < moments[-1][0]:  # the first test is due at once
+        time.sleep(0.2)
+    backed_up.destroy()
+    backed_up.stop_backup()
+    shutil.rmtree(backed_up.backups)
+    listed = [entry["Key"] for entry in objects.list_objects_v2(Bucket=BUCKET)["Contents"]]
+    assert sum(".partial" in key for key in listed) == 1, "a file that is complete is there once"
+    assert "leave out --to" in backed_up.ctl(
+        "restore", "--to", "2090-01-01T00:00:00Z", "--into", str(backed_up.data), code=1
+    )
+    for moment, digest in (moments[3], moments[-1]):
+        backed_up.ctl("restore", "--to", moment.isoformat(), "--into", str(backed_up.data))
+        backed_up.start_server()
+        with connect(backed_up.url, application="tests") as connection:
+            assert connection.execute(_DIGEST).fetchall() == [digest]
+        backed_up.destroy()
+    assert list(backed_up.data.parent.glob("postgres.*")) == [], "what was fetched is deleted"
+    [archive] = [key for key in listed if key.endswith(".tar.gz")]
+    objects.put_object(Bucket=BUCKET, Key=archive, Body=b"damage")
+    assert "cannot be unpacked" in backed_up.ctl("restore", "--into", str(backed_up.data), code=1)
+    assert not backed_up.data.exists()
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """A bucket whose credentials have expired."""
+
+    code, status = "ExpiredToken", 400
+
+    def answer(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = f"<Error><Code>{self.code}</Code></Error>".encode()
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_PUT = do_POST = answer  # noqa: N815 - the names of the base class
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+@pytest.mark.timeout(300)
+def test_a_bucket_that_refuses_is_a_sentence_and_gets_it_all_later(backed_up: BackedUp, bucket: str) -> None:
+    url = backed_up.environment["BACKUP_DATABASE_URL"]
+    good = in_bucket(Settings(backup_dir=backed_up.backups, backup_bucket=BUCKET, backup_database_url=url), bucket)
+    source = Source(url, backed_up.backups)
+    base, timeline = source.take(), source.timeline
+    (timeline.wal / base.first_log).write_bytes(b"a file of the log")
+    timeline.note_received(base.moment)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    expired = replace(good, s3_endpoint=f"http://127.0.0.1:{server.server_port}")
+    for send in (Bucket(expired).send_log, Bucket(expired).send_bases):
+        with pytest.raises(BackupError, match="answers ExpiredToken; renew S3_ACCESS_KEY_ID"):
+            send(timeline)
+    server.shutdown()
+    server.server_close()
+    nowhere = Bucket(replace(good, backup_bucket="nowhere"))
+    with pytest.raises(BackupError, match="answers NoSuchBucket; create it, or correct BACKUP_BUCKET"):
+        nowhere.send_log(timeline)
+    assert timeline.bases() == [base] and (timeline.wal / base.first_log).exists()
+    accepting = Bucket(good)
+    assert accepting.send_log(timeline) == base.moment
+    accepting.send_bases(timeline)
+    assert len({entry["Key"] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}) == 3
+    later = source.take()
+    (timeline.wal / later.first_log).write_bytes(b"another one")
+    accepting.send_log(timeline)
+    accepting.send_bases(timeline)
+    accepting.expire(timeline, base.moment)
+    assert len(client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]) == 5, "each moment since the first is kept"
+    newest = later.first_log
+    shutil.rmtree(backed_up.backups)  # what is lost here must not be deleted there
+    Bucket(good).expire(timeline, later.moment)
+    left = {entry["Key"].rpartition("/")[2] for entry in client(bucket).list_objects_v2(Bucket=BUCKET)["Contents"]}
+    assert left == {f"{later.path.name}-{newest}.tar.gz", f"{newest}.gz", "received"}

@@ -75,3 +75,16 @@ def test_nothing_is_lost_and_nothing_served_over_a_limit_while_hosts_are_cut_off
     served = reported["served"]
     assert served["anonymous, before"]["counted"] == served["anonymous, during"]["counted"] == 3
     assert sum(account["uncounted"] for account in served.values()) > 0  # the cut was one
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a host a name of its own")
+@pytest.mark.timeout(300)
+def test_the_guides_chapter_on_several_hosts_is_as_it_happens() -> None:
+    command = [*DRILL, "hosts", "--minutes", "4", "--json"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=PROJECT, env=clean_environment(), timeout=290
+    )
+    assert done.stdout, done.stderr
+    checks = json.loads(done.stdout)
+    assert [check for check in checks if not check["kept"]] == []
+    assert done.returncode == 0 and len(checks) == 8

@@ -29,15 +29,7 @@ pytestmark = [pytest.mark.xdist_group("upgrade"), pytest.mark.timeout(300)]
 PARTS = ("edge-a", "edge-b", "dispatcher", "worker-a", "worker-b")
 _QUEUES = "maintenance,reports,exports"
 # What a later release may do to tables that are in use, each in its own transaction with the others.
-LATER = """-- phase: expand
--- What a later release adds: columns, with and without a default, a table, rights.
-
-ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0;
-ALTER TABLE job_orders ADD COLUMN note text;
-ALTER TABLE items ADD COLUMN origin text;
-CREATE TABLE later (id uuid PRIMARY KEY DEFAULT uuidv7(), job_id uuid REFERENCES jobs ON DELETE CASCADE);
-GRANT SELECT, INSERT ON later TO itemindex_edge;
-"""
+LATER = PROJECT / "tests/support/later.sql"
 _READY_SECONDS = 60.0
 _JOBS_SECONDS = 60.0
 
@@ -49,7 +41,7 @@ class Upgrade:
         self.new = folder / "new"
         for name in ("edge", "workers", "shared", "deploy"):
             shutil.copytree(PROJECT / name, self.new / name, ignore=shutil.ignore_patterns("__pycache__"))
-        (self.new / "shared/db/migrations/9999_later.sql").write_text(LATER)
+        shutil.copyfile(LATER, self.new / "shared/db/migrations/9999_later.sql")
         workers = tuple((f"worker-{name}", _QUEUES, 2) for name in "ab")
         self.stack = Stack(Paths.below(folder / "data"), free_port(), workers=workers)
 
