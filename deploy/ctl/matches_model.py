@@ -103,6 +103,9 @@ _DECISIONS_EXAMPLE = """Examples:
   itemindex matches train --decisions pairs.csv --left-source shop_a --right-source shop_b
   itemindex matches train --activate --reason "decisions of March"
 """
+allow_merges_option = click.option(
+    "--allow-merges", is_flag=True, help="Use the model even if it merges more than a tenth of the index."
+)
 _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 
 
@@ -115,6 +118,7 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 @click.option("--left-source", help="The source whose own ids left_id has; without it both columns have IIDs.")
 @click.option("--right-source", help="The source whose own ids right_id has.")
 @click.option("--activate", is_flag=True, help="Judge all pairs by the new model from now on.")
+@allow_merges_option
 @click.option("--reason", help="Reason, kept with the event.")
 @stored
 def train(
@@ -122,6 +126,7 @@ def train(
     left_source: str | None,
     right_source: str | None,
     activate: bool,
+    allow_merges: bool,
     reason: str | None,
     data_dir: Path,
     as_json: bool,
@@ -131,7 +136,8 @@ def train(
     It learns from the decisions made in the dashboard and by commands, and from a file's. The figures are of models
     that have seen no pair of the records that they judge. The intervals are 95 % Wilson score intervals.
 
-    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. Below 50
+    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. A model
+    that would merge more than a tenth of the index is kept, but used only with --allow-merges. Below 50
     decisions no model is trained: the command lists which pairs to decide first.
     """
     if bool(left_source) != bool(right_source) or (left_source and decisions is None):
@@ -166,10 +172,13 @@ def train(
             "former_ranking": round(learned.former_ranking, 4),
         }
         digest = models.keep(connection, learned, {**trained_on, "measured": measured}, by)
+        connection.commit()  # the model stays, also where it may not be used
         number, version = None, None
         if activate:
             _report_progress("judging all pairs anew")
-            number, version = item_acts.use_model(connection, digest, by, reason, chosen.match_dir)
+            number, version = item_acts.use_model(
+                connection, digest, by, reason, chosen.match_dir, merges_allowed=allow_merges
+            )
     if as_json:
         done = {"digest": digest, **trained_on, "link_learned": link, "measured": measured}
         print_json({**done, "load": number, "data_version": version})
@@ -257,12 +266,14 @@ def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
 
 @models.command("use", epilog="Example: itemindex matches models use shipped")
 @click.argument("digest")
+@allow_merges_option
 @click.option("--reason", help="Reason, kept with the event.")
 @stored
-def use(digest: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Judge all pairs by the model with this DIGEST (its first characters are enough) or by the `shipped` one.
 
-    It is one event, which `itemindex loads undo` takes back.
+    It is one event, which `itemindex loads undo` takes back. A model that would merge more than a tenth of the index is
+    used only with --allow-merges.
     """
     from workers.articles import models as kept
     from workers.provenance import item_acts, reindex
@@ -271,7 +282,9 @@ def use(digest: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     with connect(chosen.database_url, application="matches") as connection:
         reindex.lock(connection)
         named = kept.find(connection, digest)
-        number, version = item_acts.use_model(connection, named, events.actor(), reason, chosen.match_dir)
+        number, version = item_acts.use_model(
+            connection, named, events.actor(), reason, chosen.match_dir, merges_allowed=allow_merges
+        )
     report(
         "model {digest} is active: load {load}, data_version {data_version}",
         as_json=as_json,

@@ -110,6 +110,7 @@ def _judged(
         "--right-source",
         "right",
         "--activate",
+        "--allow-merges",
         "--json",
     ]
     environment = {"DATABASE_URL": settings.database_url, "MATCH_DIR": str(settings.match_dir)}

@@ -777,6 +777,13 @@ INGEST_FAULTS = (
         "tests/unit/matching/test_model.py::test_a_bound_needs_enough_decisions_that_support_it",
     ),
     fault(
+        "a model may merge any part of the index",
+        "workers/provenance/item_acts.py",
+        "reindex(connection, None, seeds, check)",
+        "reindex(connection, None, seeds)",
+        "tests/service/articles/test_models.py::test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant",
+    ),
+    fault(
         "the undo of a bulk decision leaves its parts",
         "workers/provenance/undo.sql",
         "WHERE (no = $1 OR part_of = $1) AND undone_at IS NULL;",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 SQL = load_queries(__file__, "models.sql")
 SHIPPED = "shipped"
-# Besides the decided records so many others lend pairs that nobody decided.
-_OTHER_RECORDS = 1_000
 LEAST_DECISIONS = 50
 
 
@@ -108,7 +106,7 @@ def most_doubtful(waiting: Iterable[Mapping[str, Any]], count: int) -> list[dict
 def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], match_dir: Path | None) -> "Learned":
     """Train a model on decided pairs of items, each with whether the two are one article. Raises TooFewDecisions."""
     # Only now: it loads scikit-learn, which a load does not need.
-    from workers.articles.matching.training import LEAST_OF_LABEL, labelled, learn, undecided_features
+    from workers.articles.matching.training import LEAST_OF_LABEL, labelled, learn
 
     index = open_index(connection, match_dir)
     rows = {item_id: index.row(str(item_id)) for pair in decided for item_id in pair}
@@ -129,13 +127,12 @@ def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], 
         )
     examples = labelled(index, pairs, chosen, said)
     missed = sum(labels.values()) - int(said.sum())
-    return learn(Model.shipped(), examples, undecided_features(index, pairs, chosen), missed)
+    return learn(Model.shipped(), examples, missed)
 
 
 def _near(index: MatchIndex, rows: Array) -> tuple[Array, Array]:
-    """Return who is near whom: for rows and some others, and for all that compete with these."""
-    others = np.random.default_rng(0).permutation(index.rows())[:_OTHER_RECORDS]
-    near = index.nearest(np.union1d(rows, others))
+    """Return who is near whom: for rows, and for all that compete with these."""
+    near = index.nearest(rows)
     back = index.nearest(np.setdiff1d(near.other, near.row))
     return np.concatenate([near.row, back.row]), np.concatenate([near.other, back.other])
 

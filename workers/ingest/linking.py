@@ -10,7 +10,6 @@ import psycopg
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
-from shared.errors import LoadRefused
 from workers.articles import index as indexes
 from workers.articles.links import relink
 from workers.articles.matching.identifiers import filled, identifier_keys
@@ -20,7 +19,7 @@ from workers.articles.records import SQL as RECORDS
 from workers.ingest.batches import Reject
 from workers.provenance import items, standing
 from workers.provenance.events import Event
-from workers.provenance.standing import Acts, Settled
+from workers.provenance.standing import Acts
 
 # Identifiers that a load brought and that could not be followed: each is a row among the rejects.
 
@@ -84,11 +83,6 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 
 
 SQL = load_queries(__file__, "merge.sql")
-# A load that merges more than this share of the items that there were is stopped: so many twins are seldom meant.
-MERGED_SHARE_MAX = 0.1
-# Fewer merges than this are never too many: in an index of ten items a tenth is one.
-MERGES_MIN = 10
-_SHOWN = 5
 
 
 @dataclass
@@ -124,13 +118,15 @@ class Linking:
         acts = standing.read_acts(connection)
         settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
         items.widen(connection, ())  # also the new owners, before their rows change
-        self._check(connection, settled)
+        if not self.merges_allowed:
+            [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
+            standing.refuse_too_many_merges(connection, settled, before, "the load")
         connection.execute(SQL.regroup, (list(settled.moved),))
         standing.mark(connection, settled.memberships)
         counts["items_merged"], counts["items_parted"] = len(settled.merged), len(settled.parted)
         [(counts["pairs_waiting"],)] = connection.execute(SQL.waiting_pairs, (event.no,)).fetchall()
-        self.joined = _named_pairs(connection, _merges(settled), "into")
-        self.parted = _named_pairs(connection, sorted(settled.parted.items()), "from")
+        self.joined = standing.named_pairs(connection, settled.merges, "into")
+        self.parted = standing.named_pairs(connection, sorted(settled.parted.items()), "from")
         rows = (index.row(str(item_id)) for item_id in changed)
         link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
         self.rejects += rejects(link_faults, settled.articles.refused, partial(_iids, connection))
@@ -145,37 +141,10 @@ class Linking:
             with suppress(OSError, psycopg.Error):
                 indexes.save(connection, self._index, self.directory)
 
-    def _check(self, connection: Connection, settled: Settled) -> None:
-        merged = len(settled.merged)
-        if self.merges_allowed or merged <= MERGES_MIN:
-            return
-        [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
-        if merged > MERGED_SHARE_MAX * before > 0:
-            examples = "; ".join(_named_pairs(connection, _merges(settled), "into"))
-            raise LoadRefused(
-                f"the load would merge {merged:,} items, more than a tenth of the {before:,} of the index, for example "
-                f"{examples}; nothing of it was kept. If that is meant, add --allow-merges"
-            )
-
 
 def _iids(connection: Connection, keys: list[str]) -> dict[str, str]:
-    return {str(row[0]): row[1] for row in connection.execute(SQL.iids, ([int(key) for key in keys],))}
+    return {str(row[0]): row[1] for row in connection.execute(standing.SQL.iids, ([int(key) for key in keys],))}
 
 
 def _named(acts: Acts) -> set[int]:
     return {item_id for pair in acts.pairs for item_id in pair}
-
-
-def _merges(settled: Settled) -> list[tuple[int, int]]:
-    return [
-        (member.item_id, member.survivor_id)
-        for member in settled.memberships
-        if member.item_id in settled.merged and member.survivor_id is not None
-    ]
-
-
-def _named_pairs(connection: Connection, pairs: list[tuple[int, int]], word: str) -> list[str]:
-    first = pairs[:_SHOWN]
-    ids = [item_id for pair in first for item_id in pair]
-    shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
-    return [f"{shown[item_id]} {word} {shown[other]}" for item_id, other in first]

@@ -113,10 +113,6 @@ SELECT count(*) FROM items i
 WHERE (i.id = ANY($1::bigint[]) OR NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = i.id))
   AND NOT EXISTS (SELECT FROM merged m WHERE m.id = i.id AND m.is_new);
 
--- name: iids
--- For a report that people read.
-SELECT id, iid, name FROM items WHERE id = ANY($1::bigint[]);
-
 -- name: refreshed
 -- The items that this load changes, and the owners that their claims count for. $1: as above.
 WITH changed AS (

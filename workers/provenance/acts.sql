@@ -10,6 +10,10 @@ SELECT i.id, coalesce((SELECT min(c.no) FROM item_claims c WHERE c.item_id = i.i
 -- The rows of these items that readers join now.
 SELECT item_id, owner_id FROM inactive_items WHERE item_id = ANY($1::bigint[]);
 
+-- name: iids
+-- For a report that people read.
+SELECT id, iid, name FROM items WHERE id = ANY($1::bigint[]);
+
 -- name: linked
 -- The items that are connected with these by a link that is followed, or by their source.
 SELECT right_id FROM links WHERE left_id = ANY($1::bigint[]) AND decision = 'link'

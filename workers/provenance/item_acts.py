@@ -12,7 +12,7 @@ from workers.articles import links
 from workers.articles.index import open_index
 from workers.provenance import events, items
 from workers.provenance.reindex import reindex
-from workers.provenance.standing import read_acts
+from workers.provenance.standing import Settled, read_acts, refuse_too_many_merges
 from workers.provenance.undo import SQL as UNDO
 from workers.provenance.undo import undo
 
@@ -78,17 +78,30 @@ def decide_all(
 
 
 def use_model(
-    connection: Connection, digest: str, by: str, reason: str | None, match_dir: Path | None
+    connection: Connection,
+    digest: str,
+    by: str,
+    reason: str | None,
+    match_dir: Path | None,
+    *,
+    merges_allowed: bool = False,
 ) -> tuple[int, int]:
     """Judge all pairs by another model from now on; return the number of this event and the new data_version.
 
     `digest`: of a model that the index keeps, or `shipped`. Undoing the event gives back the links as they were.
+    `merges_allowed`: whether more than a tenth of the index may be merged; raises LoadRefused otherwise.
     """
+
+    def check(settled: Settled) -> None:
+        if not merges_allowed:
+            [(before,)] = connection.execute(SQL.active_before, (list(settled.merged),)).fetchall()
+            refuse_too_many_merges(connection, settled, before, "the model")
+
     items.begin(connection, SQL.named, [])
     connection.execute(items.SQL.no_changed_observations)
     event = events.begin_choice(connection, "model", {"digest": digest}, by, reason)
     seeds = links.rejudge(connection, open_index(connection, match_dir), event.no)
-    return event.no, reindex(connection, None, seeds)
+    return event.no, reindex(connection, None, seeds, check)
 
 
 def take_back(connection: Connection, iid: str, other: str, by: str, reason: str | None) -> int | None:

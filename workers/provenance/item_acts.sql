@@ -48,3 +48,8 @@ SELECT max(e.no) FROM events e WHERE e.kind IN ('link', 'separation') AND e.undo
 -- name: there
 -- Which of these items exist.
 SELECT id FROM items WHERE id = ANY($1::bigint[]);
+
+-- name: active_before
+-- How many items were active before an event. $1: those that it merges.
+SELECT count(*) FROM items i
+WHERE i.id = ANY($1::bigint[]) OR NOT EXISTS (SELECT FROM inactive_items x WHERE x.item_id = i.id);

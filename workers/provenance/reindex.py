@@ -1,6 +1,6 @@
 """The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import date
 
 from shared.db.connect import Connection
@@ -8,7 +8,6 @@ from shared.db.queries import load_queries
 from workers.analytics.rollups import layout, refresh
 from workers.analytics.rollups.item_groups import Items
 from workers.analytics.rollups.rows import SQL as ROLLUPS
-from workers.articles.grouping import Membership
 from workers.events import watches
 from workers.provenance import events, identifiers, items, standing
 
@@ -22,14 +21,22 @@ def lock(connection: Connection) -> None:
     identifiers.ensure(connection)
 
 
-def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] = ()) -> int:
+def reindex(
+    connection: Connection,
+    load_id: str | None,
+    seeds: Collection[int] = (),
+    check: Callable[[standing.Settled], None] = lambda settled: None,
+) -> int:
     """Make anew what an event changes, and commit its data_version; return that.
 
     The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
     that it changed in the temporary table `changed_observations`. `seeds`: further items whose links have changed.
+    `check` sees the articles before anything is committed, and may raise.
     """
     version = events.next_version(connection)
-    memberships = _stand(connection, seeds)
+    settled = _stand(connection, seeds)
+    check(settled)
+    memberships = settled.memberships
     items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
     standing.mark(connection, memberships)
     connection.execute(items.SQL.versions, (version,))
@@ -43,7 +50,7 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     return version
 
 
-def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Membership, ...]:
+def _stand(connection: Connection, seeds: Collection[int]) -> standing.Settled:
     """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
     acts = standing.read_acts(connection)
     affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
@@ -51,7 +58,7 @@ def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Membership, 
     recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
     recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
     items.widen(connection, {row[0] for row in recounted})
-    return settled.memberships
+    return settled
 
 
 def _months(connection: Connection) -> list[date]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.errors import LoadRefused
 from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Membership, group
@@ -12,6 +13,11 @@ from workers.provenance import items
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = load_queries(__file__, "acts.sql")
+# What merges more than this share of the items that there were is stopped: so many twins are seldom meant.
+MERGED_SHARE_MAX = 0.1
+# Fewer merges than this are never too many: in an index of ten items a tenth is one.
+MERGES_MIN = 10
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,15 @@ class Settled:
     def memberships(self) -> tuple[Membership, ...]:
         """Return the article of every item that was looked at."""
         return self.articles.memberships
+
+    @property
+    def merges(self) -> list[tuple[int, int]]:
+        """Return the items that were active and are merged now, each with the item that it is merged into."""
+        return [
+            (one.item_id, one.survivor_id)
+            for one in self.memberships
+            if one.item_id in self.merged and one.survivor_id is not None
+        ]
 
 
 def read_acts(connection: Connection) -> Acts:
@@ -79,6 +94,25 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
         if owner is not None and now.get(item_id, item_id) != now.get(owner, owner)
     }
     return Settled(articles, frozenset(moved), frozenset((moved & now.keys()) - before.keys()), parted)
+
+
+def refuse_too_many_merges(connection: Connection, settled: Settled, before: int, what: str) -> None:
+    """Raise LoadRefused, with examples, where more than a tenth of the `before` items of the index are merged."""
+    merged = len(settled.merged)
+    if merged > MERGES_MIN and merged > MERGED_SHARE_MAX * before > 0:
+        examples = "; ".join(named_pairs(connection, settled.merges, "into"))
+        raise LoadRefused(
+            f"{what} would merge {merged:,} items, more than a tenth of the {before:,} of the index, for example "
+            f"{examples}; nothing of it was kept. If that is meant, add --allow-merges"
+        )
+
+
+def named_pairs(connection: Connection, pairs: list[tuple[int, int]], word: str) -> list[str]:
+    """Return the first of some pairs of items in words, such as `IID-… (a name) into IID-… (a name)`."""
+    first = pairs[:_SHOWN]
+    ids = [item_id for pair in first for item_id in pair]
+    shown = {row[0]: f"{row[1]} ({row[2][:60]})" for row in connection.execute(SQL.iids, (ids,))}
+    return [f"{shown[item_id]} {word} {shown[other]}" for item_id, other in first]
 
 
 def mark(connection: Connection, memberships: Collection[Membership]) -> None:

@@ -10,11 +10,13 @@ from click.testing import CliRunner
 from deploy.ctl.matches import matches
 from shared.articles.pairs import Filters
 from shared.db.connect import connect
+from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from tests.service.articles.support import HEADER, articles, ask, row, shop, take_back, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
 from tests.support.shop import load_rows
 from workers.articles import models
+from workers.articles.matching.model import Model
 from workers.articles.matching.synthetic import worlds
 
 
@@ -60,7 +62,7 @@ def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_bac
     before = links(settings), articles(settings)
     with decisions.open("a") as file:
         file.write("nowhere,neither,1\r\n")
-    said = train(settings, decisions, "--activate")
+    said = train(settings, decisions, "--activate", "--allow-merges")
     assert links(settings) != before[0]
     assert said["unknown_ids"] == 1
     assert {one["bound"] for one in said["measured"]} >= {0.99, 0.5}
@@ -83,11 +85,28 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
     assert links(settings) == before, "only --activate, or `models use`, changes links"
     with connect(settings.database_url, application="tests") as connection, pytest.raises(models.UnknownModel):
         models.find(connection, "ffffffff")
-    run(settings, "models", "use", digest[:8])
+    run(settings, "models", "use", digest[:8], "--allow-merges")
     chosen = links(settings)
     assert chosen != before
     run(settings, "models", "use", "shipped")
     assert links(settings) == before
+
+
+def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(
+    settings: Settings, decisions: Path
+) -> None:
+    eager = Model.shipped().with_bounds(link=0.36, link_coded=0.36, review=0.35, link_learned=0.36).encoded()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute(
+            "INSERT INTO match_models (digest, model, trained_on, bounds, created_by) VALUES ($1, $2, '{}', '{}', 'x')",
+            ("e" * 64, eager),
+        )
+    before = links(settings), articles(settings)
+    with pytest.raises(LoadRefused, match=r"the model would merge .* more than a tenth .*--allow-merges"):
+        run(settings, "models", "use", "eeeeee")
+    assert (links(settings), articles(settings)) == before
+    run(settings, "models", "use", "eeeeee", "--allow-merges")
+    assert articles(settings) != before[1]
 
 
 def test_too_few_decisions_train_nothing_and_the_most_doubtful_pairs_are_named(

@@ -194,7 +194,7 @@ def _decided(world_seed: int) -> Labelled:
 
 def test_a_model_that_learned_from_decisions_ranks_records_that_it_has_not_seen_as_well_as_the_shipped_one() -> None:
     made = _decided(99)
-    learned = learn(Model.shipped(), made, made.features[:0], missed=3)
+    learned = learn(Model.shipped(), made, missed=3)
     assert learned.ranking == pytest.approx(average_precision_score(made.labels, learned.unseen))
     assert learned.ranking > learned.former_ranking - 0.01
     found = learned.at(0.5)

@@ -31,10 +31,7 @@ LEAST_OF_LABEL = 10
 _FOLDS, _SEEDS = 5, 2
 # Weights of the former model in a learned one; never all, or nothing would have been learned.
 _FORMER_SHARES = (0.0, 0.25, 0.5, 0.75)
-_DECIDED = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 10, "l2_regularization": 1.0}
-# Pairs that nobody decided keep the model near the former one where no decision says otherwise: so many, each counting
-# this much of a decided pair.
-_UNDECIDED_MAX, _UNDECIDED_WEIGHT = 4_000, 0.05
+_DECIDED = {"max_iter": 100, "learning_rate": 0.1, "min_samples_leaf": 20}
 # A bound that decisions support has the precision among them, and at least this much in 97.5 % of repetitions: with no
 # error 73 pairs above it are enough.
 _LEAST_LIMIT = 0.95
@@ -139,29 +136,25 @@ class Learned:
         return Bound(probability, int((called & labels).sum()), int(called.sum()), int(labels.sum()) + self.missed)
 
 
-def learn(former: Model, examples: Labelled, undecided: Array, missed: int = 0) -> Learned:
+def learn(former: Model, examples: Labelled, missed: int = 0) -> Learned:
     """Train on decided pairs, and measure on each record by models that have seen no pair of it.
 
-    `undecided`: features of pairs that nobody decided, which count a little as the former model judges them. `missed`:
-    matches that are not among the examples, because they are no candidates. The same arguments give the same model.
+    `missed`: matches that are not among the examples, because they are no candidates. The same arguments give the same
+    model.
 
     The log-odds of what was learned and of the former model are averaged, by the share that ranks unseen pairs best:
     few decisions alone would rank them worse than the former model does.
     """
-    guessed = former.probabilities(undecided)
-    weights = np.concatenate([guessed, 1 - guessed]) * _UNDECIDED_WEIGHT
 
     def trained(used: Array) -> Model:
-        features = np.vstack([examples.features[used], undecided, undecided])
-        labels = np.concatenate([examples.labels[used], np.ones(len(undecided), bool), np.zeros(len(undecided), bool)])
-        weighted = np.concatenate([np.ones(len(used)), weights])
-        return merged([fitted(boosted(seed, **_DECIDED), features, labels, weighted) for seed in range(_SEEDS)])
+        features, labels = examples.features[used], examples.labels[used]
+        return merged([fitted(boosted(seed, **_DECIDED), features, labels) for seed in range(_SEEDS)])
 
-    unseen = np.zeros(len(examples.labels))
-    for judged, used in folds_by_record(examples.ends):
-        if len(judged):
-            unseen[judged] = trained(used).probabilities(examples.features[judged])
     before = former.probabilities(examples.features)
+    unseen = before.copy()
+    for judged, used in folds_by_record(examples.ends):
+        if len(judged) and len(np.unique(examples.labels[used])) == 2:
+            unseen[judged] = trained(used).probabilities(examples.features[judged])
     blends = [(share, _sigmoid(_average(_logit(before), _logit(unseen), share))) for share in _FORMER_SHARES]
     share, unseen = max(blends, key=lambda one: average_precision_score(examples.labels, one[1]))
     supported = unseen[~examples.opposed], examples.labels[~examples.opposed]
@@ -193,13 +186,6 @@ def supported_bound(probabilities: Array, labels: Array) -> float | None:
     return float(falling[enough[-1]]) if len(enough) else None
 
 
-def undecided_features(index: MatchIndex, pairs: Pairs, decided: Array) -> Array:
-    """Return the features of some candidates that nobody decided, drawn at random, always the same ones."""
-    free = np.setdiff1d(np.flatnonzero(pairs.listed.all(axis=0)), decided)
-    drawn = np.sort(np.random.default_rng(0).permutation(free)[:_UNDECIDED_MAX])
-    return labelled(index, pairs, drawn, np.zeros(len(drawn), bool)).features
-
-
 def with_link_bounds(model: Model, judged: Sequence[Array], unseen: Sequence[Labelled], review: float) -> Model:
     """Return the model with the bounds that its probabilities of unseen pairs ask for.
 
@@ -229,11 +215,11 @@ def boosted(seed: int, **changed: Any) -> Any:
     return HistGradientBoostingClassifier(**(options | changed), random_state=seed)
 
 
-def fitted(classifier: Any, features: Array, labels: Array, weights: Array | None = None) -> Any:
+def fitted(classifier: Any, features: Array, labels: Array) -> Any:
     """Fit a classifier in one thread: on a busy machine its threads wait for one another more than they work."""
     nothing = np.isnan(features).all(axis=0)  # a column without a single value cannot be cut
     with threadpool_limits(limits=1):
-        return classifier.fit(np.where(nothing, 0.0, features), labels, weights)
+        return classifier.fit(np.where(nothing, 0.0, features), labels)
 
 
 def merged(classifiers: list[Any]) -> Model:
