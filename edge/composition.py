@@ -106,13 +106,13 @@ def build(settings: Settings, stream: Stream | None = None) -> Resources:
     provider = OidcProvider(settings, log) if settings.oidc_issuer else None
     users = UserService(provider, database, settings)
 
-    def forget_accounts() -> None:
-        credentials.invalidate()
+    def accounts_changed(name: str) -> None:
+        credentials.changed(name)
         users.invalidate()
 
-    handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-    handlers["releases"] = answers.clear
-    listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
+    signals = {"data_version": version.refresh, "search_index": search.refresh, "releases": answers.clear}
+    payloads = {"jobs_changed": job_waiters.wake, "accounts": accounts_changed}
+    listener = PgListener(settings.edge_database_url, signals, payloads, credentials.confirm, log)
     request_log = RequestLog(cache, settings.request_log_calls)
     return Resources(
         settings=settings,

@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
-from time import perf_counter
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic, perf_counter
 from typing import Any
 
 import asyncpg
@@ -19,8 +19,9 @@ from shared.telemetry.log import Log
 # LISTEN on PostgreSQL: one connection per process, reconnected for as long as the process lives.
 
 
-_RECONNECT_SECONDS = 1.0
-_PROBE_SECONDS = 5.0
+_RECONNECT_SECONDS = 0.5
+_PROBE_SECONDS = 0.25
+_TIMEOUT_SECONDS = 5.0
 
 
 class PgListener:
@@ -28,18 +29,21 @@ class PgListener:
 
     A notification may be lost while the connection is down; the calls after a reconnection make up for it.
     `on_payload` functions get the notification's payload, or "" after a reconnection, which means that anything may
-    have changed.
+    have changed. `confirm` is called several times a second with a moment: what was notified before it has been passed
+    on if `heard`; otherwise notices may be missing since the last such moment.
     """
 
     def __init__(
         self,
         url: str,
         on_signal: Mapping[str, Callable[[], Any]],
+        on_payload: Mapping[str, Callable[[str], Any]],
+        confirm: Callable[..., Awaitable[None]],
         log: Log,
-        on_payload: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> None:
         self._url = url
-        self._on_payload = dict(on_payload or {})
+        self._confirm = confirm
+        self._on_payload = on_payload
         self._on_signal = on_signal
         self._log = log
         self._listening = Background(self._listen, log)
@@ -62,23 +66,26 @@ class PgListener:
                 self._log.warning("store-down", store="notices")
         finally:
             self.connected = False
+        await self._confirm(monotonic(), heard=False)
         await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _listen_once(self) -> None:
         connection = await asyncpg.connect(
-            self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
+            self._url, timeout=_TIMEOUT_SECONDS, server_settings={"application_name": "itemindex-notices"}
         )
         try:
             for channel in (*self._on_signal, *self._on_payload):
                 await connection.add_listener(channel, self._on_notice)
-            self.connected = True
             for call in self._on_signal.values():
                 call()
             for call_with in self._on_payload.values():
                 call_with("")
             while True:  # a connection that was cut is noticed only when it is used
+                moment = monotonic()
+                await connection.execute("SELECT 1", timeout=_TIMEOUT_SECONDS)
+                await self._confirm(moment, heard=True)
+                self.connected = True
                 await asyncio.sleep(_PROBE_SECONDS)
-                await connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
         finally:
             connection.terminate()
 

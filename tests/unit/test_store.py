@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import asyncpg
 import pytest
@@ -569,7 +570,7 @@ async def test_an_error_of_the_drivers_own_state_does_not_end_the_listening(monk
 
     monkeypatch.setattr("asyncpg.connect", refused)
     monkeypatch.setattr("edge.storage.monitor._RECONNECT_SECONDS", 0.01)
-    listener = PgListener("postgresql://nowhere", {}, Log("tests"))
+    listener = PgListener("postgresql://nowhere", {}, {}, AsyncMock(), Log("tests"))
     listener.start()
     await asyncio.wait_for(again.wait(), 10)
     await listener.stop()
