@@ -39,7 +39,7 @@ from edge.startup import NEEDED
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.idempotency import IdempotentActs
-from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
+from edge.storage.monitor import CertificateMonitor, PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
 from shared.objects.directory import ResultStore
@@ -85,6 +85,7 @@ class Resources:
     results: ResultStore
     spans: Spans
     monitor: RuntimeMonitor
+    certificate: CertificateMonitor
     plan_notices: PlanNotices
 
 
@@ -137,6 +138,7 @@ def build(settings: Settings, stream: Stream | None = None) -> Resources:
         spans=Spans(settings, "edge"),
         plan_notices=PlanNotices(database, settings, log),
         monitor=RuntimeMonitor({"state": state, "cache": cache}, database, listener, RunMarker(state, log), log),
+        certificate=CertificateMonitor(settings.base_url, log),
     )
 
 
@@ -213,6 +215,7 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     resources.listener.start()
     resources.usage.start()
     resources.monitor.start()
+    resources.certificate.start()
     resources.plan_notices.start()
     running = metrics.processes.labels("edge", resources.settings.revision)
     running.set(1)
@@ -224,6 +227,7 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     finally:
         running.set(0)
         await resources.plan_notices.stop()
+        await resources.certificate.stop()
         await resources.monitor.stop()
         if resources.users.provider is not None:
             await resources.users.provider.close()

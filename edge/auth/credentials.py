@@ -205,7 +205,8 @@ class CredentialStore:
         if not hmac.compare_digest(known.digest, digest):
             # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
             computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
-            if not any([hmac.compare_digest(known.secret_hash, one) for one in computed]):
+            same = [hmac.compare_digest(known.secret_hash, one) for one in computed]
+            if not any(same):
                 return None
             known.digest = digest
         return known.principal

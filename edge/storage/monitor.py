@@ -1,12 +1,15 @@
-"""What an edge watches: notifications of PostgreSQL, a state store that was emptied, metrics sampled on a timer."""
+"""What an edge watches: notices of PostgreSQL, a store that was emptied, samples on a timer, the served certificate."""
 
 import asyncio
+import ssl
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic, perf_counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
+from cryptography import x509
 
 from edge.storage.background import Background
 from edge.storage.database import NO_ANSWER, Database
@@ -185,3 +188,44 @@ class RuntimeMonitor:
             else:
                 metrics.store_seconds.labels(name).observe(perf_counter() - started)
         metrics.store_up.labels(name).set(up)
+
+
+# The certificate that callers see, which may be another than the file: a renewal counts when it is served.
+
+
+_CERTIFICATE_SECONDS = 3_600.0
+
+
+class CertificateMonitor:
+    """Reads the served certificate once an hour; without TLS there is none."""
+
+    def __init__(self, base_url: str, log: Log) -> None:
+        self._url = urlsplit(base_url)
+        self._log = log
+        self._reading = Background(self._read, log)
+
+    def start(self) -> None:
+        """Start reading."""
+        if self._url.scheme == "https":
+            self._reading.start()
+
+    async def stop(self) -> None:
+        """Stop reading."""
+        await self._reading.stop()
+
+    async def _read(self) -> None:
+        host, port = str(self._url.hostname), self._url.port or 443
+        context = ssl.create_default_context()
+        # Whether callers trust it is theirs to say; its end is read of one that has expired, too.
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
+                _, writer = await asyncio.open_connection(host, port, ssl=context)
+        except (OSError, TimeoutError) as error:
+            self._log.warning("certificate-unread", host=host, error=str(error) or "no answer")
+        else:
+            der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            writer.transport.abort()
+            ends = x509.load_der_x509_certificate(der).not_valid_after_utc
+            metrics.certificate_expires_seconds.labels(host).set(ends.timestamp())
+        await asyncio.sleep(_CERTIFICATE_SECONDS)
