@@ -31,6 +31,8 @@ from workers.ingest.load import load
 from workers.ingest.mapping import read
 
 _SERVERS = 2
+# By it a load recognizes what it has read before: INSERT … ON CONFLICT.
+_UNIQUE = "CREATE UNIQUE INDEX ON observations (item_id, day, mark)"
 _EXPORT = """SELECT i.iid, o.day, o.price_minor, o.units, o.currency FROM observations o JOIN items i ON i.id = o.item_id
              ORDER BY o.item_id, o.day, o.mark"""
 
@@ -45,25 +47,22 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="itemindex-trial-")))
         servers = [stack.enter_context(Servers.running(folder / str(n))) for n in range(1 + _SERVERS)]
-        path = folder / "market.parquet"
-        market.write(path, items=options.items, observations=options.observations, seed=1)
-        path.with_suffix(".toml").write_text(market.MAPPING)
+        path, later = folder / "market.parquet", folder / "later.parquet"
+        for seed, file in enumerate((path, later), 1):
+            market.write(file, items=options.items, observations=options.observations // seed**9, seed=seed)
+            file.with_suffix(".toml").write_text(market.MAPPING)
         one, several = (stack.enter_context(servers[0].fresh()) for _ in range(2))
         for settings in (one, several):
             load(settings, read(path.with_suffix(".toml")), [path])
         shards = [stack.enter_context(further.fresh()) for further in servers[1:]]
-        table = Table("", "one machine", "three", "ratio", "same")
+        table = Table("", "one machine", "three", "ratio", "same", "sums made there", "at the same time")
         with _owner(one) as here, _owner(several) as there:
-            copied = _spread(there, shards)
-            table.add_row("rows copied, a second", "–", f"{options.observations / copied:,.0f}", "–", "–")
-            for name, ask in _questions(here):
-                table.add_row(name, *_compared(lambda at, ask=ask: ask(at), here, there, options.rounds))
-            plan = "\n".join(str(row[0]) for row in there.execute(f"EXPLAIN (VERBOSE) {_reports(here)['everything']}"))
-            loads = _refusal(several, path, there)
-        Console().print(table)
-        print("the sums are made on the further servers:", "yes" if re.search("Remote SQL: .*GROUP BY", plan) else "no")
-        print("they work at the same time:", "yes" if "Async Foreign Scan" in plan else "no")
-        print("a load into months that are there:", loads)
+            print(f"{options.observations / _spread(there, shards):,.0f} rows/s copied to the two servers")
+            for name, query in _questions(here).items():
+                table.add_row(name, *_compared(query, here, there, options.rounds))
+                Console().print(table)
+            print("a unique index over both:", _said(lambda: there.execute(_UNIQUE)))
+        print("a load:", _said(lambda: load(several, read(later.with_suffix(".toml")), [later])))
 
 
 @contextmanager
@@ -77,7 +76,9 @@ def _spread(connection: Connection, shards: list[Settings]) -> float:
     """Move the observations to the further servers; return the seconds that their copy took."""
     connection.execute("CREATE EXTENSION postgres_fdw")
     connection.execute("ALTER TABLE observations RENAME TO observations_here")
-    connection.execute("CREATE TABLE observations (LIKE observations_here INCLUDING DEFAULTS) PARTITION BY HASH (item_id)")
+    connection.execute(
+        "CREATE TABLE observations (LIKE observations_here INCLUDING DEFAULTS) PARTITION BY HASH (item_id)"
+    )
     for number, shard in enumerate(shards):
         with connect(shard.database_url, application="trial", autocommit=True) as far:
             far.execute("CREATE TABLE shard (LIKE observations INCLUDING DEFAULTS)")
@@ -100,6 +101,7 @@ def _spread(connection: Connection, shards: list[Settings]) -> float:
     started = time.monotonic()
     connection.execute("INSERT INTO observations SELECT * FROM observations_here")
     copied = time.monotonic() - started
+    connection.execute("DROP TABLE observations_here")
     for shard in shards:
         with connect(shard.database_url, application="trial", autocommit=True) as far:
             far.execute("ANALYZE shard")
@@ -114,47 +116,42 @@ def _reports(connection: Connection) -> dict[str, str]:
         "report of a category": OF_CATEGORY.format("food.tea"),
         "report of everything": "",
     }
-    reports = {name: PLAIN.format(groups="", joins="", conditions=of) for name, of in conditions.items()}
-    # Without the join and the percentiles, of which no server knows the whole.
-    everything = "SELECT day, currency, count(*), sum(price_minor), min(price_minor), max(price_minor) FROM observations"
-    return {**reports, "everything": f"{everything} GROUP BY 1, 2 ORDER BY 1, 2"}
+    return {name: PLAIN.format(groups="", joins="", conditions=of) for name, of in conditions.items()}
 
 
-def _questions(connection: Connection) -> list[tuple[str, Callable[[Connection], str]]]:
-    def rows(query: str) -> Callable[[Connection], str]:
-        return lambda at: repr(sorted(map(repr, at.execute(query).fetchall())))
-
-    def export(at: Connection) -> str:
-        digest = hashlib.sha256()
-        with at.cursor().copy(f"COPY ({_EXPORT}) TO STDOUT (FORMAT csv)") as copy:
-            for block in copy:
-                digest.update(block)
-        return digest.hexdigest()
-
-    reports = _reports(connection)
-    named = {"sums by day, without a join": reports.pop("everything")}
-    return [(name, rows(query)) for name, query in {**reports, **named}.items()] + [("export, in order", export)]
+def _questions(connection: Connection) -> dict[str, str]:
+    sums = "count(*), sum(price_minor), min(price_minor), max(price_minor) FROM observations"
+    return {
+        **_reports(connection),
+        "sums by day": f"SELECT day, currency, {sums} GROUP BY 1, 2 ORDER BY 1, 2",
+        "sums by item": f"SELECT item_id, currency, {sums} GROUP BY 1, 2 ORDER BY 1, 2",
+        "export, in order": _EXPORT,
+    }
 
 
-def _compared(
-    ask: Callable[[Connection], str], here: Connection, there: Connection, rounds: int
-) -> tuple[str, str, str, str]:
+def _compared(query: str, here: Connection, there: Connection, rounds: int) -> Iterator[str]:
+    """Ask both, in turn; return their times, whether the answers are the same bytes, and how three servers do it."""
     seconds: tuple[list[float], list[float]] = ([], [])
     answers = set()
     for _ in range(rounds):
         for connection, taken in zip((here, there), seconds, strict=True):
-            started = time.monotonic()
-            answers.add(ask(connection))
+            started, digest = time.monotonic(), hashlib.sha256()
+            with connection.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as copy:  # type: ignore[arg-type]
+                for block in copy:
+                    digest.update(block)
             taken.append(time.monotonic() - started)
+            answers.add(digest.digest())
     one, three = map(statistics.median, seconds)
-    return f"{one * 1000:,.0f} ms", f"{three * 1000:,.0f} ms", f"{three / one:.1f} ×", "yes" if len(answers) == 1 else "NO"
+    yield from (f"{one * 1000:,.0f} ms", f"{three * 1000:,.0f} ms", f"{three / one:.1f} ×")
+    plan = "\n".join(str(row[0]) for row in there.execute(f"EXPLAIN (VERBOSE) {query}"))
+    for found in (len(answers) == 1, re.search("Remote SQL: .*GROUP BY", plan), "Async Foreign Scan" in plan):
+        yield "yes" if found else "no"
 
 
-def _refusal(settings: Settings, path: Path, connection: Connection) -> str:
-    """Load a changed file with the product's own load; return what it says."""
-    connection.execute("DELETE FROM file_loads") if False else None
+def _said(act: Callable[[], object]) -> str:
+    """Do something that one server can; return what three say to it."""
     try:
-        load(settings, read(path.with_suffix(".toml")), [path])
+        act()
     except (ItemIndexError, psycopg.Error) as error:
         return str(error).splitlines()[0]
     return "works"
