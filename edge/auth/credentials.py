@@ -189,14 +189,15 @@ class CredentialStore:
         return None
 
     def _holds(self, credential_id: str, known: Known) -> bool:
-        now, read, principal = self._clock(), known.read, known.principal
+        changed, read, principal = self._changed, known.read, known.principal
         # A key of an organization that was suspended names none: any notice may have made it valid.
         owner = _ANY if principal is None else principal.organization_id
-        if max(self._changed.get(credential_id, -math.inf), self._changed.get(owner, -math.inf)) >= read:
+        if changed.get(credential_id, -math.inf) >= read or changed.get(owner, -math.inf) >= read:
             return False
         # What was read before a gap in the notices may have changed in the gap.
-        moment = max(read, self._confirmed) if read >= self._unbroken_from else read
-        return now < min(known.ends, moment + (_HOLDS_SECONDS if self._database.answering else _OUTAGE_SECONDS))
+        moment = self._confirmed if self._confirmed > read >= self._unbroken_from else read
+        now, holds = self._clock(), _HOLDS_SECONDS if self._database.answering else _OUTAGE_SECONDS
+        return now < moment + holds and now < known.ends
 
     def _holder(self, known: Known, credential: str) -> Principal | None:
         """Return the principal if this is the whole credential of which the id is known."""

@@ -60,7 +60,7 @@ def main() -> None:
             print(f"{options.observations / _spread(there, shards):,.0f} rows/s copied to the two servers")
             for name, query in _questions(here).items():
                 table.add_row(name, *_compared(query, here, there, options.rounds))
-                Console().print(table)
+            Console().print(table)
             print("a unique index over both:", _said(lambda: there.execute(_UNIQUE)))
         print("a load:", _said(lambda: load(several, read(later.with_suffix(".toml")), [later])))
 

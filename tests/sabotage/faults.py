@@ -46,8 +46,8 @@ ACCOUNT_FAULTS = (
     fault(
         "a key whose notice was lost works on",
         "edge/auth/credentials.py",
-        "moment = max(read, self._confirmed) if read >= self._unbroken_from else read",
-        "moment = max(read, self._confirmed)",
+        "if self._confirmed > read >= self._unbroken_from else read",
+        "if self._confirmed > read else read",
         "tests/unit/test_auth.py::test_after_a_gap_nothing_that_was_read_before_it_is_confirmed",
     ),
     fault(
