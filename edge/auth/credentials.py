@@ -76,6 +76,7 @@ class CredentialStore:
         self._peppers = peppers
         self._clock = clock
         self._plans: dict[str, Plan] = {}
+        self._plans_read = -math.inf
         self._anonymous: Principal | None = None
         # By id, the least recently used first. Anyone can make well-formed credentials that do not exist: however many
         # come, they push out each other and no principal.
@@ -130,6 +131,7 @@ class CredentialStore:
         """Take a notice: what it names is read again before it is used; "" may be anything."""
         self._log.info("accounts-changed", remembered=len(self._valid) + len(self._unknown))
         self._changed[name] = self._changed[_ANY] = self._clock()
+        self._loads.clear()  # what was asked for before may be what it was before
         if name in (_ANY, "plans") or len(self._changed) > _CHANGES_MAX:
             self._complete = False
 
@@ -163,8 +165,11 @@ class CredentialStore:
         return self._plans[name]
 
     async def _read_plans(self) -> None:
-        self._plans = {row["name"]: Plan(**dict(row)) for row in await self._database.fetch(SQL.plans)}
-        self._anonymous = None
+        read = self._clock()
+        rows = await self._database.fetch(SQL.plans)
+        if read >= self._plans_read:  # otherwise a later question was answered sooner
+            self._plans_read, self._anonymous = read, None
+            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
 
     async def _read_again(self) -> None:
         await self._read_plans()
@@ -242,7 +247,7 @@ class CredentialStore:
         """Read credentials and remember them. What is notified while they are read counts as after it."""
         read = self._clock()
         rows = await self._database.fetch(SQL.credentials, ids)
-        if not self._plans:
+        if any(row["plan"] not in self._plans for row in rows):
             await self._read_plans()
         found = {}
         for row in rows:

@@ -83,7 +83,7 @@ class Database:
             "credential_id": key_id,
             "kind": "api-key",
             "secret_hash": credentials.keyed_hash(key, PEPPER),
-            "plan": "brand",
+            "plan": self.plan["name"],
             "organization_id": f"of {key_id}",
             "organization_name": "O",
             "seconds_left": left,
@@ -221,6 +221,16 @@ async def test_a_changed_plan_is_read_with_all_that_have_it(
     assert principal is not None and principal.plan.daily_units == (await store.plan("brand")).daily_units == 7
 
 
+async def test_a_new_plan_is_read_with_the_first_key_that_has_it(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    database.plan = {**PLAN, "name": "gold"}
+    store.changed(f"of {key[credentials.ID]}")
+    clock.now = 0.1
+    principal = await store.resolve("api-key", key)
+    assert principal is not None and principal.plan.name == "gold"
+
+
 async def test_of_too_many_notices_one_reading_is_made(
     store: CredentialStore, database: Database, clock: Clock, key: str
 ) -> None:
@@ -294,9 +304,11 @@ async def test_a_value_read_before_a_change_is_not_used_after_it(database: Datab
     await database.until_asked(1)
     del database.keys[key[credentials.ID]]
     store.changed(key[credentials.ID])
+    late = asyncio.create_task(store.resolve("api-key", key))
+    await database.until_asked(2)
     database.answers.set()
     await early
-    assert store.cached(key) is await store.resolve("api-key", key) is None
+    assert await late is store.cached(key) is None
 
 
 async def test_an_outage_is_reported_to_all_and_not_remembered(database: Database, key: str) -> None:
