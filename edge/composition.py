@@ -38,7 +38,7 @@ from edge.startup import NEEDED
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import Database
 from edge.storage.idempotency import IdempotentActs
-from edge.storage.monitor import PgListener, RunMarker, RuntimeMonitor
+from edge.storage.monitor import CertificateMonitor, PgListener, RunMarker, RuntimeMonitor
 from edge.storage.redis_client import RedisClient, SingleNodeClient
 from edge.storage.redis_cluster import ClusterClient
 from shared.objects.open import open_object_store
@@ -81,13 +81,13 @@ class Resources:
             OidcProvider(settings, log) if settings.oidc_issuer else None, database, settings
         )
 
-        def forget_accounts() -> None:
-            credentials.invalidate()
+        def accounts_changed(name: str) -> None:
+            credentials.changed(name)
             users.invalidate()
 
-        handlers = {"data_version": version.refresh, "accounts": forget_accounts, "search_index": search.refresh}
-        handlers["releases"] = answers.clear
-        self.listener = PgListener(settings.edge_database_url, handlers, log, {"jobs_changed": job_waiters.wake})
+        signals = {"data_version": version.refresh, "search_index": search.refresh, "releases": answers.clear}
+        payloads = {"jobs_changed": job_waiters.wake, "accounts": accounts_changed}
+        self.listener = PgListener(settings.edge_database_url, signals, payloads, credentials.confirm, log)
         self.request_log = RequestLog(cache, settings.request_log_calls)
         self.usage = UsageRecorder(database, self.request_log, log, settings.usage_flush_seconds)
         self.limiter = RateLimiter(state, DegradedLimiter(closed=settings.quota_fail_mode == "closed"))
@@ -110,6 +110,7 @@ class Resources:
         self.plan_notices = PlanNotices(database, settings, log)
         stores = {"state": state, "cache": cache}
         self.monitor = RuntimeMonitor(stores, database, self.listener, RunMarker(state, log), log)
+        self.certificate = CertificateMonitor(settings.base_url, log)
 
 
 def _search(settings: Settings, log: Log, answers: AnswerCache) -> SearchEngine:
@@ -163,6 +164,7 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     resources.listener.start()
     resources.usage.start()
     resources.monitor.start()
+    resources.certificate.start()
     resources.plan_notices.start()
     running = metrics.processes.labels("edge", resources.settings.revision)
     running.set(1)
@@ -174,6 +176,7 @@ async def opened(resources: Resources) -> AsyncIterator[Resources]:
     finally:
         running.set(0)
         await resources.plan_notices.stop()
+        await resources.certificate.stop()
         await resources.monitor.stop()
         if resources.users.provider is not None:
             await resources.users.provider.close()

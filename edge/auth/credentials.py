@@ -1,14 +1,15 @@
-"""Valid credentials: PostgreSQL, cached for seconds in the process."""
+"""Valid credentials: PostgreSQL, remembered in the process for as long as its notices arrive."""
 
 import asyncio
 import contextlib
 import hashlib
 import hmac
+import math
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from edge.storage.database import Database, Scope
 from shared.db.queries import load_queries
@@ -18,75 +19,15 @@ from shared.organizations.accounts import CredentialKind, Plan, Principal
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-# A cache of resolved credentials in the memory of one process, for seconds. It contains no credential.
-
-
-_KEPT_SECONDS = 5.0
-_VALID_MAX = 20_000
-_UNKNOWN_MAX = 10_000
-_DIGEST_BYTES = 16
-
-Entry = tuple[float, Principal | None]
-
-
-class CredentialCache:
-    """Two bounded LRU tables: principals, and credentials that are not valid.
-
-    They are separate because anyone can make well-formed credentials that do not exist: however many come, they push
-    out each other and no principal.
-    """
-
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        valid_max: int = _VALID_MAX,
-        unknown_max: int = _UNKNOWN_MAX,
-    ) -> None:
-        self._clock = clock
-        self._valid_max, self._unknown_max = valid_max, unknown_max
-        # Keyed by a random key of this process: a memory dump contains nothing that could be used elsewhere.
-        self._key = os.urandom(32)
-        self._valid: OrderedDict[bytes, Entry] = OrderedDict()
-        self._unknown: OrderedDict[bytes, Entry] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._valid) + len(self._unknown)
-
-    def digest(self, credential: str) -> bytes:
-        """Return the name of a credential in this cache: 16 bytes."""
-        text = credential.encode(errors="surrogatepass")
-        return hashlib.blake2b(text, digest_size=_DIGEST_BYTES, key=self._key).digest()
-
-    def find(self, digest: bytes) -> Entry | None:
-        """Return the entry of a credential while it is fresh: when it ends, and its principal or None."""
-        for table in (self._valid, self._unknown):
-            entry = table.get(digest)
-            if entry is not None:
-                if entry[0] > self._clock():
-                    table.move_to_end(digest)
-                    return entry
-                del table[digest]
-        return None
-
-    def remember(self, digest: bytes, principal: Principal | None) -> None:
-        """Keep what was found for five seconds."""
-        table, entries_max = (self._unknown, self._unknown_max) if principal is None else (self._valid, self._valid_max)
-        table[digest] = (self._clock() + _KEPT_SECONDS, principal)
-        if len(table) > entries_max:
-            table.popitem(last=False)
-
-    def clear(self) -> None:
-        """Remove everything."""
-        self._valid.clear()
-        self._unknown.clear()
-
-
-# The store of valid credentials: PostgreSQL, cached for seconds in the process. A change in the accounts' tables is
-# notified by NOTIFY and invalidates everything at once; the short life of an entry is the net under a lost notice.
-
-
 SQL = load_queries(__file__, "credentials.sql")
+_HOLDS_SECONDS = 1.0
+"""How long what was true at one moment is relied on without a later word from PostgreSQL."""
+_OUTAGE_SECONDS = 5.0
+"""The same while PostgreSQL does not answer: a paying caller is not refused for a short outage."""
+_READ_AT_ONCE = 5_000
+_CHANGES_MAX = 10_000
+_DIGEST_BYTES = 16
+_ANY = ""
 _KINDS: dict[str, CredentialKind] = {
     credentials.ANONYMOUS_PREFIX: "public-token",
     credentials.FREE_PREFIX: "public-token",
@@ -95,21 +36,59 @@ _KINDS: dict[str, CredentialKind] = {
 _REHASH = Scope(task="rehash")
 
 
-class CredentialStore:
-    """Finds the principal behind a credential."""
+@dataclass(slots=True)
+class Known:
+    """What PostgreSQL knew of a credential's id at the moment `read`; no principal: it is not valid.
 
-    def __init__(self, database: Database, log: Log, *, anonymous_token: str, peppers: tuple[str, ...]) -> None:
+    `digest` is of the credential that was verified, under a random key of the process: comparing it costs a third of
+    hashing under the pepper, and a memory dump contains nothing that could be used elsewhere.
+    """
+
+    read: float
+    principal: Principal | None = None
+    secret_hash: bytes = bytes(32)
+    ends: float = math.inf
+    digest: bytes = b""
+
+
+class CredentialStore:
+    """Finds the principal behind a credential.
+
+    What was read stays, because every change is notified: a notice names a credential, an organization or the plans.
+    `confirm` is called several times a second with the last moment before which no notice can have been lost. Where it
+    is not called any more, what is known holds for a second.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        *,
+        anonymous_token: str,
+        peppers: tuple[str, ...],
+        clock: Callable[[], float] = time.monotonic,
+        valid_max: int = 200_000,
+        unknown_max: int = 10_000,
+    ) -> None:
         self._database = database
         self._log = log
         self._anonymous_token = anonymous_token
         self._peppers = peppers
+        self._clock = clock
         self._plans: dict[str, Plan] = {}
+        self._plans_read = -math.inf
         self._anonymous: Principal | None = None
-        self._cache = CredentialCache()
-        # Apart from the credentials: the id of a key is no secret, and nobody who sends it may be taken for its holder.
-        self._by_key_id = CredentialCache()
-        self._loads: dict[bytes, asyncio.Task[Principal | None]] = {}
-        self._invalidations = 0
+        # By id, the least recently used first. Anyone can make well-formed credentials that do not exist: however many
+        # come, they push out each other and no principal.
+        self._valid: OrderedDict[str, Known] = OrderedDict()
+        self._unknown: OrderedDict[str, Known] = OrderedDict()
+        self._most = valid_max, unknown_max
+        self._loads: dict[str, asyncio.Task[dict[str, Known]]] = {}
+        self._key = os.urandom(32)
+        # When a notice named what; the last moment before which all notices have arrived, and since when without a gap.
+        self._changed: dict[str | None, float] = {}
+        self._confirmed = self._unbroken_from = -math.inf
+        self._complete = False
 
     @property
     def plans(self) -> dict[str, Plan]:
@@ -117,11 +96,11 @@ class CredentialStore:
         return self._plans
 
     def cached(self, credential: str) -> Principal | None:
-        """Return the principal without waiting if it is cached and fresh; for the fast path."""
+        """Return the principal without waiting if it is known; for the fast path."""
         if credential == self._anonymous_token:
             return self._anonymous
-        entry = self._cache.find(self._cache.digest(credential))
-        return entry[1] if entry is not None else None
+        known = self._find(credential[credentials.ID])
+        return self._holder(known, credential) if known is not None else None
 
     async def resolve(self, kind: CredentialKind, credential: str) -> Principal | None:
         """Return the principal behind a credential of this kind, or None when it is not valid.
@@ -134,44 +113,44 @@ class CredentialStore:
             return None
         if form.prefix == credentials.ANONYMOUS_PREFIX:
             return await self._resolve_anonymous(credential)
-        digest = self._cache.digest(credential)
-        entry = self._cache.find(digest)
-        if entry is not None:
-            return entry[1]
-        # Concurrent first calls of one key share one query: others need the connections too.
-        load = self._loads.get(digest)
-        if load is None:
-            load = self._loads[digest] = asyncio.create_task(self._load(form, kind, credential, digest))
-            load.add_done_callback(lambda done: self._on_loaded(digest, done))
-        else:
-            metrics.coalesced_reads.labels("credential").inc()
-        return await asyncio.shield(load)
+        known = await self._known(form.credential_id)
+        is_first = not known.digest
+        principal = self._holder(known, credential)
+        if principal is not None and is_first:
+            await self._rehash(form.credential_id, known.secret_hash, credential)
+        return principal
 
     async def of_key(self, key_id: str) -> Principal | None:
         """Return the principal of an API key by its id, for credentials that were made from it; None once it has ended.
 
-        The caller has verified the derived credential. It ends with its key, by the same notice.
+        The caller has verified the derived credential, which ends with its key.
         """
-        digest = self._by_key_id.digest(key_id)
-        entry = self._by_key_id.find(digest)
-        if entry is not None:
-            return entry[1]
-        invalidations = self._invalidations
-        row = await self._database.fetch_row(SQL.api_key, key_id)
-        principal = None if row is None else await self._principal("api-key", key_id, row)
-        if invalidations == self._invalidations:
-            self._by_key_id.remember(digest, principal)
-        return principal
+        return (await self._known(key_id)).principal
 
-    def invalidate(self) -> None:
-        """Invalidate everything, plans included: the accounts' tables have changed."""
-        self._log.info("accounts-changed", remembered=len(self._cache))
-        self._by_key_id.clear()
-        self._cache.clear()
-        self._loads.clear()
-        self._invalidations += 1
-        self._plans = {}
-        self._anonymous = None
+    def changed(self, name: str) -> None:
+        """Take a notice: what it names is read again before it is used; "" may be anything."""
+        self._log.info("accounts-changed", remembered=len(self._valid) + len(self._unknown))
+        self._changed[name] = self._changed[_ANY] = self._clock()
+        self._loads.clear()  # what was asked for before may be what it was before
+        if name in (_ANY, "plans") or len(self._changed) > _CHANGES_MAX:
+            self._complete = False
+
+    async def confirm(self, moment: float, *, heard: bool) -> None:
+        """Rely on what is known for a second from this moment. Notices before it must have been taken, if `heard`.
+
+        If not, or if one meant everything, all that is known is read again first, thousands in one statement: each key
+        asked for by itself would be a hundred thousand questions at once, of every process.
+        """
+        if not (heard and self._complete):
+            self._complete = True  # until the next notice that may come while this is read
+            try:
+                await self._read_again()
+            except StoreUnavailable:
+                self._complete = False
+                return
+            self._unbroken_from = moment
+            self._changed = {name: at for name, at in self._changed.items() if at >= moment}
+        self._confirmed = moment
 
     async def all_plans(self) -> tuple[Plan, ...]:
         """Return every plan, the lowest rank first; the same objects until a plan changes. Raises StoreUnavailable."""
@@ -186,12 +165,17 @@ class CredentialStore:
         return self._plans[name]
 
     async def _read_plans(self) -> None:
-        """Read the plans, and again if something changed meanwhile: nothing else would end what was read before it."""
-        invalidations = -1
-        while invalidations != self._invalidations:
-            invalidations = self._invalidations
-            rows = await self._database.fetch(SQL.plans)
-        self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+        read = self._clock()
+        rows = await self._database.fetch(SQL.plans)
+        if read >= self._plans_read:  # otherwise a later question was answered sooner
+            self._plans_read, self._anonymous = read, None
+            self._plans = {row["name"]: Plan(**dict(row)) for row in rows}
+
+    async def _read_again(self) -> None:
+        await self._read_plans()
+        ids = list(self._valid)
+        for start in range(0, len(ids), _READ_AT_ONCE):
+            await self._read(ids[start : start + _READ_AT_ONCE])
 
     async def _resolve_anonymous(self, credential: str) -> Principal | None:
         if credential != self._anonymous_token:
@@ -200,42 +184,91 @@ class CredentialStore:
             self._anonymous = Principal("public-token", "anonymous", await self.plan("anonymous"))
         return self._anonymous
 
-    def _on_loaded(self, digest: bytes, load: asyncio.Task[Principal | None]) -> None:
-        if self._loads.get(digest) is load:
-            del self._loads[digest]
+    def _find(self, credential_id: str) -> Known | None:
+        """Return what is known of a credential, if it still holds."""
+        for table in (self._valid, self._unknown):
+            known = table.get(credential_id)
+            if known is not None and self._holds(credential_id, known):
+                table.move_to_end(credential_id)
+                return known
+        return None
+
+    def _holds(self, credential_id: str, known: Known) -> bool:
+        changed, read, principal = self._changed, known.read, known.principal
+        # A key of an organization that was suspended names none: any notice may have made it valid.
+        owner = _ANY if principal is None else principal.organization_id
+        if changed.get(credential_id, -math.inf) >= read or changed.get(owner, -math.inf) >= read:
+            return False
+        # What was read before a gap in the notices may have changed in the gap.
+        moment = self._confirmed if self._confirmed > read >= self._unbroken_from else read
+        now, holds = self._clock(), _HOLDS_SECONDS if self._database.answering else _OUTAGE_SECONDS
+        return now < moment + holds and now < known.ends
+
+    def _holder(self, known: Known, credential: str) -> Principal | None:
+        """Return the principal if this is the whole credential of which the id is known."""
+        text = credential.encode(errors="surrogatepass")
+        digest = hashlib.blake2b(text, digest_size=_DIGEST_BYTES, key=self._key).digest()
+        if not hmac.compare_digest(known.digest, digest):
+            # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
+            computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
+            same = [hmac.compare_digest(known.secret_hash, one) for one in computed]
+            if not any(same):
+                return None
+            known.digest = digest
+        return known.principal
+
+    async def _known(self, credential_id: str) -> Known:
+        """Return what is known of a credential, asking PostgreSQL if that is nothing or no longer holds."""
+        known = self._find(credential_id)
+        if known is not None:
+            return known
+        # Concurrent first calls of one key share one query: others need the connections too.
+        load = self._loads.get(credential_id)
+        if load is None:
+            load = self._loads[credential_id] = asyncio.create_task(self._read([credential_id]))
+            load.add_done_callback(lambda done: self._on_loaded(credential_id, done))
+        else:
+            metrics.coalesced_reads.labels("credential").inc()
+        try:
+            return (await asyncio.shield(load))[credential_id]
+        except StoreUnavailable:
+            known = self._find(credential_id)  # which holds longer now
+            if known is None:
+                raise
+            return known
+
+    def _on_loaded(self, credential_id: str, load: asyncio.Task[dict[str, Known]]) -> None:
+        if self._loads.get(credential_id) is load:
+            del self._loads[credential_id]
         if not load.cancelled():
             load.exception()  # retrieved, even if every caller has disconnected
 
-    async def _load(
-        self, form: credentials.Credential, kind: CredentialKind, credential: str, digest: bytes
-    ) -> Principal | None:
-        invalidations = self._invalidations
-        principal = await self._read(form, kind, credential)
-        # Where something has changed since it was read, the next call reads again.
-        if invalidations == self._invalidations:
-            self._cache.remember(digest, principal)
-        return principal
+    async def _read(self, ids: Sequence[str]) -> dict[str, Known]:
+        """Read credentials and remember them. What is notified while they are read counts as after it."""
+        read = self._clock()
+        rows = await self._database.fetch(SQL.credentials, ids)
+        if any(row["plan"] not in self._plans for row in rows):
+            await self._read_plans()
+        found = {}
+        for row in rows:
+            credential_id, kind, secret_hash, plan, organization, name, left = row.values()
+            principal = Principal(kind, credential_id, self._plans[plan], organization, name)
+            found[credential_id] = Known(read, principal, secret_hash, math.inf if left is None else read + left)
+        for credential_id in ids:
+            known = found.setdefault(credential_id, Known(read))
+            table, other = self._valid, self._unknown
+            if known.principal is None:
+                table, other = other, table
+            other.pop(credential_id, None)
+            table[credential_id] = known
+        for table, most in zip((self._valid, self._unknown), self._most, strict=True):
+            while len(table) > most:
+                table.popitem(last=False)
+        return found
 
-    async def _rehash(self, credential_id: str, stored: bytes, computed: bytes) -> None:
+    async def _rehash(self, credential_id: str, stored: bytes, credential: str) -> None:
         """Store a credential under the current pepper. While the database accepts no changes it stays as it is."""
-        with contextlib.suppress(StoreUnavailable):
-            await self._database.fetch(SQL.rehash, credential_id, stored, computed, scope=_REHASH)
-
-    async def _read(self, form: credentials.Credential, kind: CredentialKind, credential: str) -> Principal | None:
-        query = SQL.public_token if kind == "public-token" else SQL.api_key
-        row = await self._database.fetch_row(query, form.credential_id)
-        # Hashed even when the id is unknown, so that the time taken does not reveal which ids exist.
-        computed = [credentials.keyed_hash(credential, pepper) for pepper in self._peppers]
-        stored = row["secret_hash"] if row else bytes(32)
-        same = [hmac.compare_digest(stored, one) for one in computed]
-        if row is None or not any(same):
-            return None
-        if not same[0]:
-            await self._rehash(form.credential_id, stored, computed[0])
-        return await self._principal(kind, form.credential_id, row)
-
-    async def _principal(self, kind: CredentialKind, credential_id: str, row: Any) -> Principal:
-        plan = await self.plan(row["plan"])
-        if kind == "public-token":
-            return Principal(kind, credential_id, plan)
-        return Principal(kind, credential_id, plan, row["organization_id"], row["organization_name"])
+        computed = credentials.keyed_hash(credential, self._peppers[0])
+        if stored != computed:
+            with contextlib.suppress(StoreUnavailable):
+                await self._database.fetch(SQL.rehash, credential_id, stored, computed, scope=_REHASH)

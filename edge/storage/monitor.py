@@ -1,12 +1,15 @@
-"""What an edge watches: notifications of PostgreSQL, a state store that was emptied, metrics sampled on a timer."""
+"""What an edge watches: notices of PostgreSQL, a store that was emptied, samples on a timer, the served certificate."""
 
 import asyncio
+import ssl
 import uuid
-from collections.abc import Callable, Mapping
-from time import perf_counter
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic, perf_counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
+from cryptography import x509
 
 from edge.storage.background import Background
 from edge.storage.database import NO_ANSWER, Database
@@ -16,8 +19,9 @@ from shared.redis import keys
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 
-_RECONNECT_SECONDS = 1.0
-_PROBE_SECONDS = 5.0
+_RECONNECT_SECONDS = 0.5
+_PROBE_SECONDS = 0.25
+_TIMEOUT_SECONDS = 5.0
 
 
 class PgListener:
@@ -25,18 +29,21 @@ class PgListener:
 
     A notification may be lost while the connection is down; the calls after a reconnection make up for it.
     `on_payload` functions get the notification's payload, or "" after a reconnection, which means that anything may
-    have changed.
+    have changed. `confirm` is called several times a second with a moment: what was notified before it has been passed
+    on if `heard`; otherwise notices may be missing since the last such moment.
     """
 
     def __init__(
         self,
         url: str,
         on_signal: Mapping[str, Callable[[], Any]],
+        on_payload: Mapping[str, Callable[[str], Any]],
+        confirm: Callable[..., Awaitable[None]],
         log: Log,
-        on_payload: Mapping[str, Callable[[str], Any]] | None = None,
     ) -> None:
         self._url = url
-        self._on_payload = dict(on_payload or {})
+        self._confirm = confirm
+        self._on_payload = on_payload
         self._on_signal = on_signal
         self._log = log
         self._listening = Background(self._listen, log)
@@ -57,23 +64,26 @@ class PgListener:
                 self._log.warning("store-down", store="notices")
         finally:
             self.connected = False
+        await self._confirm(monotonic(), heard=False)
         await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _listen_once(self) -> None:
         connection = await asyncpg.connect(
-            self._url, timeout=_PROBE_SECONDS, server_settings={"application_name": "itemindex-notices"}
+            self._url, timeout=_TIMEOUT_SECONDS, server_settings={"application_name": "itemindex-notices"}
         )
         try:
             for channel in (*self._on_signal, *self._on_payload):
                 await connection.add_listener(channel, self._on_notice)
-            self.connected = True
             for call in self._on_signal.values():
                 call()
             for call_with in self._on_payload.values():
                 call_with("")
             while True:  # a connection that was cut is noticed only when it is used
+                moment = monotonic()
+                await connection.execute("SELECT 1", timeout=_TIMEOUT_SECONDS)
+                await self._confirm(moment, heard=True)
+                self.connected = True
                 await asyncio.sleep(_PROBE_SECONDS)
-                await connection.execute("SELECT 1", timeout=_PROBE_SECONDS)
         finally:
             connection.terminate()
 
@@ -168,3 +178,44 @@ class RuntimeMonitor:
             else:
                 metrics.store_seconds.labels(name).observe(perf_counter() - started)
         metrics.store_up.labels(name).set(up)
+
+
+# The certificate that callers see, which may be another than the file: a renewal counts when it is served.
+
+
+_CERTIFICATE_SECONDS = 3_600.0
+
+
+class CertificateMonitor:
+    """Reads the served certificate once an hour; without TLS there is none."""
+
+    def __init__(self, base_url: str, log: Log) -> None:
+        self._url = urlsplit(base_url)
+        self._log = log
+        self._reading = Background(self._read, log)
+
+    def start(self) -> None:
+        """Start reading."""
+        if self._url.scheme == "https":
+            self._reading.start()
+
+    async def stop(self) -> None:
+        """Stop reading."""
+        await self._reading.stop()
+
+    async def _read(self) -> None:
+        host, port = str(self._url.hostname), self._url.port or 443
+        context = ssl.create_default_context()
+        # Whether callers trust it is theirs to say; its end is read of one that has expired, too.
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
+                _, writer = await asyncio.open_connection(host, port, ssl=context)
+        except (OSError, TimeoutError) as error:
+            self._log.warning("certificate-unread", host=host, error=str(error) or "no answer")
+        else:
+            der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            writer.transport.abort()
+            ends = x509.load_der_x509_certificate(der).not_valid_after_utc
+            metrics.certificate_expires_seconds.labels(host).set(ends.timestamp())
+        await asyncio.sleep(_CERTIFICATE_SECONDS)

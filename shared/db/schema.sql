@@ -205,21 +205,18 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION public.find_api_key(p_key text) RETURNS TABLE(secret_hash bytea, organization_id text, organization_name text, plan text)
+CREATE FUNCTION public.find_credentials(p_ids text[]) RETURNS TABLE(credential_id text, kind text, secret_hash bytea, plan text, organization_id text, organization_name text, seconds_left double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-    SELECT k.secret_hash, o.id::text, o.name, o.plan
+    SELECT k.key_id, 'api-key', k.secret_hash, o.plan, o.id::text, o.name,
+           extract(epoch FROM k.expires_at - statement_timestamp())::float8
     FROM api_keys k JOIN organizations o ON o.id = k.organization_id
-    WHERE k.key_id = p_key AND k.revoked_at IS NULL AND o.state = 'active'
+    WHERE k.key_id = ANY (p_ids) AND k.revoked_at IS NULL AND o.state = 'active'
       AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())
-$$;
-
-CREATE FUNCTION public.find_public_token(p_token text) RETURNS TABLE(secret_hash bytea)
-    LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-    SELECT t.secret_hash FROM public_tokens t WHERE t.token_id = p_token AND t.revoked_at IS NULL
+    UNION ALL
+    SELECT t.token_id, 'public-token', t.secret_hash, 'free', NULL, NULL, NULL
+    FROM public_tokens t WHERE t.token_id = ANY (p_ids) AND t.revoked_at IS NULL
 $$;
 
 CREATE FUNCTION public.invite_member(p_organization uuid, p_email text, p_role text, p_hash bytea, p_person uuid, p_actor text) RETURNS TABLE(id text, expires_at timestamp with time zone)
@@ -563,7 +560,8 @@ CREATE FUNCTION public.tell_accounts() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    PERFORM pg_notify('accounts', TG_TABLE_NAME);
+    -- A trigger of a whole statement has no row and no argument.
+    PERFORM pg_notify('accounts', coalesce(to_jsonb(coalesce(NEW, OLD)) ->> TG_ARGV[0], TG_TABLE_NAME));
     RETURN NULL;
 END $$;
 
@@ -2054,7 +2052,7 @@ CREATE INDEX webhook_endpoints_due ON public.webhook_endpoints USING btree (due_
 
 CREATE INDEX webhook_endpoints_organization ON public.webhook_endpoints USING btree (organization_id, id);
 
-CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
+CREATE TRIGGER api_keys_told AFTER INSERT OR DELETE OR UPDATE OF expires_at, revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('key_id');
 
 CREATE TRIGGER audit_chained BEFORE INSERT ON public.audit FOR EACH ROW EXECUTE FUNCTION public.chain_audit();
 
@@ -2086,13 +2084,13 @@ CREATE TRIGGER match_reviews_told AFTER INSERT ON public.match_reviews FOR EACH 
 
 CREATE TRIGGER members_told AFTER INSERT OR DELETE OR UPDATE ON public.members FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
-CREATE TRIGGER organizations_told AFTER DELETE OR UPDATE ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
+CREATE TRIGGER organizations_told AFTER DELETE OR UPDATE ON public.organizations FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('id');
 
 CREATE TRIGGER people_told AFTER DELETE OR UPDATE ON public.people FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
 CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
 
-CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH STATEMENT EXECUTE FUNCTION public.tell_accounts();
+CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('token_id');
 
 CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
 
@@ -2436,11 +2434,8 @@ GRANT ALL ON FUNCTION public.change_role(p_organization uuid, p_member uuid, p_r
 REVOKE ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.create_organization(p_name text, p_plan text, p_person uuid, p_actor text, p_owned_max integer, p_at_once boolean) TO itemindex_edge;
 
-REVOKE ALL ON FUNCTION public.find_api_key(p_key text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.find_api_key(p_key text) TO itemindex_edge;
-
-REVOKE ALL ON FUNCTION public.find_public_token(p_token text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.find_public_token(p_token text) TO itemindex_edge;
+REVOKE ALL ON FUNCTION public.find_credentials(p_ids text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_credentials(p_ids text[]) TO itemindex_edge;
 
 REVOKE ALL ON FUNCTION public.invite_member(p_organization uuid, p_email text, p_role text, p_hash bytea, p_person uuid, p_actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.invite_member(p_organization uuid, p_email text, p_role text, p_hash bytea, p_person uuid, p_actor text) TO itemindex_edge;

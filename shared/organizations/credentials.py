@@ -15,6 +15,8 @@ ANONYMOUS_PREFIX = "iixp_anon_"
 FREE_PREFIX = "iixp_free_"
 KEY_PREFIX = "iixk_live_"
 ID_CHARACTERS, SECRET_CHARACTERS, CHECK_CHARACTERS = 10, 32, 6
+ID = slice(len(KEY_PREFIX), len(KEY_PREFIX) + ID_CHARACTERS)
+"""Where the id is in the text of a credential, whose prefixes are all as long."""
 _FORM = re.compile(r"(?P<prefix>iixp_anon_|iixp_free_|iixk_live_)(?P<id>[0-9A-Za-z]{10})[0-9A-Za-z]{38}", re.ASCII)
 
 

@@ -24,6 +24,7 @@ EVENTS: dict[str, str] = {
     "store-back": "A store answers again.",
     "store-emptied": "The state store lost all that it held: quotas begin anew and sessions have ended.",
     "store-moved": "Another node serves slots of a cluster: a failover, a slot that went on, or the first look at it.",
+    "certificate-unread": "The certificate at BASE_URL could not be read, and why; nothing warns before it expires.",
     "data-version": "The process serves a new data_version.",
     "search-index": "The process searches in a new index.",
     "search-fetch": "The search index could not be fetched from the object store; searches continue in the former one.",

@@ -105,6 +105,12 @@ store_up = _gauge(
     "store",
     over="livemin",
 )
+certificate_expires_seconds = _gauge(
+    "certificate_expires_seconds",
+    "When the certificate that callers of BASE_URL see expires (Unix time), by host.",
+    "host",
+    over="livemin",
+)
 store_seconds = _histogram(
     "store_seconds", "Round trip to a store: PostgreSQL's of each query, the others' of a probe each second.", "store"
 )

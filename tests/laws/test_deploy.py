@@ -91,7 +91,7 @@ def test_the_page_for_the_night_has_each_alert_by_its_severity() -> None:
 
 def test_each_command_of_the_night_exists() -> None:
     units = {path.name.partition(".")[0].partition("@")[0] for path in (PROJECT / "deploy/systemd").iterdir()}
-    others = {"valkey-server", "postgresql", "rabbitmq-server"}
+    others = {"valkey-server", "postgresql", "rabbitmq-server", "certbot"}
     known = {"curl", "valkey-cli", "df", "psql", "journalctl", "kubectl", "docker", "python", "itemindex", "systemctl"}
     for code in re.findall(r"`([^`]+)`", NIGHT):
         words = code.split()

@@ -86,6 +86,13 @@ class Edge:
             self.check(method, path, answer)
         return answer
 
+    def forget_accounts(self) -> None:
+        """Let the process ask PostgreSQL for each plan and credential anew."""
+        store = self.resources.credentials
+        for known in (store._valid, store._unknown, store._plans):
+            known.clear()
+        store._anonymous = None
+
     def check(self, method: str, path: str, answer: Answer) -> None:
         """Hold an answer against the document: its status, its content type, its members."""
         if answer.status >= 300 and answer.status != 304:

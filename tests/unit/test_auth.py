@@ -11,77 +11,17 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from edge.auth import id_token
-from edge.auth.credentials import CredentialCache, CredentialStore
+from edge.auth.credentials import CredentialStore
 from edge.auth.id_token import ExpiredToken, Identity, InvalidToken
 from edge.auth.users import UserService
 from shared.errors import StoreUnavailable
 from shared.organizations import credentials
-from shared.organizations.accounts import Principal
 from shared.organizations.credentials import KEY_PREFIX, mint
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.issuer import CLIENT, Issuer, SigningKey, segment
 
-# What a process remembers of credentials: bounded, the least recently used goes first, and no secret is in it.
-
-
-PRINCIPAL: Any = Principal("api-key", "id", None, "o", "O")  # type: ignore[arg-type]
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def small() -> CredentialCache:
-    return CredentialCache(Clock(), valid_max=3, unknown_max=3)
-
-
-def test_a_scanner_with_well_formed_keys_pushes_out_no_valid_one(small: CredentialCache) -> None:
-    valid = [small.digest(mint(KEY_PREFIX)) for _ in range(3)]
-    for digest in valid:
-        small.remember(digest, PRINCIPAL)
-    for _ in range(1_000):
-        small.remember(small.digest(mint(KEY_PREFIX)), None)
-    assert all(small.find(digest) == (5.0, PRINCIPAL) for digest in valid)
-    assert len(small) == 6
-
-
-def test_the_least_recently_used_leaves_first(small: CredentialCache) -> None:
-    names = [small.digest(str(n)) for n in range(4)]
-    for name in names[:3]:
-        small.remember(name, PRINCIPAL)
-    assert small.find(names[0]) is not None
-    small.remember(names[3], PRINCIPAL)
-    assert [small.find(name) is not None for name in names] == [True, False, True, True]
-
-
-def test_an_entry_ends_after_five_seconds() -> None:
-    clock = Clock()
-    cache = CredentialCache(clock)
-    name = cache.digest("key")
-    cache.remember(name, None)
-    clock.now = 4.9
-    assert cache.find(name) == (5.0, None)
-    clock.now = 5.1
-    assert cache.find(name) is None
-    assert len(cache) == 0
-
-
-def test_no_credential_is_kept() -> None:
-    cache, secret = CredentialCache(), mint(KEY_PREFIX)
-    cache.remember(cache.digest(secret), PRINCIPAL)
-    held: list[Any] = gc.get_referents(*vars(cache).values())
-    assert secret not in str(held) and len(cache) == 1
-    assert cache.digest(secret) != CredentialCache().digest(secret)
-
-
-# What the directory asks PostgreSQL when many come with one credential, and when something changes meanwhile.
+# What a process remembers of credentials, and when it asks PostgreSQL again.
 
 
 PEPPER = "p" * 32
@@ -100,98 +40,283 @@ PLAN = {
 }
 
 
-class Slow:
-    """A database that answers when a test lets it."""
+class Clock:
+    """A clock that a test sets."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.asked = 0
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Database:
+    """A database of keys, that answers while a test lets it."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys = {key[credentials.ID]: (key, None) for key in keys}
+        self.asked: list[list[str]] = []
         self.reached = asyncio.Condition()
-        self.unavailable = False
+        self.answering = True
         self.answers = asyncio.Event()
+        self.answers.set()
         self.plan = PLAN
-        self.plan_read = asyncio.Event()
-        self.plan_answers = asyncio.Event()
-        self.plan_answers.set()
 
-    async def fetch(self, query: str) -> list[dict[str, Any]]:
-        plan = self.plan
-        self.plan_read.set()
-        await self.plan_answers.wait()
-        return [plan]
-
-    async def fetch_row(self, query: str, credential_id: str) -> dict[str, Any] | None:
+    async def fetch(self, query: str, ids: list[str] | None = None) -> list[dict[str, Any]]:
+        if ids is None:
+            return [self.plan]
+        rows = [self._row(key_id, *self.keys[key_id]) for key_id in ids if key_id in self.keys]
         async with self.reached:
-            self.asked += 1
+            self.asked.append(list(ids))
             self.reached.notify_all()
         await self.answers.wait()
-        if self.unavailable:
+        if not self.answering:
             raise StoreUnavailable("database")
-        secret = credentials.keyed_hash(self.key, PEPPER)
-        return {"secret_hash": secret, "plan": "brand", "organization_id": "o", "organization_name": "O"}
+        return rows
 
     async def until_asked(self, times: int) -> None:
         """Wait until so many queries have been sent."""
         async with self.reached:
-            await self.reached.wait_for(lambda: self.asked == times)
+            await self.reached.wait_for(lambda: len(self.asked) == times)
+
+    def _row(self, key_id: str, key: str, left: float | None) -> dict[str, Any]:
+        return {
+            "credential_id": key_id,
+            "kind": "api-key",
+            "secret_hash": credentials.keyed_hash(key, PEPPER),
+            "plan": self.plan["name"],
+            "organization_id": f"of {key_id}",
+            "organization_name": "O",
+            "seconds_left": left,
+        }
 
 
 @pytest.fixture
 def key() -> str:
-    return credentials.mint(credentials.KEY_PREFIX)
+    return mint(KEY_PREFIX)
 
 
-def store_on(slow: Slow) -> CredentialStore:
-    return CredentialStore(slow, Log("tests"), anonymous_token="", peppers=(PEPPER,))  # type: ignore[arg-type]
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
-async def test_a_burst_of_first_calls_is_one_question(key: str) -> None:
-    slow = Slow(key)
-    store = store_on(slow)
+@pytest.fixture
+def database(key: str) -> Database:
+    return Database(key)
+
+
+def store_on(database: Database, clock: Clock | None = None, **limits: int) -> CredentialStore:
+    return CredentialStore(
+        database,  # type: ignore[arg-type]
+        Log("tests"),
+        anonymous_token="",
+        peppers=(PEPPER,),
+        clock=clock or time.monotonic,
+        **limits,
+    )
+
+
+@pytest.fixture
+async def store(database: Database, clock: Clock, key: str) -> CredentialStore:
+    """A store that has heard all notices until now and knows the key."""
+    made = store_on(database, clock)
+    await made.confirm(0.0, heard=True)
+    assert await made.resolve("api-key", key) is not None
+    database.asked.clear()
+    return made
+
+
+async def test_while_notices_arrive_a_key_is_asked_for_once(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    principal = store.cached(key)
+    for second in range(1, 100):
+        clock.now = float(second)
+        await store.confirm(second - 0.1, heard=True)
+        assert store.cached(key) is principal is await store.resolve("api-key", key)
+    assert database.asked == []
+
+
+@pytest.mark.parametrize("named", ["key", "organization"])
+async def test_a_notice_ends_what_it_names_and_nothing_else(
+    store: CredentialStore, database: Database, clock: Clock, key: str, named: str
+) -> None:
+    store.changed("another")
+    assert store.cached(key) is not None
+    del database.keys[key[credentials.ID]]
+    clock.now = 0.1
+    store.changed(key[credentials.ID] if named == "key" else f"of {key[credentials.ID]}")
+    assert store.cached(key) is None
+    clock.now = 0.2
+    assert [await store.resolve("api-key", key) for _ in range(2)] == [None, None]
+    assert len(database.asked) == 1
+
+
+async def test_what_no_notice_confirms_holds_for_a_second(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    del database.keys[key[credentials.ID]]  # the notice of it is lost
+    clock.now = 0.9
+    assert store.cached(key) is not None
+    clock.now = 1.0
+    assert store.cached(key) is None
+    assert await store.resolve("api-key", key) is None
+
+
+async def test_without_notices_all_keys_are_read_in_one_statement(database: Database, clock: Clock) -> None:
+    keys = [mint(KEY_PREFIX) for _ in range(50)]
+    database.keys = {key[credentials.ID]: (key, None) for key in keys}
+    store = store_on(database, clock)
+    for key in keys:
+        await store.resolve("api-key", key)
+    database.asked.clear()
+    database.keys.popitem()
+    for _ in range(3):
+        clock.now += 0.7
+        await store.confirm(clock.now, heard=False)
+    assert [len(ids) for ids in database.asked] == [50, 49, 49]
+    assert [store.cached(key) is not None for key in keys] == [True] * 49 + [False]
+
+
+async def test_after_a_gap_nothing_that_was_read_before_it_is_confirmed(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    late = mint(KEY_PREFIX)
+    database.keys[late[credentials.ID]] = (late, None)
+    database.answers.clear()
+    reading = asyncio.create_task(store.resolve("api-key", late))
+    await database.until_asked(1)
+    del database.keys[late[credentials.ID]]
+    store.changed("")  # the connection was lost meanwhile
+    clock.now = 0.5
+    confirming = asyncio.create_task(store.confirm(0.5, heard=True))
+    await database.until_asked(2)
+    database.answers.set()
+    await asyncio.gather(reading, confirming)
+    await store.confirm(1.4, heard=True)
+    clock.now = 1.5
+    assert store.cached(key) is not None
+    assert store.cached(late) is None
+
+
+async def test_a_key_ends_when_its_grace_does(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    database.keys[key[credentials.ID]] = (key, 0.3)
+    store.changed(key[credentials.ID])
+    clock.now = 0.1
+    assert await store.resolve("api-key", key) is not None
+    clock.now = 0.41
+    await store.confirm(0.4, heard=True)
+    assert store.cached(key) is None
+
+
+async def test_a_changed_plan_is_read_with_all_that_have_it(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    database.plan = {**PLAN, "daily_units": 7}
+    store.changed("plans")
+    await store.confirm(0.1, heard=True)
+    principal = store.cached(key)
+    assert principal is not None and principal.plan.daily_units == (await store.plan("brand")).daily_units == 7
+
+
+async def test_a_new_plan_is_read_with_the_first_key_that_has_it(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    database.plan = {**PLAN, "name": "gold"}
+    store.changed(f"of {key[credentials.ID]}")
+    clock.now = 0.1
+    principal = await store.resolve("api-key", key)
+    assert principal is not None and principal.plan.name == "gold"
+
+
+async def test_of_too_many_notices_one_reading_is_made(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    for number in range(20_000):
+        store.changed(str(number))
+    clock.now = 0.1
+    await store.confirm(0.1, heard=True)
+    await store.confirm(0.2, heard=True)
+    assert database.asked == [[key[credentials.ID]]]
+    assert store.cached(key) is not None
+
+
+async def test_an_outage_lets_known_keys_call_for_five_seconds(
+    store: CredentialStore, database: Database, clock: Clock, key: str
+) -> None:
+    database.answering = False
+    clock.now = 4.9
+    await store.confirm(4.9, heard=False)
+    assert store.cached(key) is not None
+    clock.now = 5.1
+    with pytest.raises(StoreUnavailable):
+        await store.resolve("api-key", key)
+    database.answering = True
+    assert await store.resolve("api-key", key) is not None
+
+
+async def test_another_secret_of_a_known_id_is_refused_without_a_question(
+    store: CredentialStore, database: Database, key: str
+) -> None:
+    body = key[: credentials.ID.stop] + "A" * 32
+    forged = body + credentials.checksum(body)
+    as_token = credentials.FREE_PREFIX + body[len(KEY_PREFIX) :]
+    assert await store.resolve("api-key", forged) is None
+    assert await store.resolve("public-token", as_token + credentials.checksum(as_token)) is None
+    assert store.cached(forged) is store.cached("") is store.cached(key[credentials.ID]) is None
+    assert database.asked == [] and store.cached(key) is not None
+
+
+async def test_a_scanner_with_well_formed_keys_pushes_out_no_valid_one(clock: Clock) -> None:
+    keys = [mint(KEY_PREFIX) for _ in range(4)]
+    store = store_on(Database(*keys), clock, valid_max=3, unknown_max=3)
+    for key in (*keys[:3], keys[0], keys[3]):  # the least recently used leaves first
+        await store.resolve("api-key", key)
+    for _ in range(100):
+        await store.resolve("api-key", mint(KEY_PREFIX))
+    assert [store.cached(key) is not None for key in keys] == [True, False, True, True]
+    assert len(store._valid) == len(store._unknown) == 3
+
+
+async def test_no_credential_is_kept(store: CredentialStore, key: str) -> None:
+    held = [part for name, part in vars(store).items() if name != "_database"]
+    assert key not in str(held + gc.get_referents(*held)) and len(store._valid) == 1
+
+
+async def test_a_burst_of_first_calls_is_one_question(database: Database, key: str) -> None:
+    database.answers.clear()
+    store = store_on(database)
     calls = [asyncio.create_task(store.resolve("api-key", key)) for _ in range(50)]
-    await slow.until_asked(1)
+    await database.until_asked(1)
     calls[0].cancel()  # a caller that disconnects cancels no other
-    slow.answers.set()
+    database.answers.set()
     principals = await asyncio.gather(*calls[1:])
-    assert slow.asked == 1
-    assert {principal.organization_id for principal in principals if principal} == {"o"}
+    assert len(database.asked) == len(set(principals)) == 1
     assert await store.resolve("api-key", key) is principals[0]
-    assert slow.asked == 1
 
 
-async def test_a_value_read_before_a_change_is_not_remembered_after_it(key: str) -> None:
-    slow = Slow(key)
-    store = store_on(slow)
+async def test_a_value_read_before_a_change_is_not_used_after_it(database: Database, key: str) -> None:
+    database.answers.clear()
+    store = store_on(database)
     early = asyncio.create_task(store.resolve("api-key", key))
-    await slow.until_asked(1)
-    store.invalidate()
+    await database.until_asked(1)
+    del database.keys[key[credentials.ID]]
+    store.changed(key[credentials.ID])
     late = asyncio.create_task(store.resolve("api-key", key))
-    await slow.until_asked(2)
-    slow.key = credentials.mint(credentials.KEY_PREFIX)  # revoked
-    slow.answers.set()
-    assert [await early, await late] == [None, None]
+    await database.until_asked(2)
+    database.answers.set()
+    await early
+    assert await late is store.cached(key) is None
 
 
-async def test_a_plan_read_before_a_change_is_not_the_plan_after_it(key: str) -> None:
-    slow = Slow(key)
-    slow.plan_answers.clear()
-    store = store_on(slow)
-    early = asyncio.create_task(store.plan("brand"))
-    await slow.plan_read.wait()
-    slow.plan = {**PLAN, "daily_units": 7}
-    store.invalidate()
-    slow.plan_answers.set()
-    assert (await early).daily_units == (await store.plan("brand")).daily_units == 7
-
-
-async def test_an_outage_is_reported_to_all_and_not_remembered(key: str) -> None:
-    slow = Slow(key)
-    slow.unavailable = True
-    slow.answers.set()
-    store = store_on(slow)
+async def test_an_outage_is_reported_to_all_and_not_remembered(database: Database, key: str) -> None:
+    database.answering = False
+    store = store_on(database)
     reported = await asyncio.gather(*(store.resolve("api-key", key) for _ in range(3)), return_exceptions=True)
     assert [type(one) for one in reported] == [StoreUnavailable] * 3
-    slow.unavailable = False
+    database.answering = True
     assert await store.resolve("api-key", key) is not None
 
 

@@ -3,27 +3,32 @@
 import asyncio
 import io
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import asyncpg
 import pytest
 from asyncpg import UndefinedTableError
+from cryptography import x509
 
 from edge.quota.limiter import REFUND, TAKE
 from edge.storage.data_version import DataVersionWatcher
 from edge.storage.database import FairShare
-from edge.storage.monitor import PgListener
+from edge.storage.monitor import CertificateMonitor, PgListener
 from edge.storage.redis_client import SingleNodeClient, pack
 from edge.storage.redis_cluster import Batch, ClusterClient, Shard, key_of, read_redirection, read_slots, slot_of
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.jobs import contract as refunds
 from shared.redis import keys
 from shared.redis.urls import ClusterUrl, is_cluster, parse_cluster
+from shared.telemetry import metrics
 from shared.telemetry.log import Log
+from tests.support.authority import Authority
 from tests.support.resp import Answers, Stub, stubs, table
 
 # The client of a store comes back, whatever the store did to its connections.
@@ -569,10 +574,39 @@ async def test_an_error_of_the_drivers_own_state_does_not_end_the_listening(monk
 
     monkeypatch.setattr("asyncpg.connect", refused)
     monkeypatch.setattr("edge.storage.monitor._RECONNECT_SECONDS", 0.01)
-    listener = PgListener("postgresql://nowhere", {}, Log("tests"))
+    listener = PgListener("postgresql://nowhere", {}, {}, AsyncMock(), Log("tests"))
     listener.start()
     await asyncio.wait_for(again.wait(), 10)
     await listener.stop()
+
+
+# The end of the certificate that is served is known, also of one that has expired; that none is served is said.
+
+
+@pytest.mark.parametrize("days", [30, -1])
+async def test_the_end_of_the_served_certificate_is_read(tmp_path: Path, days: int) -> None:
+    chain, key = Authority().issue(tmp_path, "api.example.org", days=days)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(chain, key)
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0, ssl=context)
+    lines = io.StringIO()
+    expires = metrics.certificate_expires_seconds.labels("127.0.0.1")
+    expires.set(0)
+    monitor = CertificateMonitor(
+        f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", Log("tests", stream=lines)
+    )
+    monitor.start()
+    while not expires._value.get():
+        await asyncio.sleep(0.01)
+    await monitor.stop()
+    ends = x509.load_pem_x509_certificate(chain.read_bytes()).not_valid_after_utc
+    assert expires._value.get() == ends.timestamp()
+    server.close()
+    await server.wait_closed()
+    monitor.start()
+    while "certificate-unread" not in lines.getvalue():
+        await asyncio.sleep(0.01)
+    await monitor.stop()
 
 
 # Which slot a key has, and that every command of ours keeps to one.

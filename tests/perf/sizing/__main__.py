@@ -15,7 +15,7 @@ LOOKUPS = (1_000, 10_000, 100_000, 1_000_000)
 OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 
 
-@click.command(epilog="Example: python -m tests.perf.sizing --lookups 100000 --observations 1e9 --accounts 20000")
+@click.command(epilog="Example: python -m tests.perf.sizing --lookups 100000 --observations 1e9")
 @click.option("--lookups", default=1_000.0, show_default=True, type=FiniteRange(0), help="Look-ups per second.")
 @click.option("--observations", default=1e7, show_default=True, type=FiniteRange(1), help="Observations in the index.")
 @click.option(
@@ -32,9 +32,6 @@ OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
     type=FiniteRange(0, 1),
     help="Share of look-ups that no cache answers.",
 )
-@click.option(
-    "--accounts", type=FiniteRange(0), help="Accounts that call within the same 5 s; default: one for each call."
-)
 @click.option("--reports", default=1_000.0, show_default=True, type=FiniteRange(0), help="New reports per hour.")
 @click.option("--cores", default=16, show_default=True, type=click.IntRange(1), help="Cores per machine.")
 @click.option("--markdown", is_flag=True, help="Print the tables of deploy/capacity.md.")
@@ -44,7 +41,6 @@ def capacity(
     observations: float,
     refused: float,
     cold: float,
-    accounts: float | None,
     reports: float,
     cores: int,
     markdown: bool,
@@ -63,7 +59,6 @@ def capacity(
         observations=observations,
         refused=refused,
         cold=cold,
-        accounts=accounts,
         reports_an_hour=reports,
         cores=cores,
     )
@@ -111,7 +106,7 @@ def _by_lookups() -> list[str]:
         "|---:|" + "---|" * (len(names) + 2),
     ]
     for lookups in LOOKUPS:
-        load = Load(lookups=lookups, observations=OBSERVATIONS[0], accounts=lookups / 10)
+        load = Load(lookups=lookups, observations=OBSERVATIONS[0])
         needs = plan(load)
         of = {need.part: need for need in needs}
         row = [of[name].need for name in names] + [str(machines(needs, load)), _beyond([of[name] for name in names])]

@@ -15,13 +15,12 @@ _DATABASE_BYTES, _RELEASES_BYTES, _HOURS_MAX = 4 * 2**40, 2**40, 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What has to be carried. Shares are of all look-ups; `accounts` call within the same few seconds."""
+    """What has to be carried. Shares are of all look-ups."""
 
     lookups: float
     observations: float
     refused: float = 0.05
     cold: float = 0.01
-    accounts: float | None = None
     reports_an_hour: float = 1_000
     releases_kept: float = 3
     cores: int = 16
@@ -71,13 +70,6 @@ def edge_processes(load: Load) -> int:
     return max(4, math.ceil(_cores(load, "edge")))
 
 
-def credentials_asked(load: Load) -> float:
-    """Return how often a second PostgreSQL is asked about a credential: each process remembers one for some seconds."""
-    accounts = load.lookups if load.accounts is None else load.accounts
-    seconds = float(FIGURES["edge"]["credential_remembered_seconds"])
-    return min(load.lookups, accounts * edge_processes(load) / seconds)
-
-
 def _front(load: Load) -> list[Need]:
     nginx, edges = _cores(load, "nginx"), edge_processes(load)
     return [
@@ -87,7 +79,7 @@ def _front(load: Load) -> list[Need]:
             cores=nginx,
             times=nginx / load.cores,
             carries=f"{_rate(load, _LOOK_UP, 'nginx')} look-ups/s a core",
-            then="more hosts of a front and its edges, behind a balancer that keeps a credential on one host",
+            then="more hosts of a front and its edges",
         ),
         Need(
             part="edge",
@@ -102,8 +94,8 @@ def _front(load: Load) -> list[Need]:
 
 def _stores(load: Load) -> list[Need]:
     charges, records = _cores(load, "state"), _cores(load, "cache")
-    asked, connections = credentials_asked(load), edge_processes(load) * (int(FIGURES["edge"]["connections"]) + 1)
-    database = _cores(load, "postgres") + asked * FIGURES["postgres"]["credential"] / 1e6 / load.busy
+    connections = edge_processes(load) * (int(FIGURES["edge"]["connections"]) + 1)
+    database = _cores(load, "postgres")
     most = FIGURES["postgres"]["connections"]
     return [
         Need(
@@ -127,8 +119,8 @@ def _stores(load: Load) -> list[Need]:
             need=_count(database, "core"),
             cores=database,
             times=database / load.cores,
-            carries=f"{asked:,.0f} credentials/s of them",
-            then="keep a credential on one host, and more memory for records (RECORD_CACHE_BYTES_MAX)",
+            carries=f"{_rate(load, _COLD, 'postgres')} records/s a core",
+            then="more memory for records (RECORD_CACHE_BYTES_MAX)",
         ),
         Need(
             part="PostgreSQL, connections",

@@ -87,7 +87,7 @@ async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: B
     organization = await member(browser)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE plans SET jobs_queued = 1 WHERE name = 'brand'")
-    browser.edge.resources.credentials.invalidate()
+    browser.edge.forget_accounts()
     assert await order(browser) == 303
     assert await order(browser, "maison") == 429
     assert browser.last.headers["Retry-After"]

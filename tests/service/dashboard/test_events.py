@@ -96,7 +96,7 @@ async def test_a_watch_is_refused_with_the_reason_that_is_true(
     sent = await form(browser, condition="returned", target="brand", code="vita")
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(statement)
-    browser.edge.resources.credentials.invalidate()
+    browser.edge.forget_accounts()
     browser.edge.resources.users.invalidate()
     assert await browser.ask("POST", PAGE, sent) == 403
     assert text in browser.text

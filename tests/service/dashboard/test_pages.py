@@ -31,7 +31,7 @@ def execute(settings: Settings, query: str, *values: object) -> None:
 async def test_the_limits_on_pages_are_the_plans_as_they_are(browser: Browser, settings: Settings) -> None:
     execute(settings, "UPDATE plans SET daily_units = 77 WHERE name = 'free'")
     execute(settings, "UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
-    browser.edge.resources.credentials.invalidate()
+    browser.edge.forget_accounts()
     await browser.sign_in()
     for page, text in (
         ("", "77 units a day"),

@@ -9,7 +9,6 @@ import pytest
 
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
-from shared.organizations.accounts import CredentialKind, Principal
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.exports.orders import order, work
@@ -166,23 +165,6 @@ async def test_only_institutional_plans_and_keys(edge: Edge, settings: Settings)
     refused = await order(edge, brand)
     assert (refused.status, slug(refused), refused.json["required_plan"]) == (403, "insufficient-plan", "institutional")
     assert (await edge.get("/index/exports")).status == 403
-
-
-async def test_a_refusal_names_the_plan_that_is_needed_also_where_accounts_change_meanwhile(
-    edge: Edge, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    credentials = edge.resources.credentials
-    resolve = credentials.resolve
-
-    async def resolve_before_a_change(kind: CredentialKind, credential: str) -> Principal | None:
-        principal = await resolve(kind, credential)
-        credentials.invalidate()
-        return principal
-
-    monkeypatch.setattr(credentials, "resolve", resolve_before_a_change)
-    refused = await order(edge, api_key(settings))
-    assert refused.status == 403
-    assert (refused.json["required_plan"], refused.json["current_plan"]) == ("institutional", "brand")
 
 
 async def test_another_organizations_export_is_not_there(

@@ -357,7 +357,7 @@ class Walk:
             assert (done is not None) == (model.current is not None)
         if done is not None:
             model.replaced(key, keep=bool(grace))
-        self.edge.resources.credentials.invalidate()
+        self.edge.forget_accounts()
 
     async def change_organization(self, act: str, number: int) -> None:
         if act == "plan":
@@ -366,7 +366,7 @@ class Walk:
         else:
             self.model.active = act == "resume"
             await asyncio.to_thread(self.run, SQL.change_state, "active" if self.model.active else "suspended", "tests")
-        self.edge.resources.credentials.invalidate()
+        self.edge.forget_accounts()
 
     async def midnight(self) -> None:
         """The store's clock cannot be moved, so the counters are: yesterday's have another day in their name."""

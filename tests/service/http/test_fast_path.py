@@ -12,6 +12,7 @@ from edge.composition import Resources
 from edge.fast_path.service import FastPath
 from edge.index.identifiers import RequestedIdentifier
 from shared.index.iid import mint
+from shared.organizations import credentials
 from shared.settings.settings import Settings
 from shared.telemetry.metrics import REGISTRY
 from tests.support.accounts import api_key, free_token
@@ -268,7 +269,10 @@ async def test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way(
 async def test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_call_is_charged_once(
     edge: Edge, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = f"Authorization: ApiKey {api_key(edge.settings)}"
+    secret = api_key(edge.settings)
+    while secret[credentials.ID] not in edge.resources.credentials._changed:  # it has heard of the new key
+        await asyncio.sleep(0.01)
+    key = f"Authorization: ApiKey {secret}"
     requests = [_head(edge, n, address="192.0.2.15", credential=key) for n in range(1, 5)]
     answers = await exchange(edge, requests[0])
 

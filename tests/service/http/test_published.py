@@ -111,7 +111,7 @@ async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings
             connection.execute("UPDATE plans SET daily_units = 61234 WHERE name = 'brand'")
         while ">61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode():
             pass  # until the edge has heard of the change
-        edge.resources.credentials.invalidate()
+        edge.forget_accounts()
         await edge.resources.database.close()
         page = (await edge.get("/docs", anonymous=False)).body.decode()
         assert "The plans are temporarily unavailable" in page

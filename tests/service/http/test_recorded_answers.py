@@ -510,7 +510,7 @@ async def jobs(asker: Asker) -> None:
     await ask("another order", f"{cohort}&granularity=day", key, head=ASYNC)
     with connect(asker.settings.database_url, application="tests") as connection:
         connection.execute("UPDATE plans SET jobs_queued = 2 WHERE name = 'brand'")
-    asker.edge.resources.credentials.invalidate()
+    asker.edge.forget_accounts()
     await ask("an order too many", f"{cohort}&granularity=week", key, head=ASYNC)
     page = await ask("the first page", "/v1/jobs?limit=1", key)
     await ask("the next page", f"/v1/jobs?limit=1&cursor={page.json['next_cursor']}", key)
@@ -930,7 +930,7 @@ async def dashboard(asker: Asker) -> None:
     key = {"Authorization": "ApiKey " + re.findall(r"iixk_live_[0-9A-Za-z]{48}", text)[0]}
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(f"UPDATE organizations SET plan = 'institutional' WHERE id = ({OF_MARY})")
-    asker.edge.resources.credentials.invalidate()
+    asker.edge.forget_accounts()
     asker.edge.resources.users.invalidate()
     await page("its key", "/dashboard/key")
     await page("the overview", "/dashboard", whole=True)

@@ -2,10 +2,14 @@
 
 import asyncio
 import re
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import aiohttp
 import psycopg
 import pytest
 from click.testing import CliRunner
@@ -18,7 +22,10 @@ from edge.http.signed_urls import Link, SignedUrls
 from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
 from shared.errors import InvalidCursor
+from shared.organizations import credentials
 from shared.settings.settings import Settings
+from tests.drills import fault_proxy
+from tests.perf.bench_servers import edge as edge_process
 from tests.service.org.conftest import SignedIn
 from tests.support.accounts import api_key, free_token
 from tests.support.client import running_edge
@@ -448,3 +455,96 @@ def test_keys_that_were_not_used_since_are_listed(settings: Settings) -> None:
     key = api_key(settings)
     assert key[10:20] in _run(settings, "keys", "list", "--unused-since", "2099-01-01", "--json")[1]
     assert key[10:20] not in _run(settings, "keys", "list", "--unused-since", "2020-01-01", "--json")[1]
+
+
+# Two processes of the edge ask PostgreSQL about a key once, and take note of its end, also where the notice is lost.
+
+
+@dataclass
+class TwoProcesses:
+    """Two processes whose notices come by `notices`; `call` gives the statuses of a key's call to each."""
+
+    settings: Settings
+    notices: fault_proxy.Link
+    sessions: list[aiohttp.ClientSession]
+
+    async def call(self, key: str) -> list[int]:
+        """Call both with a key."""
+        fields = {"Authorization": f"ApiKey {key}", "X-Real-IP": "192.0.2.1"}
+        answers = [await session.get("http://testserver/v1/quota", headers=fields) for session in self.sessions]
+        return [answer.status for answer in answers]
+
+    async def until(self, statuses: list[int], key: str) -> None:
+        """Call until the statuses are these: for more than the second of the contract, on a machine full of tests."""
+        async with asyncio.timeout(4):
+            while await self.call(key) != statuses:
+                await asyncio.sleep(0.01)
+
+    def run(self, statement: str, *values: str) -> None:
+        """Run a statement as an operator."""
+        with connect(self.settings.database_url, application="tests", autocommit=True) as connection:
+            connection.execute(statement, values)
+
+    def questions(self) -> int:
+        """Return how many statements about credentials PostgreSQL has run."""
+        return int(_value(self.settings, "SELECT last_value FROM asked"))
+
+
+def _value(settings: Settings, query: str) -> str:
+    with connect(settings.database_url, application="tests") as connection:
+        row = connection.execute(query).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@pytest.fixture
+async def two_processes(settings: Settings, tmp_path: Path) -> AsyncIterator[TwoProcesses]:
+    body = _value(settings, "SELECT prosrc FROM pg_proc WHERE proname = 'find_credentials'")
+    definition = _value(settings, "SELECT pg_get_functiondef('find_credentials'::regproc)")
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("CREATE SEQUENCE asked")
+        counted = definition.replace(" STABLE", "").replace(body, f"SELECT nextval('asked'); {body}")
+        connection.execute(counted)
+    folder = re.search("host=([^&]+)", urlsplit(settings.edge_database_url).query)
+    assert folder is not None
+    notices = fault_proxy.Link(str(tmp_path / ".s.PGSQL.5432"), f"{folder[1]}/.s.PGSQL.5432")
+    server = await notices.open()
+    changed = {
+        "EDGE_POOLER_URL": settings.edge_database_url,
+        "EDGE_DATABASE_URL": settings.edge_database_url.replace(folder[1], str(tmp_path)),
+    }
+    with ExitStack() as stack:
+        sessions = []
+        for name in ("one", "two"):
+            started = edge_process(settings, tmp_path, name, **changed)
+            process = await asyncio.to_thread(stack.enter_context, started)
+            sessions.append(aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(process.socket))))
+        yield TwoProcesses(settings, notices, sessions)
+        for session in sessions:
+            await session.close()
+        await asyncio.to_thread(stack.close)
+    notices.turn("cut")
+    server.close()
+
+
+async def test_two_processes_ask_about_no_key_that_they_know_and_take_note_of_each_that_ends(
+    two_processes: TwoProcesses,
+) -> None:
+    keys = [api_key(two_processes.settings) for _ in range(20)]
+    asked = -1
+    while two_processes.questions() != asked:  # a process that got no time for a second asks again
+        asked = two_processes.questions()
+        ends = asyncio.get_running_loop().time() + 6  # longer than an outage lets it rely on what it knows
+        while asyncio.get_running_loop().time() < ends:
+            for key in keys:
+                assert await two_processes.call(key) == [200, 200]
+    for state in ("pass", "cut", "stall"):  # of the way that notices take
+        two_processes.notices.turn(state)
+        revoked, suspended = keys.pop(), keys.pop()
+        assert await two_processes.call(revoked) == await two_processes.call(suspended) == [200, 200]
+        two_processes.run("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", revoked[credentials.ID])
+        of = "(SELECT organization_id FROM api_keys WHERE key_id = $1)"
+        two_processes.run(f"UPDATE organizations SET state = 'suspended' WHERE id = {of}", suspended[credentials.ID])
+        await two_processes.until([401, 401], revoked)
+        await two_processes.until([401, 401], suspended)
+        two_processes.notices.turn("pass")

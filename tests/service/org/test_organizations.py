@@ -469,7 +469,7 @@ async def test_no_call_fails_while_a_key_is_rotated_with_a_grace(signed_in: Sign
     with connect(signed_in.edge.settings.database_url, application="tests", autocommit=True) as connection:
         # These callers ask as fast as they can: no limit of calls may stand in for a refused key.
         connection.execute("UPDATE plans SET burst_units = 1000000 WHERE name = 'brand'")
-    signed_in.edge.resources.credentials.invalidate()
+    signed_in.edge.forget_accounts()
     await signed_in.organization()
     key, stop = [await signed_in.key()], asyncio.Event()
     statuses: list[list[int]] = [[] for _ in range(4)]
