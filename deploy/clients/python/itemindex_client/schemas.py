@@ -751,6 +751,8 @@ class NewExport(TypedDict):
         "brands_changes",
         "categories_changes",
         "merged_changes",
+        "training_pairs_changes",
+        "cards_changes",
     ]
     columns: NotRequired[list[str] | None]
     filter: NotRequired["ExportFilter"]

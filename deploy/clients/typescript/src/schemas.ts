@@ -1661,7 +1661,7 @@ export interface MemberList {
 /** An order of an export. */
 export interface NewExport {
   /** Name of the dataset */
-  dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged" | "items_changes" | "observations_changes" | "impacts_changes" | "brands_changes" | "categories_changes" | "merged_changes";
+  dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged" | "items_changes" | "observations_changes" | "impacts_changes" | "brands_changes" | "categories_changes" | "merged_changes" | "training_pairs_changes" | "cards_changes";
   /** Names of columns; in the order of the file; all columns if absent */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
