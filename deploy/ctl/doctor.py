@@ -17,7 +17,7 @@ import redis
 from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import load_queries

@@ -19,9 +19,8 @@ from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
-from deploy.local.process import tail
+from deploy.local.process import StackError, end_left_behind, locked, read_state, settings_of, supervised, tail
 from deploy.local.stack import Stack
-from deploy.local.supervised import StackError, end_left_behind, locked, read_state, settings_of, supervised
 from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
 from shared.processes import is_alive
@@ -134,9 +133,9 @@ def _created(data_dir: Path) -> Paths:
 
 
 def _self_signed(paths: Paths) -> tls.Certificate:
-    from deploy.local import self_signed  # only now: most stacks speak plain HTTP, and it loads cryptography
+    from deploy.local import certificate_checks
 
-    return self_signed.certificate_of(paths)
+    return certificate_checks.certificate_of(paths)
 
 
 def _run(stack: Stack, demo: bool) -> None:

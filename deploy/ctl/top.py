@@ -19,7 +19,7 @@ from rich.text import Text
 
 from deploy.ctl.console import FiniteRange, console, data_dir_option
 from deploy.local.paths import Paths
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 from deploy.terminal import SafeTable
 from shared.errors import ItemIndexError
 from shared.printable import printable

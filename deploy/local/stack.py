@@ -13,8 +13,15 @@ from urllib.parse import urlsplit
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
-from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import WORKER_MODULE, StackError, end_left_behind, worker_command
+from deploy.local.process import (
+    WORKER_MODULE,
+    Program,
+    ServiceProcess,
+    StackError,
+    end_left_behind,
+    tail,
+    worker_command,
+)
 from deploy.local.tls import Certificate
 from shared.clock import utc_now
 from shared.db.connect import connect

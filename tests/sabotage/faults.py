@@ -302,21 +302,21 @@ _POSTS = "tests/unit/test_webhooks.py"
 EVENT_FAULTS = (
     fault(
         "a host of a webhook is resolved twice",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "    return addresses[0], port\n",
         "    return host, port\n",
         f"{_POSTS}::test_a_resolver_that_changes_its_answer_changes_nothing",
     ),
     fault(
         "one public address of a webhook's host is enough",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "if not private_allowed and not all(",
         "if not private_allowed and not any(",
         f"{_POSTS}::test_a_name_with_a_private_address_among_its_own_is_not_called",
     ),
     fault(
         "a webhook's receiver may answer as slowly as it likes",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "    alarm.start()\n",
         "",
         f"{_POSTS}::test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on",
@@ -504,7 +504,7 @@ FORM_FAULTS = (
     ),
     fault(
         "numbers of JSON lose digits",
-        "workers/ingest/read_json.py",
+        "workers/ingest/read_ndjson.py",
         "ijson.items(source, prefix, multiple_values=True)",
         "ijson.items(source, prefix, multiple_values=True, use_float=True)",
         f"{_FORMS}::test_numbers_of_json_keep_every_digit",
@@ -546,7 +546,7 @@ FORM_FAULTS = (
     ),
     fault(
         "a file with the day of its load is known again on another day",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "mapping.loaded_on, ",
         "None, ",
         f"{_FORMS}::test_the_day_of_the_load_is_part_of_what_a_load_is_known_by",
@@ -715,7 +715,7 @@ INGEST_FAULTS = (
     ),
     fault(
         "rejects of one load are kept without a bound",
-        "workers/ingest/reject_log.py",
+        "workers/ingest/accounting.py",
         "        kept = min(len(rejects), self._rows_left)\n",
         "        kept = len(rejects)\n",
         f"{_REFUSED}::test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it",
@@ -785,14 +785,14 @@ INGEST_FAULTS = (
     ),
     fault(
         "a feed is fetched from inside the network",
-        "workers/ingest/fetch.py",
+        "workers/ingest/feeds.py",
         "self.tls, private_allowed=self.private_allowed) as connection",
         "self.tls, private_allowed=True) as connection",
         f"{_FEEDS}::test_a_name_that_resolves_into_a_network_is_not_fetched",
     ),
     fault(
         "a feed that ends early is loaded as far as it came",
-        "workers/ingest/fetch.py",
+        "workers/ingest/feeds.py",
         "        if response.length:\n",
         "        if False:\n",
         f"{_FEEDS}::test_what_cannot_be_fetched_or_loaded_is_an_event_with_its_reason",
@@ -1216,14 +1216,14 @@ _READING = "tests/unit/ingest/test_reading.py"
 READING_FAULTS = (
     fault(
         "a file is known again whatever its name",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "return InputFile(path.name, path.stat()",
         'return InputFile("", path.stat()',
         f"{_INPUTS}::test_the_same_bytes_under_the_name_of_another_day_are_of_that_day",
     ),
     fault(
         "a corrected file of other names is not noticed",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "others = [] if beside is None else [input_file(beside)]",
         "others = [] if beside is None else [beside.name]",
         f"{_INPUTS}::test_a_corrected_file_of_other_names_is_read",
@@ -1265,14 +1265,14 @@ READING_FAULTS = (
     ),
     fault(
         "an item whose source calls its GTIN an EAN is not joined",
-        "workers/ingest/known_items.py",
+        "workers/ingest/item_tracker.py",
         "values = (SCHEMES[scheme], ",
         "values = (scheme, ",
         "tests/service/ingest/test_values.py::test_an_identifier_joins_whatever_its_source_calls_it",
     ),
     fault(
         "the code of one shop joins the item of another",
-        "workers/ingest/known_items.py",
+        "workers/ingest/item_tracker.py",
         "elif not source and identifier",
         "elif False and identifier",
         "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",

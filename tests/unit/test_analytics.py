@@ -22,7 +22,7 @@ from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from tests.perf import outlier_trial
 from workers.analytics.reports.aggregator import ByChannel, Collector, GroupedSeries, Key, Rollup
-from workers.analytics.reports.periods import LONGER, Range, day_of, last_day_of, number
+from workers.analytics.reports.filters import LONGER, Range, day_of, last_day_of, number
 from workers.analytics.reports.result import rounded, shares
 from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
 from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds
@@ -30,6 +30,7 @@ from workers.analytics.reports.sustainability_rollup import each_contributor as 
 from workers.analytics.rollups import figures as columns
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import outliers as outlier_file
+from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.codec import (
     Array,
     Entries,
@@ -52,7 +53,6 @@ from workers.analytics.rollups.figures import (
     spread,
     unpack_figures,
 )
-from workers.analytics.rollups.item_groups import Items
 from workers.analytics.rollups.outliers import find
 from workers.analytics.rollups.rows import written
 from workers.events.watches import LAYOUT, NEVER, Touched, Watched

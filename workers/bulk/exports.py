@@ -3,6 +3,7 @@
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,12 +22,44 @@ from shared.objects.directory import ResultStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
 from workers.bulk.part import RELEASE, Part
-from workers.bulk.pipeline import write_part
-from workers.bulk.sources.release import ranges_of_release
-from workers.bulk.sources.snapshot import SnapshotGone
+from workers.bulk.sources.export_rows import snapshot_batches
+from workers.bulk.sources.release import ranges_of_release, release_batches, stored_copy
+from workers.bulk.sources.snapshot import Snapshot, SnapshotGone
+from workers.bulk.writers.part_file import PartFile, Progress
 from workers.jobs.context import Job, Services, SplitRows
 from workers.jobs.job_handler import JobContext, Outcome
 from workers.jobs.leases import Lease, LeaseLost
+
+# A part of an export from its source to its file: batches of a snapshot or of a release, written in one format.
+
+
+def write_part(
+    services: Services,
+    connection: Connection,
+    part: Part,
+    check: Callable[[], None],
+    progress: Progress,
+) -> File:
+    """Write a part's file and return its description; no manifest names it yet. `check` is called often and may raise.
+
+    Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
+    """
+    with PartFile.begun(services.objects, part, progress) as file:
+        if part.snapshot == RELEASE:
+            stored = stored_copy(connection, services.objects, part)
+            if stored is not None:
+                return file.copied(stored, check)
+            for batch in release_batches(connection, services.objects, part):
+                check()
+                file.write(batch)
+        else:
+            url = services.settings.worker_database_url
+            with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
+                for batch in snapshot_batches(snapshot, part):
+                    file.write(batch)
+        check()
+        return file.closed()
+
 
 # How an export is split: the source that all its parts read, and the range that each of them writes.
 

@@ -14,13 +14,13 @@ from shared.db.copy_binary import HEADER, TRAILER, TableLayout
 from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
+from workers.analytics.rollups.aggregates import Items, copied_out
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
-from workers.analytics.rollups.item_groups import Items, copied_out
 from workers.analytics.rollups.outliers import ByStratum, partition
 from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 if TYPE_CHECKING:
-    from workers.analytics.rollups.item_groups import Items
+    from workers.analytics.rollups.aggregates import Items
 
 
 # Which articles of an event are watched, and for what.

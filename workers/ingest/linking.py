@@ -83,7 +83,7 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 # The linking of a load: its new items are compared with all others before it commits.
 
 
-SQL = load_queries(__file__, "merge.sql")
+SQL = load_queries(__file__, "load.sql")
 # A load that merges more than this share of the items that there were is stopped: so many twins are seldom meant.
 MERGED_SHARE_MAX = 0.1
 # Fewer merges than this are never too many: in an index of ten items a tenth is one.

@@ -1,15 +1,17 @@
 """One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does."""
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import psycopg
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from shared.db.connect import Connection, connect
@@ -17,51 +19,219 @@ from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.text import fold
-from workers.analytics.rollups import layout
-from workers.ingest import accounting, factors, inputs, readers
-from workers.ingest.alt_names import alt_names
+from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups.aggregates import Items
+from workers.analytics.rollups.refresh import BackgroundBuilder
+from workers.events import watches
+from workers.ingest import accounting, factors, readers
+from workers.ingest.accounting import RejectLog, Summary, nothing_used
 from workers.ingest.batches import DEFAULT_BUFFERS, Batch, LoadBuffers, Reject
-from workers.ingest.item_tracker import KnownItems
-from workers.ingest.known_items import known_items
+from workers.ingest.item_tracker import KnownItems, known_items
 from workers.ingest.linking import Linking
 from workers.ingest.mapping import Mapping
-from workers.ingest.merge import merge, touched_months
-from workers.ingest.month_buffer import Chunk, Months
 from workers.ingest.readers import alternating, prefetch
-from workers.ingest.reject_log import RejectLog, nothing_used
-from workers.ingest.stage import Spool, Stage, as_csv
+from workers.ingest.stage import SQL as PARTITIONS
+from workers.ingest.stage import Chunk, Months, Spool, Stage, as_csv
 from workers.ingest.transform import Transformed, Transformer
-from workers.provenance import events, identifiers
+from workers.provenance import events, identifiers, items
 from workers.provenance.events import Event
 
 SQL = load_queries(__file__, "load.sql")
+
+
+# The merge: staged rows into the index, and the data derived from them, in proportion to what the load touches.
+
+
+def merge(
+    connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int], linking: Linking
+) -> bool:
+    """Merge what was staged as one event; fill in the counts; return whether anything changed."""
+
+    def run(query: str, *values: object) -> int:
+        return connection.execute(query, values or None).rowcount
+
+    run(SQL.newest_staged)
+    run(SQL.analyze_staged)
+    if not stage.joins:
+        _check_keys(connection, event.source_id)
+    run(SQL.brands)
+    run(SQL.categories)
+    run(SQL.resolved, event.source_id)
+    run(SQL.analyze_resolved)
+    figures = connection.execute(SQL.impact_counts, (event.source_id,)).fetchone() if stage.figures else None
+    counts |= zip(("impacts_new", "impacts_replaced", "impacts_same"), figures or (0, 0, 0), strict=True)
+    other_rank = event.source_id if event.rank_changed else None
+    items.begin(connection, SQL.seeds, other_rank)
+    _claim(connection, event, new=False)
+    run(SQL.item_sources, False, event.source_id)
+    run(SQL.regrouped)
+    linked = linking.needed(connection, event)
+    if linked:  # the articles that new items belong to are made of what is claimed of them
+        counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
+        linking.link(connection, event, counts)
+    items.refresh(connection, version, SQL.refreshed, other_rank)
+    groups, above = Items.read(connection, SQL.rollup_items), refresh.ancestors(connection)
+    new_months = [first for first, _ in stage.partitions.new.values()]
+    watched = watches.watched(connection, groups)
+    with BackgroundBuilder(groups, above, sorted(new_months), stage.spool.read, watched.observe) as rollups:
+        if not linked:
+            counts["items_new"] = _insert(connection, event, version, figures=stage.figures)
+        identifiers.of_load(connection, event.no, SQL.identified)
+        stage.partitions.attach()
+        _merge_observations(connection, stage, event, counts)
+        seen = _count_changes(connection, stage, event, version, counts)
+        refresh.touched(connection, groups, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe)
+        rollups.write(connection)
+    watches.evaluate(connection, event.no, new_months, watched)
+    numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
+    items.refresh_brands(connection, numbers, [*numbers, *seen])
+    changes = ("items_new", "items_changed", "items_touched", "observations_new", "observations_replaced")
+    return any(counts[name] for name in changes)
+
+
+def _insert(connection: Connection, event: Event, version: int, *, figures: bool) -> int:
+    """Insert the items that are new, with what the load says of them; return how many they are.
+
+    `figures`: whether the load brings any.
+    """
+    _claim(connection, event, new=True)
+    inserted = connection.execute(SQL.insert_items, (version, event.at)).rowcount
+    if figures:
+        connection.execute(SQL.insert_impacts, (event.source_id,))
+        connection.execute(SQL.insert_stages, (event.source_id,))
+    connection.execute(SQL.item_sources, (True, event.source_id))
+    connection.execute(SQL.returned)
+    return inserted
+
+
+def _claim(connection: Connection, event: Event, *, new: bool) -> None:
+    """Keep what the load says of its items: of those that were there before, or of the new ones."""
+    connection.execute(SQL.contents, (new,))
+    connection.execute(SQL.claims, (new, event.source_id, event.no))
+
+
+def _count_changes(
+    connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]
+) -> list[int]:
+    """Give every record that the load changed a new version; return the brands of those that were there before."""
+    changed = connection.execute(SQL.changed_count).fetchone()
+    assert changed is not None
+    counts["items_changed"], counts["items_same"] = changed
+    touched = _touched(connection, stage)
+    written = connection.execute(SQL.changes, (event.no, event.at, list(touched))).rowcount
+    counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
+    connection.execute(SQL.new_versions, (event.no, event.at, version))
+    connection.execute(SQL.regrouped_versions, (version,))
+    return [int(row[0]) for row in connection.execute(SQL.brand_updates, (event.no, event.at))]
+
+
+def _merge_observations(connection: Connection, stage: Stage, event: Event, counts: dict[str, int]) -> None:
+    """Merge the observations of months that had some, and count those of all months."""
+    if stage.events and stage.runs > 1:  # within a run they are numbered already
+        connection.execute(PARTITIONS.number_equal.replace("{table}", "stage_observations"))
+    connection.execute(SQL.observations)
+    [(added, replaced)] = connection.execute(SQL.observation_counts).fetchall()
+    new = stage.partitions
+    [(repeated,)] = connection.execute(SQL.repeated_count, (event.no,)).fetchall()
+    counts["observations_new"] = new.rows - new.superseded + added
+    counts["observations_replaced"] = replaced
+    counts["observations_same"] = repeated
+    counts["observations_superseded"] = new.superseded + stage.observations - new.rows - added - replaced - repeated
+    if stage.events and counts["observations_superseded"]:
+        raise LoadRefused("equal events were taken for one another; nothing of the load was kept")
+
+
+def touched_months(connection: Connection, stage: Stage) -> list[date]:
+    """Return the months in which the load has added or changed observations; by them exports know what changed."""
+    observed = {row[0] for row in connection.execute(SQL.observed_months)}
+    return sorted(observed | {first for first, _ in stage.partitions.new.values()})
+
+
+def _check_keys(connection: Connection, source_id: int) -> None:
+    collision = connection.execute(SQL.collisions, (source_id,)).fetchone()
+    if collision is not None:
+        own, others, item_id = collision
+        raise LoadRefused(
+            f"id {item_id!r} would get {own}, and an item of another source has "
+            f"{'it' if own == others else f'{others}, which has the same key'}: give the id an IID of its own by `iid`"
+        )
+
+
+def _touched(connection: Connection, stage: Stage) -> set[int]:
+    """Return items that were there before and got other observations."""
+    touched = {int(row[0]) for row in connection.execute("SELECT DISTINCT item_id FROM changed_observations")}
+    before = {int(row[0]) for row in connection.execute(SQL.existing_among)} if stage.partitions.new else set()
+    for table in stage.partitions.new if before else ():
+        seen = sql.SQL("SELECT DISTINCT item_id FROM {}").format(sql.Identifier(table))
+        touched |= before & {int(row[0]) for row in connection.execute(seen)}
+    return touched
+
+
+# Other names of items, from a JSON file beside the data.
+
+
+def alt_names(mapping: Mapping, files: list[Path]) -> dict[str, str]:
+    """Read the other names; empty where the mapping has none. Raises LoadRefused where their file cannot be used."""
+    path = alt_names_file(mapping, files)
+    if path is None or mapping.item is None or mapping.item.alt_names is None:
+        return {}
+    keys = mapping.item.alt_names.keys
+    try:
+        entries = json.loads(path.read_bytes())
+        return {str(k): " ".join(str(v[key]).strip() for key in keys if v.get(key)) for k, v in entries.items()}
+    except (ValueError, AttributeError, TypeError):
+        raise LoadRefused(f"{path.name}: must be a JSON object of objects with the members {', '.join(keys)}") from None
+
+
+def alt_names_file(mapping: Mapping, files: list[Path]) -> Path | None:
+    """Find the file of other names beside the first file or beside the mapping; None where the mapping has none."""
+    if mapping.item is None or mapping.item.alt_names is None:
+        return None
+    name = mapping.item.alt_names.file
+    for folder in (files[0].parent, mapping.path.parent):
+        if (folder / name).exists():
+            return folder / name
+    raise LoadRefused(f"{mapping.path.name}: {name} is neither beside the data nor beside the mapping")
+
+
+# All that a load is read from, as one digest: the same digest gives the same rows.
+
+
+LAYOUT = 3
+"""Raise it whenever the same files and mapping would be read otherwise, so that loaded files are read again."""
+
+
+class InputFile(NamedTuple):
+    """A file that a load reads. Its name is an input too: a day, a channel or the file's form may be taken from it."""
+
+    name: str
+    size: int
+    sha256: bytes
+
+
+def input_file(path: Path) -> InputFile:
+    """Digest a file. Raises LoadRefused where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return InputFile(path.name, path.stat().st_size, hashlib.file_digest(file, "sha256").digest())
+    except OSError as error:
+        raise LoadRefused(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def digest(mapping: Mapping, paths: list[Path], files: Sequence[InputFile]) -> bytes:
+    """Return the digest of a load. The order of its files counts: of two equal observations the later one stays."""
+    beside = alt_names_file(mapping, paths)
+    others = [] if beside is None else [input_file(beside)]
+    return hashlib.sha256(
+        msgspec.msgpack.encode((LAYOUT, mapping.text, mapping.loaded_on, mapping.member, files, others))
+    ).digest()
+
+
+# One load: lock, read, stage, check, merge, commit. Everything of it becomes visible at once, or nothing does.
+
+
 ReportProgress = Callable[[int], None]
 _Ready = Chunk | tuple[Transformed, Any]  # rows of a month, or a batch with its items as COPY takes them
-
-
-@dataclass
-class Summary:
-    """The outcome of a load. `counts` are rows, items and observations by their outcome.
-
-    `examples`: the first reject of each reason. `joined` and `parted`: in words, the first of the items that became
-    part of another article, and of those that left theirs.
-    """
-
-    load_id: str
-    state: str = "running"
-    data_version: int | None = None
-    job_id: str | None = None
-    counts: dict[str, int] = field(default_factory=dict)
-    rejects: Counter[str] = field(default_factory=Counter)
-    field_rejects: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, Reject] = field(default_factory=dict)
-    joined: list[str] = field(default_factory=list)
-    parted: list[str] = field(default_factory=list)
-
-    @property
-    def rows_rejected(self) -> int:
-        """How many rows could not be used."""
-        return sum(self.rejects.values())
 
 
 def load(
@@ -157,11 +327,11 @@ class _Load:
         return self._summary
 
     def _known(self) -> bool:
-        files = [inputs.input_file(path) for path in self._files]
+        files = [input_file(path) for path in self._files]
         for file in files:
             self._log.execute(SQL.add_file, (self._summary.load_id, *file))
         self._log.execute(SQL.forget_tried, (self._summary.load_id,))
-        self._inputs = inputs.digest(self._mapping, self._files, files)
+        self._inputs = digest(self._mapping, self._files, files)
         same = self._connection.execute(SQL.same_before, (self._mapping.source, self._inputs)).fetchone()
         if same is not None:
             self._finish("unchanged")

@@ -19,9 +19,9 @@ from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.money import CODES
 from shared.settings.settings import Settings
+from workers.ingest.accounting import RejectLog, reasons
 from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
-from workers.ingest.reject_log import RejectLog, reasons
 from workers.provenance import events
 
 # The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both.

@@ -21,14 +21,11 @@ from shared.index.iid import canonical_iid
 from shared.index.slugs import slug
 from workers.ingest import calendar_days, clean
 from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
-from workers.ingest.clean import Coded
+from workers.ingest.clean import Coded, Faults, category, column_of, quantity, raw_row
 from workers.ingest.fields import Field, ItemFields
-from workers.ingest.figures import FigureColumns, Spread, StageFigure, totals
 from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import category, quantity
-from workers.ingest.observations import Observed, Observer, check_bounds
-from workers.ingest.row_errors import Faults, column_of, raw_row
+from workers.ingest.observations import FigureColumns, Observed, Observer, Spread, StageFigure, check_bounds, totals
 
 # The faults of the rows of a batch as items: ids, names, texts, days, IIDs.
 

@@ -2,13 +2,18 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups.aggregates import Items
+from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Membership, group
-from workers.provenance import items
+from workers.events import watches
+from workers.provenance import events, identifiers, items
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = load_queries(__file__, "acts.sql")
@@ -105,3 +110,49 @@ def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
         frontier = near - reached
         reached |= frontier
     return reached
+
+
+# The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew.
+
+
+def lock(connection: Connection) -> None:
+    """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits."""
+    events.lock(connection)
+    layout.ensure(connection)
+    identifiers.ensure(connection)
+
+
+def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] = ()) -> int:
+    """Make anew what an event changes, and commit its data_version; return that.
+
+    The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
+    that it changed in the temporary table `changed_observations`. `seeds`: further items whose links have changed.
+    """
+    version = events.next_version(connection)
+    memberships = _stand(connection, seeds)
+    items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
+    mark(connection, memberships)
+    connection.execute(items.SQL.versions, (version,))
+    groups, above = Items.read(connection, items.SQL.item_groups), refresh.ancestors(connection)
+    watched = watches.watched(connection, groups)
+    refresh.touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
+    watches.rearm(connection, watched)
+    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
+    items.refresh_brands(connection, brands, brands)
+    events.commit_version(connection, load_id, _months(connection))
+    return version
+
+
+def _stand(connection: Connection, seeds: Collection[int]) -> tuple[Membership, ...]:
+    """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
+    acts = read_acts(connection)
+    affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
+    settled = settle(connection, acts, affected | set(seeds))
+    recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
+    recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
+    items.widen(connection, {row[0] for row in recounted})
+    return settled.memberships
+
+
+def _months(connection: Connection) -> list[date]:
+    return [row[0] for row in connection.execute(ROLLUPS.months)]

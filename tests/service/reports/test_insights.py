@@ -235,7 +235,7 @@ def test_a_question_that_cannot_be_answered_is_named(
 def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         answer = COMPUTATIONS[kind](connection, {}, quiet)
-    assert (answer.table.num_rows, answer.coverage.observed_days) == (0, 0)
+    assert (answer.table.num_rows, answer.coverage["observed_days"]) == (0, 0)
 
 
 def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settings, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
-from workers.ingest.read_json import list_path
+from workers.ingest.read_ndjson import list_path
 from workers.ingest.read_xml import row_path
 from workers.ingest.sample import sample
 
@@ -744,7 +744,7 @@ def test_serial_numbers_of_spreadsheets_are_the_days_that_openpyxl_reads() -> No
 def test_the_day_of_the_load_is_part_of_what_a_load_is_known_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.ingest import inputs, mapping_tables
+    from workers.ingest import load, mapping_tables
 
     text = (
         TWO + '[observation]\nday = { load_day = true }\nchannel = "b"\nprice = "a"\ncurrency = { constant = "EUR" }\n'
@@ -756,6 +756,6 @@ def test_the_day_of_the_load_is_part_of_what_a_load_is_known_by(
         monkeypatch.setattr(mapping_tables, "utc_now", moment)
         mapping = a_mapping(tmp_path, text, HEAD)
         assert mapping.observations[0].day.constant == f"2026-10-0{day}"
-        return inputs.digest(mapping, [path], [inputs.input_file(path)])
+        return load.digest(mapping, [path], [load.input_file(path)])
 
     assert digest_on(1) == digest_on(1) != digest_on(2)

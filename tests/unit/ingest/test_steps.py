@@ -26,12 +26,11 @@ from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.linking import REPEATED, faults
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
-from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.rates import read
 from workers.ingest.readers import alternating, prefetch
 from workers.ingest.readers import read as batches
-from workers.ingest.stage import Spool
+from workers.ingest.stage import Chunk, Months, Spool, in_order
 from workers.ingest.transform import Transformer
 from workers.provenance.acts import Act, EffectiveActs, replay
 

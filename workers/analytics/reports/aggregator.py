@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workers.analytics.reports.periods import Range, number
+from workers.analytics.reports.filters import Range, number
 from workers.analytics.rollups.codec import (
     Array,
     counted,

@@ -9,8 +9,7 @@ import pyarrow as pa
 from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import Key
-from workers.analytics.reports.filters import Filter, Tree, brand_ids, filter_of, range_of
-from workers.analytics.reports.periods import Range, day_of
+from workers.analytics.reports.filters import Filter, Tree, brand_ids, day_of, filter_of, range_of
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
@@ -25,7 +24,7 @@ from workers.analytics.reports.price_change import (
     period_before,
     seed_of,
 )
-from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
@@ -35,13 +34,15 @@ from workers.analytics.reports.result import (
     Answer,
     Listed,
     Page,
+    SetAside,
     brand_names,
+    by_channel,
     channel_codes,
-    coverage,
+    is_grouped,
     page_of,
+    with_channel,
 )
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside, by_channel, is_grouped, with_channel
+from workers.analytics.reports.result import METHOD as OUTLIERS
 
 PEERS = 5
 _CATEGORY = pa.struct(
@@ -129,48 +130,28 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         one = brand_ids(connection, [slug]) if slug else None
         whole = replace(chosen, brands=one)
         days = range_of(connection, whole, parameters)
-        chosen = replace(chosen, kinds=with_default_kind(connection, tree, whole, days).kinds)
-        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters), report_progress)
+        reader = Reader(connection, tree, days, report_progress)
+        chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
+        report = _Report(reader, chosen, seed_of(connection, parameters))
         page = None if one else report.page(parameters)
         ids = one or (page.ids if page else ())
         rows = report.by_channel(ids) if grouped else report.rows(ids)
     table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
-    return Answer(
-        table,
-        days.first,
-        days.last,
-        coverage(days, report.seen),
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind=chosen.kind,
-        page=page,
-        outliers=report.aside.summary(),
-        ended_by=days.ended_by,
-    )
+    outliers = report.aside.summary()
+    return Answer(table, days, report.seen, UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page, outliers=outliers)
 
 
 class _Report:
-    def __init__(
-        self,
-        connection: Connection,
-        tree: Tree,
-        chosen: Filter,
-        days: Range,
-        seed: int,
-        report_progress: ReportProgress,
-    ) -> None:
-        self._connection = connection
-        self._tree = tree
+    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
+        self._reader = reader
+        self._before = reader.of(reader.days.before())
         self._chosen = chosen
-        self._days = days
         self._seed = seed
-        self._report_progress = report_progress
         self.seen: set[int] = set()
-        self.aside = SetAside(connection, tree, chosen, days)
+        self.aside = SetAside(reader, chosen)
         self._outliers: dict[Key, int] = {}
-        self._counts = counts(connection, "b", None, days, chosen)
-        before = counts(connection, "b", None, days.before(), chosen)
+        self._counts = counts(reader, "b", None, chosen)
+        before = counts(self._before, "b", None, chosen)
         brands_only = {k: {b: n for b, n in by.items() if b} for k, by in {**before, **self._counts}.items()}
         self._ranks = all_ranks(brands_only)
 
@@ -180,12 +161,12 @@ class _Report:
         for by_brand in self._counts.values():
             for brand, n in by_brand.items():
                 sums[brand] = sums.get(brand, 0) + n
-        names = brand_names(self._connection, [brand for brand in sums if brand])
+        names = brand_names(self._reader.connection, [brand for brand in sums if brand])
         return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
 
     def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each channel, brand, period and currency."""
-        codes = channel_codes(self._connection)
+        codes = channel_codes(self._reader.connection)
         made = by_channel(self._chosen, codes, lambda chosen: self._narrowed(chosen).rows(brands))
         return sorted(made, key=lambda row: (row["period"], row["channel"], row["currency"]))
 
@@ -197,25 +178,23 @@ class _Report:
 
     def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
         """Return a row for each brand, period and currency, the brands in the order given."""
-        chosen = replace(self._chosen, brands=brands)
-        gathered = self._gather(chosen.grouped("brand"))
+        chosen = replace(self._chosen, brands=brands, group_by=("brand",))
+        gathered = self._reader.gather(chosen)
         self.seen |= gathered.days
-        self._outliers = self.aside.of(chosen.grouped("brand"), self._report_progress)
+        self._outliers = self.aside.of(chosen)
         now = figures(gathered)
-        before = figures(self._gather(chosen.grouped("brand"), self._days.before()))
-        prices = PriceChanges(
-            self._connection, self._tree, chosen.grouped("brand"), self._days, self._seed, self._report_progress
-        )
+        before = figures(self._before.gather(chosen))
+        prices = PriceChanges(self._reader, chosen, self._seed)
         of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
-        for key, figure in figures(self._gather(chosen.grouped("brand", "category"))).items():
+        for key, figure in figures(self._reader.gather(chosen.grouped("brand", "category"))).items():
             of_brand.setdefault(key[:3], []).append((key.second_group, figure))
         wanted = sorted({category for listed in of_brand.values() for category, _ in listed if category})
-        of_category = figures(self._gather(self._in(wanted).grouped("category"))) if wanted else {}
+        of_category = figures(self._reader.gather(self._in(wanted).grouped("category"))) if wanted else {}
         main = {key: _main(listed) for key, listed in of_brand.items()}
         rivals = self._rivals(sorted({category for category in main.values() if category}))
         peers = {key: self._peers(rivals, key, main[key[:3]]) for key in now}
         listed_brands = sorted({*brands, *(one.first_group for listed in peers.values() for one in listed)})
-        names = brand_names(self._connection, listed_brands)
+        names = brand_names(self._reader.connection, listed_brands)
         rows = []
         for key, figure in now.items():
             row = self._row(key, figure, {**now, **before}, names)
@@ -226,14 +205,11 @@ class _Report:
         positions = {names[brand][0]: position for position, brand in enumerate(brands)}
         return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
 
-    def _gather(self, chosen: Filter, days: Range | None = None) -> Any:
-        return gather(self._connection, self._tree, chosen, days or self._days, self._report_progress)
-
     def _in(self, categories: list[int]) -> Filter:
         return replace(self._chosen, brands=None, categories=tuple(categories), tops=tuple(categories))
 
     def _rivals(self, categories: list[int]) -> dict[int, dict[Key, Figure]]:
-        return {number: figures(self._gather(self._in([number]).grouped("brand"))) for number in categories}
+        return {number: figures(self._reader.gather(self._in([number]).grouped("brand"))) for number in categories}
 
     def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
         known = rivals.get(category, {})
@@ -241,7 +217,7 @@ class _Report:
         return sorted(others, key=lambda one: (-known[one].n, one.first_group))[:PEERS]
 
     def _row(self, key: Key, now: Figure, known: dict[Key, Figure], names: Any) -> dict[str, Any]:
-        earlier = key._replace(period=period_before(self._days, key.period))
+        earlier = key._replace(period=period_before(self._reader.days, key.period))
         was = known.get(earlier)
         standing = self._ranks[key[:2]].of(key.first_group)
         stood = self._ranks[earlier[:2]].of(key.first_group) if earlier[:2] in self._ranks else None
@@ -274,7 +250,7 @@ class _Report:
             against = float(part.median / whole.median) if whole and whole.median else None
             if against is not None:
                 weighted, n = weighted + against * part.n, n + part.n
-            code = self._tree.by_id[category].code if category else None
+            code = self._reader.tree.by_id[category].code if category else None
             row["categories"].append(
                 {
                     "category": code,

@@ -9,8 +9,7 @@ import pyarrow as pa
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from workers.analytics.reports.aggregator import Key
-from workers.analytics.reports.filters import Category, Filter, Tree, filter_of, range_of, with_defaults
-from workers.analytics.reports.periods import Range, day_of
+from workers.analytics.reports.filters import Category, Filter, Tree, day_of, filter_of, range_of, with_defaults
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,
@@ -25,7 +24,7 @@ from workers.analytics.reports.price_change import (
     period_before,
     seed_of,
 )
-from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import (
     DISCOUNT_METHOD,
     DISCOUNT_UNITS,
@@ -36,13 +35,15 @@ from workers.analytics.reports.result import (
     Answer,
     Listed,
     Page,
+    SetAside,
     brand_names,
+    by_channel,
     channel_codes,
-    coverage,
+    is_grouped,
     page_of,
+    with_channel,
 )
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside, by_channel, is_grouped, with_channel
+from workers.analytics.reports.result import METHOD as OUTLIERS
 
 TOP_BRANDS = 5
 _CHANNEL = pa.struct(
@@ -118,47 +119,29 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         one = tree.find(code) if code else parent
         whole = _of(chosen, one) if one else chosen
         days = range_of(connection, whole, parameters)
-        chosen = replace(chosen, kinds=with_default_kind(connection, tree, whole, days).kinds)
-        report = _Report(connection, tree, chosen, days, seed_of(connection, parameters))
-        page = None if code else _page(connection, tree, chosen, days, parent, parameters)
+        done = total = 0
+        # The parts of a category report the category, so that progress never runs backwards.
+        reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
+        chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
+        report = _Report(reader, chosen, seed_of(connection, parameters))
+        page = None if code else _page(reader, chosen, parent, parameters)
         requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
         rows: list[dict[str, Any]] = []
+        total = len(requested)
         for done, category in enumerate(requested):
-            report_progress("reading", done, len(requested))
-            report_part = _within(report_progress, done, len(requested))
-            rows += (
-                report.by_channel(category, report_part)
-                if grouped
-                else report.rows(_of(chosen, category), category, report_part)
-            )
-        report_progress("reading", len(requested), len(requested))
+            report_progress("reading", done, total)
+            rows += report.by_channel(category) if grouped else report.rows(_of(chosen, category), category)
+        report_progress("reading", total, total)
     positions = {category.code: position for position, category in enumerate(requested)}
     rows.sort(key=lambda row: (row["period"], positions[row["category"]], row.get("channel", ""), row["currency"]))
     table = pa.Table.from_pylist(rows, with_channel(SCHEMA) if grouped else SCHEMA)
-    return Answer(
-        table,
-        days.first,
-        days.last,
-        coverage(days, report.seen),
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind=chosen.kind,
-        page=page,
-        outliers=report.aside.summary(),
-        ended_by=days.ended_by,
-    )
+    outliers = report.aside.summary()
+    return Answer(table, days, report.seen, UNITS, METHOD, ROUNDING, kind=chosen.kind, page=page, outliers=outliers)
 
 
-def _page(
-    connection: Connection,
-    tree: Tree,
-    chosen: Filter,
-    days: Range,
-    parent: Category | None,
-    parameters: dict[str, Any],
-) -> Page:
+def _page(reader: Reader, chosen: Filter, parent: Category | None, parameters: dict[str, Any]) -> Page:
     """Return the categories that a list is about: those of one level with observations in the range."""
+    tree = reader.tree
     above = parent.path if parent else ()
     level = [
         one.id
@@ -166,16 +149,11 @@ def _page(
         if len(one.path) == len(above) + 1 and (parent is None or one.id in parent.below)
     ]
     sums = dict.fromkeys(level, 0)
-    for by_category in counts(connection, "t", level, days, chosen).values():
+    for by_category in counts(reader, "t", level, chosen).values():
         for number, n in by_category.items():
             sums[number] += n
     listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
     return page_of(listed, "category", with_defaults(parameters, sort="category", limit=LIMIT_MAX))
-
-
-def _within(report_progress: ReportProgress, done: int, total: int) -> ReportProgress:
-    """Have the parts of a category report the category, so that progress never runs backwards."""
-    return lambda stage, part, parts: report_progress("reading", done, total)
 
 
 def _of(chosen: Filter, category: Category) -> Filter:
@@ -183,47 +161,43 @@ def _of(chosen: Filter, category: Category) -> Filter:
 
 
 class _Report:
-    def __init__(self, connection: Connection, tree: Tree, chosen: Filter, days: Range, seed: int) -> None:
-        self._connection = connection
-        self._tree = tree
+    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
+        self._reader = reader
         self._chosen = chosen
-        self._days = days
         self._seed = seed
-        self._codes = channel_codes(connection)
+        self._codes = channel_codes(reader.connection)
         self.seen: set[int] = set()
-        self.aside = SetAside(connection, tree, chosen, days)
+        self.aside = SetAside(reader, chosen)
         self._outliers: dict[Key, int] = {}
         by_period = {}
-        for span in (days.before(), days):
-            by_period.update(counts(connection, "t", None, span, chosen))
-        depth = {one.id: len(one.path) for one in tree.by_id.values()}
+        for span in (reader.days.before(), reader.days):
+            by_period.update(counts(reader.of(span), "t", None, chosen))
+        depth = {one.id: len(one.path) for one in reader.tree.by_id.values()}
         self._ranks = {
             level: all_ranks({k: {c: n for c, n in by.items() if depth[c] == level} for k, by in by_period.items()})
             for level in set(depth.values())
         }
 
-    def by_channel(self, category: Category, report_progress: ReportProgress) -> Iterator[dict[str, Any]]:
+    def by_channel(self, category: Category) -> Iterator[dict[str, Any]]:
         """Yield a row for each channel, period and currency."""
-        chosen = _of(self._chosen, category)
-        return by_channel(chosen, self._codes, lambda narrowed: self.rows(narrowed, category, report_progress))
+        return by_channel(_of(self._chosen, category), self._codes, lambda narrowed: self.rows(narrowed, category))
 
-    def rows(self, chosen: Filter, category: Category, report_progress: ReportProgress) -> list[dict[str, Any]]:
+    def rows(self, chosen: Filter, category: Category) -> list[dict[str, Any]]:
         """Return a row for each period and currency; `chosen` is of the category."""
-        now = gather(self._connection, self._tree, chosen, self._days, report_progress)
-        self._outliers = self.aside.of(chosen, report_progress)
+        reader = self._reader
+        now = reader.gather(chosen)
+        self._outliers = self.aside.of(chosen)
         self.seen |= now.days
-        before = figures(gather(self._connection, self._tree, chosen, self._days.before(), report_progress))
-        prices = PriceChanges(self._connection, self._tree, chosen, self._days, self._seed, report_progress)
+        before = figures(reader.of(reader.days.before()).gather(chosen))
+        prices = PriceChanges(reader, chosen, self._seed)
         known = figures(now)
-        by_channel = figures(
-            gather(self._connection, self._tree, chosen.grouped("channel"), self._days, report_progress)
-        )
-        by_brand = figures(gather(self._connection, self._tree, chosen.grouped("brand"), self._days, report_progress))
+        by_channel = figures(reader.gather(chosen.grouped("channel")))
+        by_brand = figures(reader.gather(chosen.grouped("brand")))
         top = {key: _most(by_brand, key) for key in known}
-        names = brand_names(self._connection, sorted({one.first_group for listed in top.values() for one in listed}))
+        names = brand_names(reader.connection, sorted({one.first_group for listed in top.values() for one in listed}))
         listed = []
         for key, figure in known.items():
-            earlier = key._replace(period=period_before(self._days, key.period))
+            earlier = key._replace(period=period_before(reader.days, key.period))
             row = self._row(category, key, figure, {**known, **before}.get(earlier), earlier)
             row |= prices.columns(key, row["median_change"])
             row["channels"] = sorted(

@@ -15,9 +15,18 @@ from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
 from shared.errors import InvalidParameter
 from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key
-from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
-from workers.analytics.reports.periods import Range, number
-from workers.analytics.reports.query import ReportProgress, add_rollups, gather, snapshot, with_default_kind
+from workers.analytics.reports.filters import (
+    KINDS,
+    SQL,
+    Range,
+    Tree,
+    filter_of,
+    number,
+    range_of,
+    whole_months,
+    with_defaults,
+)
+from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
 from workers.analytics.reports.result import (
     CHANNELS,
     DISCOUNT_METHOD,
@@ -28,12 +37,11 @@ from workers.analytics.reports.result import (
     Answer,
     Names,
     Outliers,
-    coverage,
+    SetAside,
     in_currency_order,
     shares,
 )
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
 from workers.analytics.rollups.figures import PERCENTS, Spread, millionths_of_hundredth
@@ -152,18 +160,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     report_progress("computing", 0, len(cohort.series.keys))
     rows = _rows(cohort.series, cohort.kind, tuple(parameters.get("group_by") or ()), cohort.names, cohort.set_aside)
     report_progress("computing", rows.num_rows, rows.num_rows)
-    return Answer(
-        rows,
-        cohort.days.first,
-        cohort.days.last,
-        coverage(cohort.days, cohort.series.days),
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind=cohort.kind,
-        outliers=cohort.outliers,
-        ended_by=cohort.days.ended_by,
-    )
+    seen = cohort.series.days
+    return Answer(rows, cohort.days, seen, UNITS, METHOD, ROUNDING, kind=cohort.kind, outliers=cohort.outliers)
 
 
 def _read(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Cohort:
@@ -173,10 +171,11 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "is required, or `category`: a cohort is one of them at least")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
-        chosen = with_default_kind(connection, tree, chosen, days)
-        series = gather(connection, tree, chosen, days, report_progress)
-        aside = SetAside(connection, tree, chosen, days)
-        counts = aside.of(chosen, report_progress)
+        reader = Reader(connection, tree, days, report_progress)
+        chosen = reader.with_default_kind(chosen)
+        series = reader.gather(chosen)
+        aside = SetAside(reader, chosen)
+        counts = aside.of(chosen)
         names = Names.read(connection, tree, chosen, series.keys)
     return Cohort(days, chosen.kind, series, names, counts, aside.summary())
 

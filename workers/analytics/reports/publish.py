@@ -41,7 +41,7 @@ from workers.analytics.reports import (
     reductions,
     sustainability_rollup,
 )
-from workers.analytics.reports.periods import EPOCH, last_day_of
+from workers.analytics.reports.filters import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups.layout import LAYOUT
@@ -62,7 +62,7 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
         return answer
     table = answer.table
     rows = table.to_pylist()
-    days = [last_day_of(row["period"], parameters.get("granularity"), answer.last) for row in rows]
+    days = [last_day_of(row["period"], parameters.get("granularity"), answer.days.last) for row in rows]
     currencies = {row["currency"] for row in rows}
     converter = _converter(connection, parameters["convert"], str(parameters["rates"]), currencies, days)
     made = [
@@ -294,23 +294,16 @@ def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> M
 
 
 def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> dict[str, Any]:
-    coverage = answer.coverage
     return {
         "data_version": data_version,
         "result_sha256": result_sha256,
         "cached": False,
         "cost_units": units,
         "rows": answer.rows.num_rows,
-        "from": answer.first,
-        "to": answer.last,
-        "window_ended_by": answer.ended_by,
-        "coverage": {
-            "days": coverage.days,
-            "observed_days": coverage.observed_days,
-            "missing_days": coverage.missing_days,
-            "first": coverage.first,
-            "last": coverage.last,
-        },
+        "from": answer.days.first,
+        "to": answer.days.last,
+        "window_ended_by": answer.days.ended_by,
+        "coverage": answer.coverage,
         "units": answer.units,
         "method": f"{answer.method}; {ARTICLES}",
         "rounding": answer.rounding,

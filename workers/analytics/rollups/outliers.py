@@ -20,7 +20,7 @@ from shared.money import MINOR_MAX, minor_digits
 from workers.analytics.rollups.codec import Array, Entries, Stratum, order_by, starts_of
 
 if TYPE_CHECKING:
-    from workers.analytics.rollups.item_groups import Items
+    from workers.analytics.rollups.aggregates import Items
 
 
 # Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack.

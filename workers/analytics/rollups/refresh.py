@@ -17,9 +17,17 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups import rows
-from workers.analytics.rollups.aggregates import Aggregates, SortedEntries, ancestor_totals, tally, total
+from workers.analytics.rollups.aggregates import (
+    Aggregates,
+    Ancestors,
+    Items,
+    SortedEntries,
+    ancestor_totals,
+    copied_out,
+    tally,
+    total,
+)
 from workers.analytics.rollups.codec import Array, Entries, Stratum
-from workers.analytics.rollups.item_groups import Ancestors, Items, copied_out
 from workers.analytics.rollups.layout import ReportProgress
 from workers.analytics.rollups.outliers import ByStratum, Marks, Observed, by_stratum, mark, partition
 from workers.analytics.rollups.rows import SQL, ItemPrices
