@@ -33,14 +33,7 @@ from shared.jobs.contract import (
 from shared.objects.directory import ResultStore
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from workers.analytics.reports import (
-    brand_insights,
-    category_insights,
-    cohorts,
-    price_index,
-    reductions,
-    sustainability_rollup,
-)
+from workers.analytics.reports import cohorts, insights, price_index, reductions, sustainability_rollup
 from workers.analytics.reports.filters import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
@@ -197,8 +190,8 @@ def _gave_way(error: psycopg.Error) -> bool:
 Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
 COMPUTATIONS: dict[str, Make] = {
     COHORTS.name: cohorts.make,
-    CATEGORY_INSIGHTS.name: category_insights.make,
-    BRAND_INSIGHTS.name: brand_insights.make,
+    CATEGORY_INSIGHTS.name: insights.categories,
+    BRAND_INSIGHTS.name: insights.brands,
     PRICE_INDEX.name: price_index.make,
     REDUCTIONS.name: reductions.make,
     SUSTAINABILITY_ROLLUP.name: sustainability_rollup.make,
