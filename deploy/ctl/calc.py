@@ -176,7 +176,7 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
 def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
     first: date | None = given["first_offered"].date() if given["first_offered"] else None
     if first is None and given["new_arrivals"]:
-        first = min(one.day for one in moments)
+        first = min(moment.day for moment in moments)
     progressive = None if given["progressive"] is None else given["progressive"] == "yes"
     return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
 

@@ -41,7 +41,7 @@ def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
         raise ItemIndexError("there are no logs here; `itemindex up` writes them below its data directory")
     if name is not None and name not in names:
         raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
-    chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
+    chosen = [folder / f"{part}.log" for part in ([name] if name else names)]
     for path in chosen:
         console.say("[bold cyan]{part}[/]", part=path.stem)
         with path.open(errors="replace") as log:

@@ -217,7 +217,7 @@ def _routes(between: Between) -> SafeTable:
     for route, row in sorted(totals.items(), key=lambda item: -sum(item[1])):
         quantiles = [_time(between.quantile(share, "request_seconds", route=route)) for share in (0.5, 0.99)]
         style = "red" if row[2] else ""
-        table.add_row(route, f"{sum(row):,.1f}", *(_rate(one) for one in row), *quantiles, style=style)
+        table.add_row(route, f"{sum(row):,.1f}", *(_rate(rate) for rate in row), *quantiles, style=style)
     if not totals:
         table.add_row(*[_NOTHING] * 7)
     return table

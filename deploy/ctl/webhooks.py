@@ -50,7 +50,7 @@ def events(
     if as_json:
         print_json(documents)
         return
-    show(({**one, "data": json.dumps(one["data"])} for one in documents), as_json=False, title="events")
+    show(({**event, "data": json.dumps(event["data"])} for event in documents), as_json=False, title="events")
 
 
 # `itemindex webhooks`: where events are sent, and what became of them.

@@ -140,8 +140,8 @@ def _match_every_attribute() -> None:
 
     def by_all(model: Any, **attributes: Any) -> list[Any]:
         found = [by_one(model, **{name: value}) for name, value in attributes.items()] or [by_one(model)]
-        common = set.intersection(*({one.id for one in some} for some in found))
-        return [one for one in found[0] if one.id in common]
+        common = set.intersection(*({client.id for client in some} for some in found))
+        return [client for client in found[0] if client.id in common]
 
     Backend.instance.do_query = by_all
 

@@ -702,8 +702,8 @@ INGEST_FAULTS = (
     fault(
         "a dry run commits",
         "workers/ingest/load.py",
-        "        if self._dry_run:\n            self._connection.rollback()\n",
-        "        if self._dry_run:\n            self._connection.commit()\n",
+        "        if self.dry_run:\n            self.connection.rollback()\n",
+        "        if self.dry_run:\n            self.connection.commit()\n",
         f"{_REFUSED}::test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing",
     ),
     fault(
@@ -1231,8 +1231,8 @@ READING_FAULTS = (
     fault(
         "rows that were rejected for what the index lacked are never read again",
         "workers/ingest/load.py",
-        "return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs",
-        "return self._inputs",
+        "return None if summary.rejects or summary.field_rejects or joins or self.dayless else self.inputs",
+        "return self.inputs",
         f"{_INPUTS}::test_prices_that_found_no_item_are_loaded_when_it_is_there",
     ),
     fault(

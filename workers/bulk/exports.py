@@ -176,7 +176,7 @@ def write_plan(connection: Connection, job: Job, version: int, source: str, rang
         if connection.execute(SQL.keep_plan, (job_id, version, source)).fetchone() is not None:
             return
         connection.execute(SQL.drop_plan, (job_id,))
-        columns = ([one[n] for one in ranges] for n in range(3))
+        columns = ([bounds[n] for bounds in ranges] for n in range(3))
         connection.execute(SQL.plan, (job_id, version, source, *columns))
 
 

@@ -193,7 +193,7 @@ def write_observations(
 def collection_period(days: set[int]) -> dict[str, Any]:
     """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
     ordered = sorted(days)
-    ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(ordered) if other > one + 1]
+    ranges = [(version + 1, other - 1) for version, other in itertools.pairwise(ordered) if other > version + 1]
     return {
         "days": _dates(ordered[0], ordered[-1]) if ordered else None,
         "missing_days": [_dates(first, last) for first, last in ranges],

@@ -72,7 +72,7 @@ def seconds_left(deadline: float) -> float:
 def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, int]:
     """Resolve a host once and return the address to connect to, so that a second answer of DNS cannot change it."""
     addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if not private_allowed and not all(is_public(ip_address(one.partition("%")[0])) for one in addresses):
+    if not private_allowed and not all(is_public(ip_address(address.partition("%")[0])) for address in addresses):
         raise Refused("private-address")
     return addresses[0], port
 
@@ -230,20 +230,20 @@ class _Deliverer:
         pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
         try:
             while self._may_continue():
-                running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
+                running |= {pool.submit(self._drain, endpoint) for endpoint in self._claim(_AT_ONCE - len(running))}
                 if not running:
                     break
                 done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
-                sent += sum(one.result() for one in done)
+                sent += sum(run.result() for run in done)
             done, running = wait(running, _POLL_SECONDS)
-            return sent + sum(one.result() for one in done)
+            return sent + sum(run.result() for run in done)
         finally:
             pool.shutdown(wait=False)
             threading.Thread(target=self._close_after, args=(running,), daemon=True).start()
 
     def _close_after(self, running: set[Future[int]]) -> None:
         ended, _ = wait(running)
-        for error in filter(None, (one.exception() for one in ended)):  # the run, which would raise it, is over
+        for error in filter(None, (run.exception() for run in ended)):  # the run, which would raise it, is over
             _log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         self._connection.close()
 

@@ -168,7 +168,7 @@ def _links(title: str, words: str, count: int, examples: list[str]) -> list[str]
     if not count:
         return [f"{title}: nothing."]
     more = [f"  and {count - len(examples):,} more"] if count > len(examples) else []
-    return [f"{title}: {many(count, 'item')}, {words}:", *(f"  {one}" for one in examples), *more]
+    return [f"{title}: {many(count, 'item')}, {words}:", *(f"  {example}" for example in examples), *more]
 
 
 # The account of a load: every row and every figure that was read is in exactly one place, or the load fails. Pure.
@@ -221,7 +221,7 @@ def accounts(counts: Mapping[str, int]) -> list[Account]:
 def uses_anything(counts: Mapping[str, int], rows: int, fields_rejected: int) -> bool:
     """Whether a load can use anything that it read. Rows that are empty by intent are used, and bring nothing."""
     brought = accounts(counts)[1:]
-    if any(one.new or one.replaced or one.same or one.superseded for one in brought):
+    if any(account.new or account.replaced or account.same or account.superseded for account in brought):
         return True
     return rows > 0 and counts.get("rows_used", 0) > 0 and not fields_rejected
 

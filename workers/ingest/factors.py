@@ -47,8 +47,8 @@ def replace(
     for (code, indicator), values in sorted(means.items()):
         connection.execute(SQL.claim, (event.no, scope, code, indicator, *values, event.source_id))
     codes = settle(connection, scope)
-    touched = connection.execute(SQL.touch_items, (version, scope, codes, event.no, event.at))
-    counts["items_touched"] = touched.rowcount
+    updated = connection.execute(SQL.touch_items, (version, scope, codes, event.no, event.at))
+    counts["items_touched"] = updated.rowcount
     return bool(codes)
 
 

@@ -195,7 +195,7 @@ def _rows(preview: Preview) -> dict[str, Any]:
 
 
 def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
-    listed = [] if not summary.counts["rows"] else [asdict(one) for one in accounts(summary.counts)]
+    listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
     return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}
 
 

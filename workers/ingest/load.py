@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,7 +81,9 @@ def merge(
         stage.partitions.attach()
         _merge_observations(connection, stage, event, counts)
         seen = _count_changes(connection, stage, event, version, counts)
-        refresh.touched(connection, groups, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe)
+        refresh.refresh_touched(
+            connection, groups, above, SQL.touched_by_load, but=set(new_months), observe=watched.observe
+        )
         rollups.write(connection)
     watches.evaluate(connection, event.no, new_months, watched)
     numbers = [int(row[0]) for row in connection.execute(SQL.recounted_brands)]
@@ -141,7 +144,7 @@ def _merge_observations(connection: Connection, stage: Stage, event: Event, coun
         raise LoadRefused("equal events were taken for one another; nothing of the load was kept")
 
 
-def touched_months(connection: Connection, stage: Stage) -> list[date]:
+def changed_months(connection: Connection, stage: Stage) -> list[date]:
     """Return the months in which the load has added or changed observations; by them exports know what changed."""
     observed = {row[0] for row in connection.execute(SQL.observed_months)}
     return sorted(observed | {first for first, _ in stage.partitions.new.values()})
@@ -263,115 +266,103 @@ def load(
             linking = Linking(settings.match_dir, merges_allowed)
             # What a dry run would log is in the transaction that it rolls back.
             kept = connection if dry_run else log
-            loading = _Load(settings, mapping, files, report_progress, connection, kept, lookup, linking, buffers, see)
-            return loading.run(dry_run=dry_run)
+            connections = (connection, kept, lookup)
+            return _Load(settings, mapping, files, report_progress, *connections, linking, buffers, see, dry_run).run()
 
 
+@dataclass
 class _Load:
-    def __init__(
-        self,
-        settings: Settings,
-        mapping: Mapping,
-        files: list[Path],
-        report_progress: ReportProgress,
-        connection: Connection,
-        log: Connection,
-        lookup: Connection,
-        linking: Linking,
-        buffers: LoadBuffers,
-        see: Callable[[Transformed], None],
-    ) -> None:
-        self._settings = settings
-        self._mapping = mapping
-        self._files = files
-        self._report_progress = report_progress
-        self._connection = connection
-        self._log = log
-        self._lookup = lookup  # of its own: it is used by the thread that reads ahead
-        self._linking = linking
-        self._buffers = buffers
-        self._see = see
-        self._rows = 0
-        self._inputs: bytes | None = None
-        self._dayless = False
+    settings: Settings
+    mapping: Mapping
+    files: list[Path]
+    report_progress: ReportProgress
+    connection: Connection
+    log: Connection
+    lookup: Connection  # of its own: it is used by the thread that reads ahead
+    linking: Linking
+    buffers: LoadBuffers
+    see: Callable[[Transformed], None]
+    dry_run: bool
+    rows: int = 0
+    inputs: bytes | None = None
+    dayless: bool = False
 
-    def run(self, *, dry_run: bool) -> Summary:
+    def run(self) -> Summary:
         """Load, and return what came of it."""
-        digest = hashlib.sha256(self._mapping.text.encode()).hexdigest()
-        row = self._log.execute(SQL.begin, (self._mapping.source, digest)).fetchone()
+        digest = hashlib.sha256(self.mapping.text.encode()).hexdigest()
+        row = self.log.execute(SQL.begin, (self.mapping.source, digest)).fetchone()
         assert row is not None
-        self._dry_run = dry_run
-        self._rejects = RejectLog(self._log, row[0], 0 if dry_run else self._settings.rejects_kept_max)
+        self._rejects = RejectLog(self.log, row[0], 0 if self.dry_run else self.settings.rejects_kept_max)
         self._summary = Summary(
             row[0], rejects=self._rejects.rows, field_rejects=self._rejects.fields, examples=self._rejects.examples
         )
         try:
-            if not self._known():
+            if self._already_loaded():
+                self._finish("unchanged")
+            else:
                 self._merge()
         except BaseException as error:
-            self._connection.rollback()
+            self.connection.rollback()
             reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
             values = (
                 self._summary.load_id,
                 reason.replace("\0", "\ufffd"),  # it may quote a file that is no text
-                self._rows,
+                self.rows,
                 self._summary.rows_rejected,
                 Jsonb(self._rejects.counts()),
             )
-            failed = self._log.execute(SQL.fail, values).rowcount
+            failed = self.log.execute(SQL.fail, values).rowcount
             if failed and isinstance(error, psycopg.Error | OSError):
                 raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
             raise
-        if not dry_run:
-            self._linking.keep(self._connection)
+        if not self.dry_run:
+            self.linking.keep(self.connection)
         return self._summary
 
-    def _known(self) -> bool:
-        files = [input_file(path) for path in self._files]
+    def _already_loaded(self) -> bool:
+        """Note what is read, and return whether the index has all of it from a load that could be repeated."""
+        files = [input_file(path) for path in self.files]
         for file in files:
-            self._log.execute(SQL.add_file, (self._summary.load_id, *file))
-        self._log.execute(SQL.forget_tried, (self._summary.load_id,))
-        self._inputs = digest(self._mapping, self._files, files)
-        same = self._connection.execute(SQL.same_before, (self._mapping.source, self._inputs)).fetchone()
-        if same is not None:
-            self._finish("unchanged")
-        return same is not None
+            self.log.execute(SQL.add_file, (self._summary.load_id, *file))
+        self.log.execute(SQL.forget_tried, (self._summary.load_id,))
+        self.inputs = digest(self.mapping, self.files, files)
+        return self.connection.execute(SQL.same_before, (self.mapping.source, self.inputs)).fetchone() is not None
 
     def _merge(self) -> None:
-        connection, mapping, summary = self._connection, self._mapping, self._summary
+        connection, mapping, summary = self.connection, self.mapping, self._summary
         terms = {name: getattr(mapping, name) for name in events.TERMS}
         kind = "factors" if mapping.factors else "load"
         version = events.next_version(connection)
         event = events.begin_load(connection, summary.load_id, kind, mapping.source, terms)
-        touched: list[date] = []
+        months: list[date] = []
         if mapping.factors:
             changed = factors.replace(connection, mapping, event, version, self._batches(), self._keep, summary.counts)
-            self._rows = summary.counts.pop("rows")
+            self.rows = summary.counts.pop("rows")
         else:
             constants = _constants(mapping, event)
             with Spool(events=mapping.counts_events) as spool:
                 stage = self._stage(constants, spool)
-                changed = merge(connection, stage, event, version, summary.counts, self._linking)
-                self._keep(self._linking.rejects)
-                summary.joined, summary.parted = self._linking.joined, self._linking.parted
-                touched = touched_months(connection, stage)
+                changed = merge(connection, stage, event, version, summary.counts, self.linking)
+                self._keep(self.linking.rejects)
+                summary.joined, summary.parted = self.linking.joined, self.linking.parted
+                months = changed_months(connection, stage)
                 loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
                 summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
-        if not accounting.uses_anything(summary.counts, self._rows, summary.field_rejects.total()):
-            raise nothing_used(self._rows, summary.rejects + summary.field_rejects, summary.examples)
+        if not accounting.uses_anything(summary.counts, self.rows, summary.field_rejects.total()):
+            raise nothing_used(self.rows, summary.rejects + summary.field_rejects, summary.examples)
         if not (changed or event.terms_changed):  # answers show a source's license and follow its rank
             self._finish("unchanged")
             return
-        summary.data_version, summary.job_id = events.commit_version(connection, summary.load_id, touched)
+        summary.data_version, summary.job_id = events.commit_version(connection, summary.load_id, months)
         self._finish("committed")
 
     def _stage(self, constants: dict[str, object], spool: Spool) -> Stage:
-        channels = {fold(row[0]): row[0] for row in self._connection.execute(SQL.channel_spellings)}
+        channels = {fold(row[0]): row[0] for row in self.connection.execute(SQL.channel_spellings)}
         shaper = Transformer(
-            self._mapping, alt_names(self._mapping, self._files), self._owners, channels, self._joined_items()
+            self.mapping, alt_names(self.mapping, self.files), self._owners, channels, self._joined_items()
         )
-        months = Months(constants, events=self._mapping.counts_events, buffers=self._buffers)
-        stage = Stage(self._connection, self._mapping, months, constants, spool)
+        months = Months(constants, events=self.mapping.counts_events, buffers=self.buffers)
+        stage = Stage(self.connection, self.mapping, months, constants, spool)
         counts = Counter(impacts_read=0, impacts_rejected=0)
         with closing(prefetch(self._shaped(shaper, months))) as made:
             for ready in made:
@@ -381,15 +372,15 @@ class _Load:
                 shaped, items = ready
                 self._see(shaped)
                 self._keep(shaped.rejects)
-                self._rows += shaped.rows
+                self.rows += shaped.rows
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
         stage.spans(*shaper.registry.spans())
-        self._dayless = shaper.registry.has_dayless
+        self.dayless = shaper.registry.has_dayless
         self._summary.counts |= counts
-        if self._mapping.brings_items:
+        if self.mapping.brings_items:
             self._summary.counts["items_read"] = len(shaper.registry)
-        self._summary.counts["observation_tables"] = len(self._mapping.observations)
+        self._summary.counts["observation_tables"] = len(self.mapping.observations)
         return stage
 
     def _shaped(self, shaper: Transformer, months: Months) -> Iterator[_Ready]:
@@ -399,40 +390,40 @@ class _Load:
         """
         items: Iterator[_Ready] = iter(())
         for path, batch in self._batches():
-            observed, finish = shaper.begin(batch, path)
+            observed, cleaned = shaper.begin(batch, path)
             yield from alternating(months.take(observed.observations, observed.channels), items)
             yield observed, b""
-            items = ((part, as_csv(part.items)) for part in finish())
+            items = ((part, as_csv(part.items)) for part in cleaned)
         yield from alternating(months.rest(), items)
 
     def _owners(self, iids: list[str], ids: list[str]) -> set[tuple[str | None, str]]:
-        return set(self._lookup.execute(SQL.owners, (self._mapping.source, iids, ids)).fetchall())
+        return set(self.lookup.execute(SQL.owners, (self.mapping.source, iids, ids)).fetchall())
 
     def _joined_items(self) -> KnownItems | None:
         """Return how the items are found that a mapping with `join_by` speaks of."""
-        item = self._mapping.item
+        item = self.mapping.item
         if item is None or not item.join_by:
             return None
-        return known_items(self._lookup, item, self._mapping.source)
+        return known_items(self.lookup, item, self.mapping.source)
 
     def _finish(self, state: str) -> None:
         summary = self._summary
         summary.state = state
         totals = {
-            "rows": self._rows,
+            "rows": self.rows,
             "rejected": summary.rows_rejected,
             "fields_rejected": summary.field_rejects.total(),
         }
         summary.counts = {**totals, **summary.counts}
-        if state == "committed" or self._rows:
+        if state == "committed" or self.rows:
             accounting.check(summary.counts)
         kept = Jsonb({**summary.counts, **self._rejects.counts()})
-        values = (summary.load_id, state, self._rows, summary.rows_rejected, kept, self._repeatable())
-        self._connection.execute(SQL.finish, values)
-        if self._dry_run:
-            self._connection.rollback()
+        values = (summary.load_id, state, self.rows, summary.rows_rejected, kept, self._repeatable())
+        self.connection.execute(SQL.finish, values)
+        if self.dry_run:
+            self.connection.rollback()
         else:
-            self._connection.commit()
+            self.connection.commit()
 
     def _repeatable(self) -> bytes | None:
         """Return the digest of the inputs, or None where another day or another index may give another outcome.
@@ -440,23 +431,23 @@ class _Load:
         A rejected row may be one of a day in the future, or of an IID or an item that the index lacks so far; an item
         without a day has the day of the load.
         """
-        summary, item = self._summary, self._mapping.item
+        summary, item = self._summary, self.mapping.item
         joins = item is not None and bool(item.join_by)
-        return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs
+        return None if summary.rejects or summary.field_rejects or joins or self.dayless else self.inputs
 
     def _batches(self) -> Iterator[tuple[Path, Batch]]:
         return readers.read_all(
-            self._files,
-            self._mapping,
-            self._report_progress,
-            batch_rows=self._settings.ingest_batch_rows,
-            unpacked_bytes_max=self._settings.ingest_unpacked_bytes_max,
-            block_bytes=self._buffers.block_bytes,
+            self.files,
+            self.mapping,
+            self.report_progress,
+            batch_rows=self.settings.ingest_batch_rows,
+            unpacked_bytes_max=self.settings.ingest_unpacked_bytes_max,
+            block_bytes=self.buffers.block_bytes,
         )
 
     def _keep(self, rejects: list[Reject]) -> None:
         self._rejects.add(rejects)
-        limit = self._mapping.rejects_max
+        limit = self.mapping.rejects_max
         if limit is not None and self._summary.rows_rejected > limit:
             raise LoadRefused(f"more than {limit} rows cannot be used (rejects_max); nothing of the load is kept")
 

@@ -127,8 +127,8 @@ _SWITCH_SECONDS = 0.0005
 
 def alternating(first: Iterator[T], second: Iterator[T]) -> Iterator[T]:
     """Yield what is made of two kinds in turn, the first of the first kind, and then the rest of the longer one."""
-    for one in first:
-        yield one
+    for item in first:
+        yield item
         yield from islice(second, 1)
     yield from second
 
@@ -151,8 +151,8 @@ def prefetch(made: Iterator[T]) -> Generator[T, None, None]:
     def work() -> None:
         end: BaseException | None = None
         try:
-            for one in made:
-                if not hand_over(one):
+            for item in made:
+                if not hand_over(item):
                     return
         except BaseException as error:  # noqa: BLE001 - whatever it is is raised where the values are used
             end = error

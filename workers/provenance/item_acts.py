@@ -232,13 +232,13 @@ def apply(connection: Connection) -> tuple[int, int | None]:
     reviews = [Review(*row) for row in connection.execute(SQL.waiting_reviews)]
     if not reviews:
         return 0, None
-    undone = [one.batch_id for one in reviews if one.batch_id is not None and one.decision == "undo"]
-    named = {item_id for one in reviews for item_id in (one.left_id, one.right_id)}
+    undone = [review.batch_id for review in reviews if review.batch_id is not None and review.decision == "undo"]
+    named = {item_id for review in reviews for item_id in (review.left_id, review.right_id)}
     named |= {item_id for row in connection.execute(SQL.items_of_batches, (undone,)) for item_id in row}
     there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
     items.begin(connection, SQL.named, list(there))
     connection.execute(items.SQL.no_changed_observations)
-    changes = [_event_of(connection, one, there) for one in reviews]
+    changes = [_event_of(connection, review, there) for review in reviews]
     return len(reviews), reindex(connection, None) if any(changes) else None
 
 

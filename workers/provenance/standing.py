@@ -72,7 +72,7 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     links = stored.read(connection, known).values()
     articles = group(known, links, acts.standing, acts.decisions)
     before: dict[int, int | None] = dict(connection.execute(SQL.current, (list(connected),)).fetchall())
-    now = {one.item_id: one.owner_id for one in articles.memberships if one.status != "active"}
+    now = {member.item_id: member.owner_id for member in articles.memberships if member.status != "active"}
     moved = {item_id for item_id in connected if before.get(item_id, item_id) != now.get(item_id, item_id)}
     items.widen(connection, moved)
     connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
@@ -91,9 +91,9 @@ def mark(connection: Connection, memberships: Collection[Membership]) -> None:
     connection.execute(
         items.SQL.standing,
         (
-            [one.item_id for one in memberships],
-            [one.status for one in memberships],
-            [one.survivor_id for one in memberships],
+            [member.item_id for member in memberships],
+            [member.status for member in memberships],
+            [member.survivor_id for member in memberships],
         ),
     )
 
@@ -135,7 +135,7 @@ def reindex(connection: Connection, load_id: str | None, seeds: Collection[int] 
     connection.execute(items.SQL.versions, (version,))
     groups, above = Items.read(connection, items.SQL.item_groups), refresh.ancestors(connection)
     watched = watches.watched(connection, groups)
-    refresh.touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
+    refresh.refresh_touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
     watches.rearm(connection, watched)
     brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
     items.refresh_brands(connection, brands, brands)

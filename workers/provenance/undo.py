@@ -138,7 +138,7 @@ def _relink(connection: Connection, event: _Event, source_id: int | None, match_
     if later is not None and (claimed or vanished) and needed(connection):
         index = open_index(connection, match_dir)
         return seeds | links.relink(connection, index, claimed | vanished, event.no)
-    known = {one.item_id: one for one in records.read(connection, claimed)}
+    known = {record.item_id: record for record in records.read(connection, claimed)}
     return seeds | links.declare(connection, claimed | vanished, known)
 
 

@@ -81,7 +81,7 @@ def read_whole_months(
     named, grouped = list(dict.fromkeys(parameters[name])), bool(parameters.get("group_by"))
     kinds = KINDS[parameters.get("kind") or "both"]
     strata = [*kinds, *(kind.upper() for kind in kinds)]
-    tops = [one for one in named if name == "brand" or not any(one.startswith(f"{other}.") for other in named)]
+    tops = [code for code in named if name == "brand" or not any(code.startswith(f"{other}.") for other in named)]
     # As text: the driver takes 15 µs to find the type of each list.
     arrays = map(text_array, (named, tops, strata))
     values = (_SCOPES[name], days.first, days.last, parameters.get("currency"), *arrays)
@@ -89,7 +89,7 @@ def read_whole_months(
     ids, codes = (msgspec.json.decode(text or "{}") for text in rows[0][:2])
     if len(ids) < len(named):
         return None
-    names = Names({number: slug for slug, number in ids.items()}, {}, {int(one): code for one, code in codes.items()})
+    names = Names({number: slug for slug, number in ids.items()}, {}, {int(id): code for id, code in codes.items()})
     rollups = [row[2:] for row in rows if row[2] is not None]
     kind = next((kind for kind in kinds if any(stratum == kind for stratum, *_ in rollups)), kinds[0])
     collector, set_aside = Collector(days), _set_aside(rollups, kind, grouped=grouped)
@@ -228,8 +228,8 @@ def _prices(figures: Spread, order: Array, currencies: list[str]) -> dict[str, l
     return {
         "observations": n,
         "price_n": n,
-        "mean": [figures.mean(*one) for one in numbered],
-        "stddev": [figures.deviation(*one) for one in numbered],
+        "mean": [figures.mean(*place) for place in numbered],
+        "stddev": [figures.deviation(*place) for place in numbered],
         # As Python's own integers: millionths may leave 63 bits.
         **{
             name: list(map(mul, column.take(positions).tolist(), factors))

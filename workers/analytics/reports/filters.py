@@ -140,7 +140,7 @@ class Tree:
             for n in range(1, len(parts) + 1):
                 below.setdefault(".".join(parts[:n]), []).append(number)
         listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
-        return cls({one.code: one for one in listed}, {one.id: one for one in listed})
+        return cls({category.code: category for category in listed}, {category.id: category for category in listed})
 
     def find(self, code: str) -> Category:
         """Return a category; raise CategoryNotFound."""
@@ -207,8 +207,12 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
     """Resolve the parameters brand, category, channel, currency, kind and group_by."""
     brands, codes = parameters.get("brand") or [], parameters.get("category") or []
     chosen = [tree.find(code) for code in dict.fromkeys(codes)]
-    categories = sorted({number for one in chosen for number in one.below})
-    tops = [one.id for one in chosen if not any(one.id in other.below for other in chosen if other is not one)]
+    categories = sorted({number for category in chosen for number in category.below})
+    tops = [
+        category.id
+        for category in chosen
+        if not any(category.id in other.below for other in chosen if other is not category)
+    ]
     return Filter(
         brands=brand_ids(connection, brands) if brands else None,
         categories=tuple(categories) if codes else None,

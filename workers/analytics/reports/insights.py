@@ -246,14 +246,14 @@ class _Brands(_Insights):
         main = {key: _main(listed) for key, listed in of_brand.items()}
         rivals = self._rivals(sorted({category for category in main.values() if category}))
         peers = {key: self._peers(rivals, key, main[key[:3]]) for key in now}
-        listed_brands = sorted({*brands, *(one.first_group for listed in peers.values() for one in listed)})
+        listed_brands = sorted({*brands, *(peer.first_group for listed in peers.values() for peer in listed)})
         names = brand_names(self._reader.connection, listed_brands)
         rows = []
         for key, figure in now.items():
             earlier = self._earlier(key)
             row = self._row(key, figure, known.get(earlier), prices) | self._standing(key, earlier, names)
             self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
-            row["peers"] = [_peer(names[one.first_group], rivals[main[key[:3]]][one]) for one in peers[key]]
+            row["peers"] = [_peer(names[peer.first_group], rivals[main[key[:3]]][peer]) for peer in peers[key]]
             rows.append(row)
         positions = {names[brand][0]: position for position, brand in enumerate(brands)}
         return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
@@ -266,7 +266,7 @@ class _Brands(_Insights):
 
     def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
         known = rivals.get(category, {})
-        others = [one for one in known if one[:2] == key[:2] and one.first_group not in (0, key.first_group)]
+        others = [rival for rival in known if rival[:2] == key[:2] and rival.first_group not in (0, key.first_group)]
         return sorted(others, key=lambda one: (-known[one].n, one.first_group))[:PEERS]
 
     def _standing(self, key: Key, earlier: Key, names: dict[int, tuple[str, str]]) -> dict[str, Any]:
@@ -425,9 +425,9 @@ def _page(reader: Reader, chosen: Filter, parent: Category | None, parameters: d
     tree = reader.tree
     above = parent.path if parent else ()
     level = [
-        one.id
-        for one in tree.by_id.values()
-        if len(one.path) == len(above) + 1 and (parent is None or one.id in parent.below)
+        category.id
+        for category in tree.by_id.values()
+        if len(category.path) == len(above) + 1 and (parent is None or category.id in parent.below)
     ]
     sums = dict.fromkeys(level, 0)
     for by_category in counts(reader, "t", level, chosen).values():
@@ -444,7 +444,7 @@ def _of(chosen: Filter, category: Category) -> Filter:
 class _Categories(_Insights):
     def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
         super().__init__(reader, chosen, seed, "t")
-        depth = {one.id: len(one.path) for one in reader.tree.by_id.values()}
+        depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
         self._ranks = {
             level: all_ranks(
                 {k: {c: n for c, n in by.items() if depth[c] == level} for k, by in self._all_counts.items()}
@@ -463,7 +463,9 @@ class _Categories(_Insights):
         by_channel = figures(reader.gather(chosen.grouped("channel")))
         by_brand = figures(reader.gather(chosen.grouped("brand")))
         top = {key: _most(by_brand, key) for key in now}
-        names = brand_names(reader.connection, sorted({one.first_group for listed in top.values() for one in listed}))
+        names = brand_names(
+            reader.connection, sorted({brand.first_group for listed in top.values() for brand in listed})
+        )
         listed = []
         for key, figure in now.items():
             earlier = self._earlier(key)
@@ -471,15 +473,19 @@ class _Categories(_Insights):
             row = self._row(key, figure, was, prices) | self._standing(category, key, was, earlier)
             row["channels"] = sorted(
                 (
-                    {"channel": self._codes[one.first_group], **_part(of, figure)}
-                    for one, of in by_channel.items()
-                    if one[:2] == key[:2]
+                    {"channel": self._codes[part.first_group], **_part(of, figure)}
+                    for part, of in by_channel.items()
+                    if part[:2] == key[:2]
                 ),
                 key=lambda channel: str(channel["channel"]),
             )
             row["top_brands"] = [
-                {"brand": names[one.first_group][0], "name": names[one.first_group][1], **_part(by_brand[one], figure)}
-                for one in top[key]
+                {
+                    "brand": names[brand.first_group][0],
+                    "name": names[brand.first_group][1],
+                    **_part(by_brand[brand], figure),
+                }
+                for brand in top[key]
             ]
             listed.append(row)
         return listed
@@ -501,7 +507,7 @@ class _Categories(_Insights):
 
 def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:
     """Return the brands with most observations of a period; items without a brand count for none."""
-    own = [one for one in by_brand if one[:2] == key[:2] and one.first_group]
+    own = [brand for brand in by_brand if brand[:2] == key[:2] and brand.first_group]
     return sorted(own, key=lambda one: (-by_brand[one].n, one.first_group))[:TOP_BRANDS]
 
 

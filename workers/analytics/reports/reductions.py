@@ -154,8 +154,8 @@ def verdict(prior: Reference, list_price: Decimal) -> str:
 
 def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
     groups: dict[tuple[date, str, str], list[_Announced]] = defaultdict(list)
-    for one in announced:
-        groups[day_of(one.period), codes[one.channel], one.currency].append(one)
+    for reduction in announced:
+        groups[day_of(reduction.period), codes[reduction.channel], reduction.currency].append(reduction)
     return [
         {"period": period, "channel": channel, "currency": currency, **_figures(groups[period, channel, currency])}
         for period, channel, currency in sorted(groups)
@@ -163,10 +163,10 @@ def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[s
 
 
 def _figures(group: list[_Announced]) -> dict[str, Any]:
-    counts = {name: sum(one.verdict == name for one in group) for name in VERDICTS}
+    counts = {name: sum(reduction.verdict == name for reduction in group) for name in VERDICTS}
     judged = len(group) - counts["undecided"]
     return {
-        "items": len({one.item for one in group}),
+        "items": len({reduction.item for reduction in group}),
         "announced": len(group),
         **counts,
         "share_holding": round(counts["holding"] / judged, 6) if judged else None,

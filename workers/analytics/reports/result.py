@@ -164,7 +164,7 @@ class Names(NamedTuple):
         groups = [(key.first_group, key.second_group) for key in keys]
         ids = sorted({group[position] for group in groups}) if position is not None else []
         slugs = {number: slug for number, (slug, _) in brand_names(connection, ids).items()}
-        return cls(slugs, {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection))
+        return cls(slugs, {category.id: category.code for category in tree.by_id.values()}, channel_codes(connection))
 
     def of(self, group_by: tuple[str, ...], key: Key) -> dict[str, str | None]:
         """Return a row's groups: slug or code; None for items without brand or category."""

@@ -177,7 +177,7 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     factors = _factors(connection.execute(SQL.factors).fetchall())
     cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
-    evidence = {item: average for item, known in cells.items() if any(one.factor != OWN for one in known)}
+    evidence = {item: average for item, known in cells.items() if any(cell.factor != OWN for cell in known)}
     for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
         stated = of_item(per_unit, basis, Spread(*spread))
         own = _Cell(per_unit, stated.median, stated.sigma)
@@ -215,7 +215,7 @@ def _by_weight(
     of_category: dict[str, _Factors] = {}
     for scope, code, indicator, factor in factors:
         (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
-    nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
+    nearest = {category.id: _nearest(category.code, of_category) for category in tree.by_id.values()}
     reached = [number for number, factors in nearest.items() if factors]
     cells: _Cells = {}
     values = (*chosen, list(of_type), reached)
@@ -334,8 +334,8 @@ _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
     "units": "units",
     "items": "items",
-    **{one.code: one.unit for one in INDICATORS},
-    **{f"{one.code}_{bound}": one.unit for one in INDICATORS for bound in Bounds._fields},
+    **{indicator.code: indicator.unit for indicator in INDICATORS},
+    **{f"{indicator.code}_{bound}": indicator.unit for indicator in INDICATORS for bound in Bounds._fields},
     "items_covered": "share of items",
     "items_measured": "share of items",
     **dict.fromkeys(_EVIDENCE, "items"),
@@ -457,7 +457,7 @@ def _contributors(
 ) -> list[list[dict[str, Any]]]:
     """Return for each segment the items that its sums owe most to, by indicator."""
     contributors = list(each_contributor(amounts, footprints))
-    named = connection.execute(SQL.iids, (sorted({one.item for one in contributors}),)).fetchall()
+    named = connection.execute(SQL.iids, (sorted({contributor.item for contributor in contributors}),)).fetchall()
     iids: dict[int, str] = dict(named)
     rows: list[list[dict[str, Any]]] = [[] for _ in range(count)]
     for one in contributors:

@@ -295,11 +295,11 @@ def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     if len(tallies) == 1 and np.array_equal(given, tallies[0].ids) and (tallies[0].n > 0).all():
         return tallies[0]  # `tally` has one group an id, and nothing to take away
     wanted, position = np.unique(given, return_inverse=True)
-    offsets = np.cumsum([0, *(len(one.ids) for one in tallies)])[:-1]
-    moved = [position[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]
-    n, items, units = (_added(position, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
+    offsets = np.cumsum([0, *(len(sums.ids) for sums in tallies)])[:-1]
+    moved = [position[offset : offset + len(sums.ids)] for sums, offset in zip(tallies, offsets, strict=True)]
+    n, items, units = (_added(position, [getattr(sums, name) for sums in tallies], len(wanted)) for name in _SUMS)
     days = np.zeros((len(wanted), DAYS), "i8")
-    np.add.at(days, position, np.concatenate([one.days for one in tallies]))
+    np.add.at(days, position, np.concatenate([sums.days for sums in tallies]))
     result = Aggregates(
         wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
     )
@@ -310,10 +310,10 @@ def ancestor_totals(
     by_category: list[Aggregates], by_channel: list[Aggregates], above: Ancestors
 ) -> Iterator[tuple[str, list[Aggregates], list[Array]]]:
     """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
-    yield "h", by_channel, [one.ids for one in by_channel]
-    yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
-    chosen = [above.of(one.ids) for one in by_category]
-    lifted = [_lifted(one, positions) for one, (positions, _) in zip(by_category, chosen, strict=True)]
+    yield "h", by_channel, [sums.ids for sums in by_channel]
+    yield "a", by_category, [np.zeros(len(sums.ids), "i8") for sums in by_category]
+    chosen = [above.of(sums.ids) for sums in by_category]
+    lifted = [_lifted(sums, positions) for sums, (positions, _) in zip(by_category, chosen, strict=True)]
     if any(len(ups) for _, ups in chosen):
         yield "t", lifted, [ups for _, ups in chosen]
 
@@ -376,7 +376,7 @@ def _added(position: Array, values: list[Array], count: int) -> Array:
 
 
 def _channels(tallies: list[Aggregates], moved: list[Array]) -> Channels:
-    parts = [[to[one.channels.group], *one.channels[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to[sums.channels.group], *sums.channels[1:]] for sums, to in zip(tallies, moved, strict=True)]
     sums = _summed(*_stacked(parts, len(Channels._fields)))
     return Channels(*(column[sums.n > 0] for column in sums))
 
@@ -395,7 +395,7 @@ def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
 
 
 def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
-    parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(sums.prices.group), *sums.prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
     group, price, times = _stacked(parts, 3)
     prices, rank = numbered(price)
     group, rank, times = counted(group, rank, times)
@@ -404,7 +404,7 @@ def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
 
 
 def _pairs(tallies: list[Aggregates], moved: list[Array]) -> ListPrices:
-    parts = [[to.take(one.list_prices.group), *one.list_prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(sums.list_prices.group), *sums.list_prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
     sums = ListPrices(*counted_pairs(*_stacked(parts, len(ListPrices._fields))))
     left = np.flatnonzero(sums.times > 0)
     return ListPrices(*(column.take(left) for column in sums))

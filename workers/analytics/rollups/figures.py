@@ -113,7 +113,7 @@ class Spread(NamedTuple):
             return spread(*(np.empty(0, "i8"),) * 2)
         segment, n, least, most, hundredths = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:5])
         total, squares = (
-            list(chain.from_iterable(getattr(one, name) for one in parts)) for name in ("total", "squares")
+            list(chain.from_iterable(getattr(part, name) for part in parts)) for name in ("total", "squares")
         )
         return cls(segment, n, least, most, hundredths, total, squares)
 
