@@ -275,9 +275,5 @@ def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
 
 def _get(state: dict[str, Any], path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
     line = tls.connection(state["port"], state["certificate"] and Path(state["certificate"]), timeout=5)
-    try:
-        line.request("GET", path, headers=fields)
-        response = line.getresponse()
-        return response.status, json.loads(response.read())
-    finally:
-        line.close()
+    status, body = tls.get(line, path, **fields)
+    return status, json.loads(body)

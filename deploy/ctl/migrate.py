@@ -49,9 +49,8 @@ def _rollups(chosen: Settings, progress: Progress) -> dict[str, object]:
         events.lock(connection)
         rebuild_rollups(connection, lambda done, total: progress.update(task, completed=done, total=total))
         connection.commit()
-        row = connection.execute(SQL.rollup_counts).fetchone()
-    assert row is not None
-    return {"cells": row[0], "months": row[1], "seconds": round(time.perf_counter() - started, 1)}
+        [(cells, months)] = connection.execute(SQL.rollup_counts).fetchall()
+    return {"cells": cells, "months": months, "seconds": round(time.perf_counter() - started, 1)}
 
 
 def _search(chosen: Settings, progress: Progress) -> dict[str, object]:

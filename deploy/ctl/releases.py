@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from deploy.ctl.console import console, report, settings, stored, table
+from deploy.ctl.console import console, report, rows_of, settings, stored, table
 from deploy.terminal import safe
 from shared.db.connect import connect
 from shared.db.queries import load_queries
@@ -70,7 +70,6 @@ def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel
 
 SQL = load_queries(__file__, "releases.sql")
 _LOOK_SECONDS = 0.3
-_STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 
 
 @click.group()
@@ -121,12 +120,11 @@ def _follow(chosen: Settings, job: str, as_json: bool) -> None:
         console.status("waiting for a worker …") as status,
     ):
         while True:
-            row = connection.execute(JOBS.show, (job,)).fetchone()
-            assert row is not None
-            if row[_STATE] in ENDED:
+            [shown] = rows_of(connection, JOBS.show, job)
+            if shown["state"] in ENDED:
                 break
-            status.update(safe(f"{row[_STAGE]}: {row[_DONE]:,} rows"))
+            status.update(safe("{stage}: {rows_done:,} rows".format(**shown)))
             time.sleep(_LOOK_SECONDS)
-    if row[_STATE] != "succeeded":
-        raise ItemIndexError(f"the release ended as {row[_STATE]}: {(row[_ERROR] or {}).get('detail', '')}")
-    report("data_version {data_version} is cut", as_json=as_json, data_version=row[_RESULT]["data_version"])
+    if shown["state"] != "succeeded":
+        raise ItemIndexError(f"the release ended as {shown['state']}: {(shown['error'] or {}).get('detail', '')}")
+    report("data_version {data_version} is cut", as_json=as_json, data_version=shown["result"]["data_version"])

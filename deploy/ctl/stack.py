@@ -174,9 +174,8 @@ def _wait_until_ready(stack: Stack) -> None:
     ends = time.monotonic() + _READY_SECONDS
     while time.monotonic() < ends:
         line = tls.connection(stack.port, stack.certificate.chain if stack.certificate else None, timeout=5)
-        with contextlib.suppress(OSError, ValueError, http.client.HTTPException), contextlib.closing(line):
-            line.request("GET", "/v1/ready")
-            document = json.load(line.getresponse())
+        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            document = json.loads(tls.get(line, "/v1/ready")[1])
             if document["status"] == "ready" or document["data_version"] == 0:
                 return
         time.sleep(0.1)

@@ -148,13 +148,11 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
         raise click.UsageError("name either --event or --after")
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         chosen = (after or 0, to, str(event) if event else None, REPLAYED_MAX)
-        row = connection.execute(
-            WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
-        ).fetchone()
-        assert row is not None
-        if not row[0]:
+        values = (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
+        [(events,)] = connection.execute(WEBHOOKS.replay, values).fetchall()
+        if not events:
             raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
-    report("events that will be sent again: {events}", as_json=as_json, events=row[0])
+    report("events that will be sent again: {events}", as_json=as_json, events=events)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")

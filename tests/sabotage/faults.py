@@ -1238,7 +1238,7 @@ READING_FAULTS = (
     fault(
         "other terms of the same exchange rates are dropped",
         "workers/ingest/rates.py",
-        "if changed or row[1]:",
+        "if changed or new_terms:",
         "if changed:",
         "tests/service/ingest/test_exchange_rates.py::test_the_same_rates_under_other_terms_change_what_answers_cite",
     ),

@@ -54,9 +54,8 @@ def exclusive(connection: Connection) -> Iterator[bool]:
 def order(connection: Connection, version: int) -> str:
     """Order a release of the newest data_version; return the job's id. Ordering twice is one job."""
     values = (RELEASE.name, RELEASE.queue, None, Jsonb({}), str(version), version, RELEASE.attempts_max)
-    row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    return str(row[0])
+    [(job, *_)] = connection.execute(JOBS.join, values).fetchall()
+    return str(job)
 
 
 def order_due(settings: Settings, connection: Connection) -> str | None:
@@ -213,9 +212,7 @@ def _publish(
     key: SigningKey | None,
 ) -> None:
     settings, job = context.services.settings, context.job
-    row = connection.execute(SQL.kept_as).fetchone()
-    assert row is not None
-    kept_as, now = row
+    [(kept_as, now)] = connection.execute(SQL.kept_as).fetchall()
     days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
     with connection.transaction():
         if key is not None:

@@ -117,9 +117,7 @@ def _count_changes(
     connection: Connection, stage: Stage, event: Event, version: int, counts: dict[str, int]
 ) -> list[int]:
     """Give every record that the load changed a new version; return the brands of those that were there before."""
-    changed = connection.execute(SQL.changed_count).fetchone()
-    assert changed is not None
-    counts["items_changed"], counts["items_same"] = changed
+    [(counts["items_changed"], counts["items_same"])] = connection.execute(SQL.changed_count).fetchall()
     touched = _touched(connection, stage)
     written = connection.execute(SQL.changes, (event.no, event.at, list(touched))).rowcount
     counts["items_touched"] = written - counts["items_changed"] - counts["items_new"]
@@ -290,12 +288,9 @@ class _Load:
     def run(self) -> Summary:
         """Load, and return what came of it."""
         digest = hashlib.sha256(self.mapping.text.encode()).hexdigest()
-        row = self.log.execute(SQL.begin, (self.mapping.source, digest)).fetchone()
-        assert row is not None
-        self._rejects = RejectLog(self.log, row[0], 0 if self.dry_run else self.settings.rejects_kept_max)
-        self._summary = Summary(
-            row[0], rejects=self._rejects.rows, field_rejects=self._rejects.fields, examples=self._rejects.examples
-        )
+        [(load_id,)] = self.log.execute(SQL.begin, (self.mapping.source, digest)).fetchall()
+        self._rejects = rejects = RejectLog(self.log, load_id, 0 if self.dry_run else self.settings.rejects_kept_max)
+        self._summary = Summary(load_id, rejects=rejects.rows, field_rejects=rejects.fields, examples=rejects.examples)
         try:
             if self._already_loaded():
                 self._finish("unchanged")

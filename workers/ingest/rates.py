@@ -176,9 +176,7 @@ def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
         with connect(settings.database_url, application="load") as connection:
             events.lock(connection)
             log.execute(LOADS.fail_stale)
-            row = log.execute(LOADS.begin, (terms.name, "exchange rates")).fetchone()
-            assert row is not None
-            load_id = str(row[0])
+            [(load_id,)] = log.execute(LOADS.begin, (terms.name, "exchange rates")).fetchall()
             rejects = RejectLog(log, load_id, settings.rejects_kept_max)
             try:
                 return _load(connection, log, load_id, terms, file, rejects)
@@ -201,10 +199,9 @@ def _load(
     rejects.add(published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     described = (terms.title, terms.license, terms.url)
-    row = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchone()
-    assert row is not None
-    changed, version, state = int(row[0]), None, "unchanged"
-    if changed or row[1]:
+    [(changed, new_terms)] = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchall()
+    version, state = None, "unchanged"
+    if changed or new_terms:
         given = {"title": terms.title, "license": terms.license, "url": terms.url}
         usual: dict[str, object] = {"attribution": None, "rank": None, "matching": {}}
         event = events.begin_load(connection, load_id, "rates", terms.name, given | usual)

@@ -472,6 +472,5 @@ class Stage:
             copy.write(written[start : start + _WRITE_BYTES])
 
     def _channel(self, code: str) -> int:
-        row = self._connection.execute(LOAD.channel, (code,)).fetchone()
-        assert row is not None
-        return int(row[0])
+        [(channel,)] = self._connection.execute(LOAD.channel, (code,)).fetchall()
+        return int(channel)

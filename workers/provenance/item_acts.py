@@ -71,13 +71,12 @@ def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, 
     items.begin(connection, SQL.items)
     requested = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
     summary = Jsonb({name: str(value) for name, value in requested.items() if value is not None})
-    row = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchone()
-    assert row is not None
-    event = events.begin_deletion(connection, row[0], by, reason)
+    [(load_id,)] = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchall()
+    event = events.begin_deletion(connection, load_id, by, reason)
     connection.execute(SQL.tombstones, (event.no,))
     connection.execute(SQL.changed_observations)
     connection.execute(SQL.changes, (event.no, event.at))
-    return Deleted(months, event.no, reindex(connection, row[0]))
+    return Deleted(months, event.no, reindex(connection, load_id))
 
 
 def _choose(connection: Connection, chosen: Chosen) -> None:

@@ -48,8 +48,7 @@ class _Event:
 def extent(connection: Connection, named: str) -> Extent:
     """Return what undoing an event would take back, and change nothing. Raises NothingToUndo."""
     event = _find(connection, named)
-    row = connection.execute(SQL.extent, (event.no,)).fetchone()
-    assert row is not None
+    [row] = connection.execute(SQL.extent, (event.no,)).fetchall()
     return Extent(*row)
 
 

@@ -162,9 +162,7 @@ class Replica:
         """
         ends = time.monotonic() + self._wait_seconds
         while True:
-            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
-            assert row is not None
-            held, readable = row
+            [(held, readable)] = connection.execute(SQL.newest, (LAYOUT,)).fetchall()
             if readable and held >= version:
                 return True
             if time.monotonic() >= ends:
@@ -250,9 +248,7 @@ class ReportHandler:
         connection.autocommit = False
         connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
         try:
-            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
-            assert row is not None
-            version, readable = row
+            [(version, readable)] = connection.execute(SQL.newest, (LAYOUT,)).fetchall()
             if not readable:
                 raise CellsOutdated
             parameters = context.job.parameters
