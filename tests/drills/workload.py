@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from shared.analytics.results import digest
-from workers.analytics.reports.filters import Range, number
+from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.result import Answer
 
 KIND = "sustainability-rollup"

@@ -20,7 +20,8 @@ from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named
 from shared.price_index.series import index_series
 from tests.support.servers import Servers
-from workers.analytics.reports.filters import Category, Filter, Range, Tree
+from workers.analytics.reports.aggregator import Range
+from workers.analytics.reports.filters import Category, Filter, Tree
 from workers.analytics.reports.price_change import ByPeriod, prices_by_period, table_of
 from workers.analytics.reports.query import Reader
 from workers.analytics.rollups import rows

@@ -21,7 +21,8 @@ from shared.analytics.results import write
 from shared.db.connect import Connection, connect
 from tests.perf import generate as market
 from tests.support.servers import Servers
-from workers.analytics.reports.filters import KINDS, Filter, Range, Tree
+from workers.analytics.reports.aggregator import Range
+from workers.analytics.reports.filters import KINDS, Filter, Tree
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.analytics.reports.query import Reader
 from workers.analytics.reports.result import Answer

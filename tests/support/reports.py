@@ -9,7 +9,7 @@ import pyarrow as pa
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
 from tests.support.workers import reporting, services_of
-from workers.analytics.reports.filters import Range, number
+from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.publish import Make
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer

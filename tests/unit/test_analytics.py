@@ -21,8 +21,18 @@ from shared.analytics.footprint import CODES
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from tests.perf import outlier_trial
-from workers.analytics.reports.aggregator import ByChannel, Collector, GroupedSeries, Key, Rollup
-from workers.analytics.reports.filters import LONGER, Range, day_of, last_day_of, number
+from workers.analytics.reports.aggregator import (
+    LONGER,
+    ByChannel,
+    Collector,
+    GroupedSeries,
+    Key,
+    Range,
+    Rollup,
+    day_of,
+    last_day_of,
+    number,
+)
 from workers.analytics.reports.result import rounded, shares
 from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
 from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds

@@ -1,4 +1,4 @@
-"""The account of a load: every row and every figure that was read is in exactly one place, or the load fails. Pure."""
+"""The account of a load: every row and every figure that was read is in exactly one place, or the load fails."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

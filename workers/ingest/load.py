@@ -365,7 +365,7 @@ class _Load:
                     stage.take_observations(ready)
                     continue
                 shaped, items = ready
-                self._see(shaped)
+                self.see(shaped)
                 self._keep(shaped.rejects)
                 self.rows += shaped.rows
                 counts.update(shaped.counts)

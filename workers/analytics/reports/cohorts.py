@@ -14,18 +14,8 @@ from shared.analytics.results import SIX_DECIMALS, Columns
 from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
 from shared.errors import InvalidParameter
-from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key
-from workers.analytics.reports.filters import (
-    KINDS,
-    SQL,
-    Range,
-    Tree,
-    filter_of,
-    number,
-    range_of,
-    whole_months,
-    with_defaults,
-)
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, number
+from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
 from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
 from workers.analytics.reports.result import (
     CHANNELS,

@@ -9,17 +9,8 @@ import pyarrow as pa
 
 from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
 from shared.db.connect import Connection
-from workers.analytics.reports.aggregator import Key
-from workers.analytics.reports.filters import (
-    Category,
-    Filter,
-    Tree,
-    brand_ids,
-    day_of,
-    filter_of,
-    range_of,
-    with_defaults,
-)
+from workers.analytics.reports.aggregator import Key, day_of
+from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids, filter_of, range_of, with_defaults
 from workers.analytics.reports.price_change import (
     PRICE_CHANGE,
     PRICE_CHANGE_METHOD,

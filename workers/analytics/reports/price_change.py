@@ -16,8 +16,8 @@ from shared.errors import InvalidParameter
 from shared.price_index.panel import Panel, PriceTable, cell_prices
 from shared.price_index.question import Question, method_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
-from workers.analytics.reports.aggregator import GroupedSeries, Key
-from workers.analytics.reports.filters import SQL, Filter, Range, day_of, number
+from workers.analytics.reports.aggregator import GroupedSeries, Key, Range, day_of, number
+from workers.analytics.reports.filters import SQL, Filter
 from workers.analytics.reports.query import Reader, rollups_with_entries
 from workers.analytics.rollups.codec import Array, order_by, starts_of, unpack
 from workers.analytics.rollups.figures import joined

@@ -14,8 +14,8 @@ from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
 from shared.price_index.panel import IndexNotDefined, PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
-from workers.analytics.reports.aggregator import GroupedSeries
-from workers.analytics.reports.filters import KINDS, LONGER, Filter, Tree, day_of, filter_of, range_of, with_defaults
+from workers.analytics.reports.aggregator import LONGER, GroupedSeries, day_of
+from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of, with_defaults
 from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS

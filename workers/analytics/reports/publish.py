@@ -34,7 +34,7 @@ from shared.objects.directory import ResultStore
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from workers.analytics.reports import cohorts, insights, price_index, reductions, sustainability_rollup
-from workers.analytics.reports.filters import EPOCH, last_day_of
+from workers.analytics.reports.aggregator import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups.layout import LAYOUT

@@ -10,8 +10,8 @@ import numpy as np
 from psycopg import IsolationLevel, pq
 
 from shared.db.connect import Connection
-from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Rollup
-from workers.analytics.reports.filters import KINDS, SQL, Filter, Range, Tree, number
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, Rollup, number
+from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree
 from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import unpack_figures
 

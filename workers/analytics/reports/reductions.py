@@ -13,7 +13,8 @@ import pyarrow as pa
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.prior_price.reduction import WINDOW_DAYS, Moment, Reason, Reference, reference
-from workers.analytics.reports.filters import KINDS, Filter, Range, Tree, day_of, filter_of, number, range_of
+from workers.analytics.reports.aggregator import Range, day_of, number
+from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.reports.result import Answer, SetAside, channel_codes

@@ -14,8 +14,8 @@ from shared.analytics.results import Columns
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.uncertainty.stated import Displacement
-from workers.analytics.reports.aggregator import ByChannel, Key
-from workers.analytics.reports.filters import SQL, Filter, Range, Tree, day_of, number
+from workers.analytics.reports.aggregator import ByChannel, Key, Range, day_of, number
+from workers.analytics.reports.filters import SQL, Filter, Tree
 from workers.analytics.reports.query import Reader, groups_within_rollups, rollups_with_entries
 from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import SCALE

@@ -15,8 +15,8 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
 from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
-from workers.analytics.reports.aggregator import Key
-from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, day_of, filter_of, number, range_of
+from workers.analytics.reports.aggregator import Key, day_of, number
+from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot
 from workers.analytics.reports.result import Answer, Names
 from workers.analytics.rollups.codec import Array, counted, ranges
