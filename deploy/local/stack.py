@@ -110,7 +110,6 @@ class Stack:
         ):
             self._spawn(program)
         self.metrics_port = free_port()
-        edges = [self.paths.socket("edge-a"), self.paths.socket("edge-b")]
         on_step("nginx")
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
@@ -119,15 +118,11 @@ class Stack:
         self.start(
             nginx.program(
                 self.paths,
+                self.settings,
                 listen=listen,
                 metrics_listen=metrics,
-                edges=edges,
-                problem_base_url=self.settings.problem_base_url,
-                anonymous_token=self.settings.anonymous_token,
-                stored=self.settings.results_dir.resolve(),
-                trusted=self.settings.trusted_proxies,
-                certificate=self.certificate,
                 server_names=self._hosts(),
+                certificate=self.certificate,
             )
         )
 

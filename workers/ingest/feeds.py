@@ -457,32 +457,33 @@ class FeedRunner:
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
     def _serve(self, feed: Feed) -> None:
-        try:
-            if feed.url is not None:
-                self._fetch(feed, feed.url)
-            else:
-                self._collect(feed, Path(feed.place))
-        except (LoadRefused, FetchFailed) as error:
-            self._fail(feed, str(error))
-        except Stopping:
-            return
-        except Exception as error:
-            if not (isinstance(error, psycopg.Error) and unavailable(error)):
-                self._fail(feed, f"an unexpected error ({type(error).__name__}); the log says where")
-            raise
+        with self._failing(lambda reason: self._fail(feed, reason)):
+            try:
+                if feed.url is not None:
+                    self._fetch(feed, feed.url)
+                else:
+                    self._collect(feed, Path(feed.place))
+            except (LoadRefused, FetchFailed) as error:
+                self._fail(feed, str(error))
 
     def _serve_upload(self, upload: str) -> None:
-        try:
+        with self._failing(lambda reason: self._uploads.fail(upload, reason)):
             with self._folder() as folder, self._loading:
                 state = self._uploads.serve(upload, folder)
+            if state is not None:
+                self._log.info("upload-served", upload=upload, state=state)
+
+    @contextmanager
+    def _failing(self, fail: Callable[[str], None]) -> Iterator[None]:
+        """Note an unexpected error, unless it is an outage or the end of the process: then all stays due."""
+        try:
+            yield
         except Stopping:
             return
         except Exception as error:
             if not (isinstance(error, psycopg.Error) and unavailable(error)):
-                self._uploads.fail(upload, f"an unexpected error ({type(error).__name__}); the log says where")
+                fail(f"an unexpected error ({type(error).__name__}); the log says where")
             raise
-        if state is not None:
-            self._log.info("upload-served", upload=upload, state=state)
 
     def _sweep(self, connection: Connection) -> None:
         if time.monotonic() >= self._next_sweep:

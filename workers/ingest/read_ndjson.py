@@ -23,12 +23,7 @@ _ABSENT = object()
 def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
     """Read NDJSON in batches. Raises LoadRefused where no row of the file has a member that the mapping names."""
     rows = Rows(name, mapping)
-    for number, raw in _lines(stream):
-        rows.add(number, raw)
-        if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
-            yield rows.batch()
-    yield rows.batch()
-    rows.check_members()
+    return _batches(rows, (rows.add(number, raw) for number, raw in _lines(stream)), batch_rows)
 
 
 def read_objects(
@@ -36,8 +31,11 @@ def read_objects(
 ) -> Iterator[Batch]:
     """Make batches of objects with their numbers. Raises LoadRefused as `read_ndjson` does."""
     rows = Rows(name, mapping)
-    for number, row in objects:
-        rows.add_row(number, row)
+    return _batches(rows, (rows.add_row(number, row) for number, row in objects), batch_rows)
+
+
+def _batches(rows: "Rows", taken: Iterable[None], batch_rows: int) -> Iterator[Batch]:
+    for _ in taken:
         if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
             yield rows.batch()
     yield rows.batch()
