@@ -1,6 +1,7 @@
 """How the command line looks and reads: one terminal, tables, verdicts, numbers among options, the stack's settings."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -27,11 +28,14 @@ class FiniteRange(click.FloatRange):
     """A number from a range. Infinity is above every bound that is not there, and NaN passes every comparison."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; refuse one that is not finite."""
-        number = super().convert(value, param, ctx)
-        if not float("-inf") < number < float("inf"):
+        """Return the number; refuse one that is not finite, and what is none."""
+        try:
+            finite = math.isfinite(float(value))
+        except ValueError:
+            finite = False
+        if not finite:
             self.fail(f"{value} is not a finite number.", param, ctx)
-        return float(number)
+        return float(super().convert(value, param, ctx))
 
 
 # How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.

@@ -149,7 +149,7 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         chosen = (after or 0, to, str(event) if event else None, REPLAYED_MAX)
         values = (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
-        [(events,)] = connection.execute(WEBHOOKS.replay, values).fetchall()
+        [(events, *_)] = connection.execute(WEBHOOKS.replay, values).fetchall()
         if not events:
             raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
     report("events that will be sent again: {events}", as_json=as_json, events=events)
