@@ -1,4 +1,4 @@
-"""`itemindex orgs`, `members`, `people`, `sessions`, `plans`: organizations, who belongs to them, what they may use."""
+"""Organizations, people and what they may use: `orgs`, `members`, `people`, `sessions`, `plans`, `keys`, `tokens`."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event."""
+"""`itemindex loads`, `items`, `observations` and `rates`: what changed the index, and how to undo an event."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`itemindex migrate`: the schema, forward only."""
+"""`itemindex migrate` and `rebuild`: the schema, forward only, and what is derived from the index."""
 
 import time
 from pathlib import Path

@@ -156,7 +156,7 @@ def _rendered(
     certificate = tls.given(tls_cert, tls_key)
     plain = ""
     if certificate:
-        from deploy.local.certificate_checks import require_host  # only here: see `given`
+        from deploy.local.certificates import require_host  # only here: see `given`
 
         require_host(certificate, settings.base_url)
     if http_listen:

@@ -1,4 +1,4 @@
-"""`itemindex releases`: cut, list and expire releases of the data."""
+"""`itemindex releases` and `fetch`: cut, list, expire and download releases of the data."""
 
 import time
 from pathlib import Path

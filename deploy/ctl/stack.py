@@ -133,9 +133,9 @@ def _created(data_dir: Path) -> Paths:
 
 
 def _self_signed(paths: Paths) -> tls.Certificate:
-    from deploy.local import certificate_checks
+    from deploy.local import certificates
 
-    return certificate_checks.certificate_of(paths)
+    return certificates.certificate_of(paths)
 
 
 def _run(stack: Stack, demo: bool) -> None:

@@ -1,4 +1,4 @@
-"""`itemindex webhooks`: where events are sent, and what became of them."""
+"""`itemindex events` and `webhooks`: what happened, where it is sent, and what became of it."""
 
 import json
 from pathlib import Path

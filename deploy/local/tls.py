@@ -38,7 +38,7 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     for path in (certificate.chain, certificate.key):
         quotable(path)
     # Only here: the commands of every start are spared the library that reads keys.
-    from deploy.local.certificate_checks import require_usable
+    from deploy.local.certificates import require_usable
 
     require_usable(certificate)
     return certificate

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deploy.local import certificate_checks
+from deploy.local import certificates
 from deploy.local.paths import Paths
 from shared.bulk.schema import DATASETS, arrow_schema
 from tests.judges import documents, protocol, readers, reports, webhooks
@@ -31,7 +31,7 @@ _ROW = {
 
 def gixy(scratch: Path) -> list[Finding]:
     """Check the front's configuration, as it is written for plain HTTP and for TLS."""
-    certificate = certificate_checks.certificate_of(Paths.below(scratch / "data"))
+    certificate = certificates.certificate_of(Paths.below(scratch / "data"))
     with_tls = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)]
     found: list[Finding] = []
     for name, options in (("plain.conf", []), ("tls.conf", with_tls)):

@@ -504,7 +504,7 @@ FORM_FAULTS = (
     ),
     fault(
         "numbers of JSON lose digits",
-        "workers/ingest/read_ndjson.py",
+        "workers/ingest/read_json.py",
         "ijson.items(source, prefix, multiple_values=True)",
         "ijson.items(source, prefix, multiple_values=True, use_float=True)",
         f"{_FORMS}::test_numbers_of_json_keep_every_digit",
@@ -831,7 +831,7 @@ _BACKUP = "tests/system/test_backup.py"
 OPERATOR_FAULTS = (
     fault(
         "nginx is started with an expired certificate",
-        "deploy/local/certificate_checks.py",
+        "deploy/local/certificates.py",
         "if leaf.not_valid_after_utc <= utc_now():",
         "if False:",
         f"{_TLS}::test_a_certificate_that_cannot_serve_is_refused_with_a_sentence",

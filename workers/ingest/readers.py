@@ -21,7 +21,7 @@ from workers.ingest.batches import DEFAULT_BUFFERS, Batch
 from workers.ingest.forms import Opened, form_of, form_of_text, opened, text_of
 from workers.ingest.mapping import FillDown, Mapping
 from workers.ingest.read_csv import read_cells, read_csv
-from workers.ingest.read_ndjson import json_rows, read_ndjson, read_objects
+from workers.ingest.read_json import json_rows, read_ndjson, read_objects
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import xml_rows
 

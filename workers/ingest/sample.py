@@ -23,7 +23,7 @@ import pyarrow.parquet
 from shared.errors import LoadRefused
 from workers.ingest.forms import Opened, Peeked, form_of, form_of_text, opened, text_of
 from workers.ingest.read_csv import Records
-from workers.ingest.read_ndjson import json_rows, list_path
+from workers.ingest.read_json import json_rows, list_path
 from workers.ingest.read_sheet import sheet_rows
 from workers.ingest.read_xml import row_path, xml_rows
 from workers.ingest.text_stream import ByteStream

@@ -190,9 +190,6 @@ def _months(days: Any) -> Any:
     return (days.astype("M8[D]") + _EPOCH_DAYS).astype("M8[M]").astype("i8")
 
 
-# Staging: batches into temporary tables and new partitions, by COPY, inside the load's one transaction.
-
-
 SQL = load_queries(__file__, "stage.sql")
 
 

@@ -24,13 +24,13 @@ import pytest
 
 from shared.errors import LoadRefused
 from shared.money import minor_digits
-from workers.ingest import clean, read_csv, read_ndjson, read_xml, readers
+from workers.ingest import clean, read_csv, read_json, read_xml, readers
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
-from workers.ingest.read_ndjson import list_path
+from workers.ingest.read_json import list_path
 from workers.ingest.read_xml import row_path
 from workers.ingest.sample import sample
 
@@ -307,7 +307,7 @@ def test_lines_of_ndjson_may_end_in_a_carriage_return(
     objects = [{"id": str(n), "name": "A", "brand": "B"} for n in range(9)]
     path = put(tmp_path, ends.join(map(json.dumps, objects)) + ends, "a.ndjson")
     for size in (1, 10, 1 << 20):
-        monkeypatch.setattr(read_ndjson, "_CHUNK_BYTES", size)
+        monkeypatch.setattr(read_json, "_CHUNK_BYTES", size)
         rows, rejects = rows_of(path, a_mapping(tmp_path))
         assert (rows, rejects) == ([(n + 1, str(n), "A", "B") for n in range(9)], [])
 

@@ -1,4 +1,4 @@
-"""Objects as batches of text columns: members by path, numbers with every digit that they have. NDJSON: one a line."""
+"""JSON as batches of text columns: objects of a document or one a line, members by path, numbers with every digit."""
 
 import difflib
 import json

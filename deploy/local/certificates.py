@@ -1,4 +1,4 @@
-"""Whether nginx can serve a certificate: it is readable, has its key, is valid now, and is for the service's host."""
+"""Certificates of nginx: a local one where none is given, and whether nginx can serve the one that is given."""
 
 import datetime
 import ipaddress
