@@ -52,12 +52,13 @@ class RejectLog:
 
     def __init__(self, log: Connection, load_id: str, rows_max: int) -> None:
         self._log = log
-        self._load_id = load_id
+        self.load_id = load_id
         self._rows_left = rows_max
         self.rows: Counter[str] = Counter()
         self.fields: Counter[str] = Counter()
         self.examples: dict[str, Reject] = {}
         self.dropped = 0
+        self.rows_read = 0
 
     def add(self, rejects: list[Reject]) -> None:
         """Count rejects, and keep those for which there is room."""
@@ -83,7 +84,7 @@ class RejectLog:
         columns = "load_id, file, line, reason, raw, column_name, value, scope"
         with self._log.cursor().copy(f"COPY rejects ({columns}) FROM STDIN".encode()) as copy:
             for reject in rejects:
-                copy.write_row((self._load_id, *map(_without_nul, reject)))
+                copy.write_row((self.load_id, *map(_without_nul, reject)))
 
 
 def reasons(counted: Mapping[str, int], examples: Mapping[str, Reject]) -> list[str]:

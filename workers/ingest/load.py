@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -268,6 +268,26 @@ def load(
             return _Load(settings, mapping, files, report_progress, *connections, linking, buffers, see, dry_run).run()
 
 
+@contextmanager
+def recorded(
+    connection: Connection, log: Connection, source: str, digest: str, rejects_kept_max: int
+) -> Iterator[RejectLog]:
+    """Begin the row of a load; where the block fails, roll back and note why: that is all that is kept of the load."""
+    [(load_id,)] = log.execute(SQL.begin, (source, digest)).fetchall()
+    rejects = RejectLog(log, load_id, rejects_kept_max)
+    try:
+        yield rejects
+    except BaseException as error:
+        connection.rollback()
+        reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
+        reason = reason.replace("\0", "\ufffd")  # it may quote a file that is no text
+        values = (load_id, reason, rejects.rows_read, rejects.rows.total(), Jsonb(rejects.counts()))
+        failed = log.execute(SQL.fail, values).rowcount
+        if failed and isinstance(error, psycopg.Error | OSError):
+            raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
+        raise
+
+
 @dataclass
 class _Load:
     settings: Settings
@@ -281,35 +301,22 @@ class _Load:
     buffers: LoadBuffers
     see: Callable[[Transformed], None]
     dry_run: bool
-    rows: int = 0
     inputs: bytes | None = None
     dayless: bool = False
 
     def run(self) -> Summary:
         """Load, and return what came of it."""
         digest = hashlib.sha256(self.mapping.text.encode()).hexdigest()
-        [(load_id,)] = self.log.execute(SQL.begin, (self.mapping.source, digest)).fetchall()
-        self._rejects = rejects = RejectLog(self.log, load_id, 0 if self.dry_run else self.settings.rejects_kept_max)
-        self._summary = Summary(load_id, rejects=rejects.rows, field_rejects=rejects.fields, examples=rejects.examples)
-        try:
+        kept_max = 0 if self.dry_run else self.settings.rejects_kept_max
+        with recorded(self.connection, self.log, self.mapping.source, digest, kept_max) as self._rejects:
+            rejects = self._rejects
+            self._summary = Summary(
+                rejects.load_id, rejects=rejects.rows, field_rejects=rejects.fields, examples=rejects.examples
+            )
             if self._already_loaded():
                 self._finish("unchanged")
             else:
                 self._merge()
-        except BaseException as error:
-            self.connection.rollback()
-            reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-            values = (
-                self._summary.load_id,
-                reason.replace("\0", "\ufffd"),  # it may quote a file that is no text
-                self.rows,
-                self._summary.rows_rejected,
-                Jsonb(self._rejects.counts()),
-            )
-            failed = self.log.execute(SQL.fail, values).rowcount
-            if failed and isinstance(error, psycopg.Error | OSError):
-                raise LoadRefused(f"the load was broken off and nothing of it was kept: {error}") from error
-            raise
         if not self.dry_run:
             self.linking.keep(self.connection)
         return self._summary
@@ -332,7 +339,7 @@ class _Load:
         months: list[date] = []
         if mapping.factors:
             changed = factors.replace(connection, mapping, event, version, self._batches(), self._keep, summary.counts)
-            self.rows = summary.counts.pop("rows")
+            self._rejects.rows_read = summary.counts.pop("rows")
         else:
             constants = _constants(mapping, event)
             with Spool(events=mapping.counts_events) as spool:
@@ -343,8 +350,8 @@ class _Load:
                 months = changed_months(connection, stage)
                 loaded = sum(summary.counts[f"impacts_{part}"] for part in ("new", "replaced", "same", "rejected"))
                 summary.counts["impacts_superseded"] = summary.counts["impacts_read"] - loaded
-        if not accounting.uses_anything(summary.counts, self.rows, summary.field_rejects.total()):
-            raise nothing_used(self.rows, summary.rejects + summary.field_rejects, summary.examples)
+        if not accounting.uses_anything(summary.counts, self._rejects.rows_read, summary.field_rejects.total()):
+            raise nothing_used(self._rejects.rows_read, summary.rejects + summary.field_rejects, summary.examples)
         if not (changed or event.terms_changed):  # answers show a source's license and follow its rank
             self._finish("unchanged")
             return
@@ -367,7 +374,7 @@ class _Load:
                 shaped, items = ready
                 self.see(shaped)
                 self._keep(shaped.rejects)
-                self.rows += shaped.rows
+                self._rejects.rows_read += shaped.rows
                 counts.update(shaped.counts)
                 stage.take_items(shaped, items)
         stage.spans(*shaper.registry.spans())
@@ -405,15 +412,15 @@ class _Load:
         summary = self._summary
         summary.state = state
         totals = {
-            "rows": self.rows,
+            "rows": self._rejects.rows_read,
             "rejected": summary.rows_rejected,
             "fields_rejected": summary.field_rejects.total(),
         }
         summary.counts = {**totals, **summary.counts}
-        if state == "committed" or self.rows:
+        if state == "committed" or self._rejects.rows_read:
             accounting.check(summary.counts)
         kept = Jsonb({**summary.counts, **self._rejects.counts()})
-        values = (summary.load_id, state, self.rows, summary.rows_rejected, kept, self._repeatable())
+        values = (summary.load_id, state, self._rejects.rows_read, summary.rows_rejected, kept, self._repeatable())
         self.connection.execute(SQL.finish, values)
         if self.dry_run:
             self.connection.rollback()

@@ -22,6 +22,7 @@ from shared.settings.settings import Settings
 from workers.ingest.accounting import RejectLog, reasons
 from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
+from workers.ingest.load import recorded
 from workers.provenance import events
 
 # The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both.
@@ -176,15 +177,8 @@ def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
         with connect(settings.database_url, application="load") as connection:
             events.lock(connection)
             log.execute(LOADS.fail_stale)
-            [(load_id,)] = log.execute(LOADS.begin, (terms.name, "exchange rates")).fetchall()
-            rejects = RejectLog(log, load_id, settings.rejects_kept_max)
-            try:
-                return _load(connection, log, load_id, terms, file, rejects)
-            except BaseException as error:
-                connection.rollback()
-                reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-                log.execute(LOADS.fail, (load_id, reason, 0, rejects.rows.total(), Jsonb(rejects.counts())))
-                raise
+            with recorded(connection, log, terms.name, "exchange rates", settings.rejects_kept_max) as rejects:
+                return _load(connection, log, rejects.load_id, terms, file, rejects)
 
 
 def _load(

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ijson
@@ -23,7 +23,7 @@ _ABSENT = object()
 def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
     """Read NDJSON in batches. Raises LoadRefused where no row of the file has a member that the mapping names."""
     rows = Rows(name, mapping)
-    return _batches(rows, (rows.add(number, raw) for number, raw in _lines(stream)), batch_rows)
+    return _batches(rows, rows.add, _lines(stream), batch_rows)
 
 
 def read_objects(
@@ -31,11 +31,14 @@ def read_objects(
 ) -> Iterator[Batch]:
     """Make batches of objects with their numbers. Raises LoadRefused as `read_ndjson` does."""
     rows = Rows(name, mapping)
-    return _batches(rows, (rows.add_row(number, row) for number, row in objects), batch_rows)
+    return _batches(rows, rows.add_row, objects, batch_rows)
 
 
-def _batches(rows: "Rows", taken: Iterable[None], batch_rows: int) -> Iterator[Batch]:
-    for _ in taken:
+def _batches(
+    rows: "Rows", add: Callable[[int, Any], None], numbered: Iterable[tuple[int, Any]], batch_rows: int
+) -> Iterator[Batch]:
+    for number, row in numbered:
+        add(number, row)
         if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
             yield rows.batch()
     yield rows.batch()
