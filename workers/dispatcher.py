@@ -97,7 +97,6 @@ class Refunds:
         return len(settled)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._store is not None:
             self._store.close()
 

@@ -24,7 +24,6 @@ class _Unix(http.client.HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        """Connect to the socket."""
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(_TIMEOUT_SECONDS)
         self.sock.connect(self._path)

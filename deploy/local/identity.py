@@ -52,7 +52,6 @@ def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
 
 
 def issuer(port: int) -> str:
-    """Return the provider's address."""
     return f"http://127.0.0.1:{port}"
 
 

@@ -127,7 +127,6 @@ class ServiceProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:

@@ -33,7 +33,6 @@ class Summary:
 
     @property
     def rows_rejected(self) -> int:
-        """How many rows could not be used."""
         return sum(self.rejects.values())
 
 

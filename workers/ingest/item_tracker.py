@@ -119,7 +119,6 @@ class ItemTracker:
         return np.array([known[source_id] for source_id in source_ids], "i8")
 
     def keys(self, numbers: Any) -> Any:
-        """Return the keys of items by their numbers."""
         return self._arrays["key"][numbers]
 
     def extend_spans(self, numbers: Any, first: Any, last: Any) -> None:

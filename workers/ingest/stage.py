@@ -99,7 +99,6 @@ class Months:
             yield from self._flush(month)
 
     def kept_bytes(self) -> int:
-        """Return how much is kept."""
         return sum(part.nbytes for parts in self._kept.values() for part in parts)
 
     def _code(self, name: str) -> int:

@@ -132,7 +132,6 @@ class Run:
         return len(self._gathered)
 
     def add(self, document: Document) -> None:
-        """Add the next document."""
         entry = analyze(document)
         if entry.iid <= self._last:
             raise ValueError(f"documents must come in the order of their IIDs: {entry.iid!r} after {self._last!r}")
@@ -149,7 +148,6 @@ class Run:
         self._hits.append(entry.hit)
 
     def write(self, folder: Path) -> None:
-        """Write the segment."""
         folder.mkdir(parents=True)
         width = iid_bytes(max(map(len, self._iids), default=0))
         np.array(self._iids, f"S{width}").tofile(folder / layout.IIDS)

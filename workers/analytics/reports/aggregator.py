@@ -53,7 +53,6 @@ class Range(NamedTuple):
 
     @property
     def days(self) -> int:
-        """How many days there are."""
         return (self.last - self.first).days + 1
 
     def months(self) -> Iterator[date]:

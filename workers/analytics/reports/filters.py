@@ -43,7 +43,6 @@ class Tree:
 
     @classmethod
     def read(cls, connection: Connection) -> "Tree":
-        """Read them."""
         rows = connection.execute(SQL.categories).fetchall()
         below: dict[str, list[int]] = {code: [] for _, code, _ in rows}
         for number, code, _ in rows:

@@ -81,7 +81,6 @@ def _add_observed(reader: Reader, chosen: Filter, months: list[date], by_group: 
 
 
 def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
-    """Return one price for each item of each period."""
     order = order_by(period, item)
     period, item = period[order], item[order]
     starts = starts_of(period, item)

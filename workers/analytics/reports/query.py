@@ -82,7 +82,6 @@ class Entries(NamedTuple):
 
     @property
     def ids(self) -> Array:
-        """The ids of the items."""
         return np.frombuffer(self.item_ids, "<i8").take(self.item)
 
 

@@ -166,7 +166,6 @@ class Entries(NamedTuple):
 
     @classmethod
     def joined(cls, parts: "list[Entries]") -> "Entries":
-        """Return several as one."""
         if not parts:
             return cls(*(np.empty(0, "i8") for _ in cls._fields))
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

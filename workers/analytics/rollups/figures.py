@@ -54,7 +54,6 @@ def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[A
 
 
 def join(parts: list[Array]) -> Array:
-    """Return several arrays as one."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

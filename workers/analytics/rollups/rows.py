@@ -141,7 +141,6 @@ def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entri
 
 
 def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
-    """Read the entries of rollups, by stratum."""
     by_stratum: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(

@@ -39,7 +39,6 @@ class Values:
 
     @property
     def texts(self) -> Any:
-        """Return the texts as one array."""
         return joined(*self.parts) if len(self.parts) > 1 else self.parts[0]
 
     def beside(self, other: "Values") -> "Values":

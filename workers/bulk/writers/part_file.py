@@ -54,7 +54,6 @@ class DigestingFile(io.RawIOBase):
         return len(view)
 
     def writable(self) -> bool:
-        """Whether it can be written: yes."""
         return True
 
     @property
