@@ -68,7 +68,7 @@ lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
 
 clients: $(VENV)/.test ## Write the types of both clients from the OpenAPI document, and compile the one for TypeScript
-	@$(BIN)/python -m deploy.clients.generate
+	@$(BIN)/python -m tests.support.client_packages.generate
 
 schema: $(VENV)/.test ## Write the schema that the migrations make to shared/db/schema.sql
 	@$(BIN)/python -m tests.support.schema

@@ -97,7 +97,6 @@ class Refunds:
         return len(settled)
 
     def close(self) -> None:
-        """Close the connection."""
         if self._store is not None:
             self._store.close()
 
@@ -344,7 +343,7 @@ class Dispatcher:
             # Not one try more after the first failure: a broker that hangs takes half a minute for each.
             sent = list(takewhile(self._send, due))
         # Those that were sent before stay sent: the broker may still have their messages.
-        if unsent := [one.job for one in due[len(sent) :] if one.sent_at is None]:
+        if unsent := [job.job for job in due[len(sent) :] if job.sent_at is None]:
             connection.execute(SQL.undo_dispatch, (unsent,))
         return len(sent)
 
@@ -354,24 +353,24 @@ class Dispatcher:
         What is left out of a full queue was not sent, so it is due at the next sweep; what is not sent again is due
         after another `resend_seconds`.
         """
-        queues = sorted({one.queue for one in due})
+        queues = sorted({job.queue for job in due})
         if not queues:
             return []
-        resent = sorted({one.queue for one in due if one.sent_at is not None})
+        resent = sorted({job.queue for job in due if job.sent_at is not None})
         unclaimed: dict[str, int] = dict(connection.execute(SQL.unclaimed, (resent,)).fetchall()) if resent else {}
         chosen, full = list[_Due](), list[str]()
         for queue in queues:
             held = self._look(queue)
-            new = [one for one in due if one.queue == queue and one.sent_at is None]
-            again = sorted((one for one in due if one.queue == queue and one.sent_at), key=attrgetter("sent_at"))
+            new = [job for job in due if job.queue == queue and job.sent_at is None]
+            again = sorted((job for job in due if job.queue == queue and job.sent_at), key=attrgetter("sent_at"))
             lost = max(0, unclaimed.get(queue, 0) - len(new) - held)
             room = max(0, self._messages_max - held)
             chosen += (new + again[:lost])[:room]
-            full += [one.job for one in new[room:]]
+            full += [job.job for job in new[room:]]
         if full:
             connection.execute(SQL.undo_dispatch, (full,))
-        wanted = {one.job for one in chosen}
-        return [one for one in due if one.job in wanted]
+        wanted = {job.job for job in chosen}
+        return [job for job in due if job.job in wanted]
 
     def _look(self, queue: str) -> int:
         """Return how many messages the broker holds of a queue, and note it. Raises StoreUnavailable."""

@@ -6,7 +6,7 @@ from workers.bulk.exports import ExportHandler
 from workers.bulk.releases import build_release
 from workers.jobs.context import Services
 from workers.jobs.job_handler import Handlers, RowResultHandler
-from workers.search import job as search
+from workers.search import build as search
 
 
 def job_handlers(services: Services) -> Handlers:

@@ -14,6 +14,7 @@ import psycopg
 from billiard import current_process
 from celery import signals
 from celery.utils.nodenames import default_nodename, host_format
+from celery.worker.consumer import Consumer
 from psycopg.pq import TransactionStatus
 
 from shared.db.connect import Connection, unavailable
@@ -28,12 +29,89 @@ from shared.telemetry.spans import step_from
 from workers.bulk.exports import help_export
 from workers.events.webhooks import deliver
 from workers.handlers import job_handlers
-from workers.jobs.app import celery_app
-from workers.jobs.consumer import JobConsumer
+from workers.jobs.app import UNREADABLE, celery_app, refused
 from workers.jobs.context import Job, Services, build_services, span_attributes
 from workers.jobs.job_handler import Handlers, JobContext
 from workers.jobs.leases import JobTimeout, Lease, LeaseLost, cancel_statement, claim, fail, retry_later
 from workers.jobs.progress import WorkerProgress, beat_until_end, watch
+
+# Celery's consumer, made to survive any message: one that it cannot read is refused, counted and never quoted.
+
+
+_TURN_SECONDS = 1.0
+
+
+# Options that no task of ours has. Celery reads some of them only after it has taken a place in its pool, and
+# an error there keeps the place for ever.
+_NEVER_SENT = ("eta", "expires", "timelimit")
+
+
+def _asks_for_more(headers: Any) -> bool:
+    given = headers if isinstance(headers, dict) else {}
+    return any(given.get(name) not in (None, [None, None]) for name in _NEVER_SENT)
+
+
+class JobConsumer(Consumer):  # type: ignore[misc]
+    """Refuses messages that Celery would log whole or that would end the worker process; notes that its loop turns.
+
+    A refused message is not a lost job: the job's row stays, and the dispatcher sends another message for it.
+    """
+
+    def __init__(self, *arguments: Any, progress: WorkerProgress, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._progress = progress
+        self._celery_loop: Callable[..., None] = self.loop  # type: ignore[has-type]
+        self.loop = self._turning_loop
+
+    def _turning_loop(self, *arguments: Any) -> None:
+        self._progress.turned()
+        timer = self.hub.timer.call_repeatedly(_TURN_SECONDS, self._progress.turned)
+        try:
+            self._celery_loop(*arguments)
+        finally:
+            timer.cancel()
+            self._progress.left_loop()
+
+    def create_task_handler(self, *arguments: Any, **options: Any) -> Callable[[Any], Any]:
+        """Return the handler of a received message; it raises for a lost broker only."""
+        handle = super().create_task_handler(*arguments, **options)
+
+        def handled(message: Any) -> Any:
+            if _asks_for_more(message.headers):
+                return self._refuse(message, "invalid-task", None)
+            try:
+                return handle(message)
+            except UNREADABLE as error:
+                self._refuse(message, "unreadable", error)
+            except self.connection_errors:
+                raise
+            except Exception as error:  # noqa: BLE001 - any content of a message must leave the worker alive
+                self._refuse(message, "unreadable", error)
+
+        return handled
+
+    def on_unknown_message(self, body: Any, message: Any) -> None:
+        """Refuse a message that is no task."""
+        self._refuse(message, "no-task", None)
+
+    def on_unknown_task(self, body: Any, message: Any, exc: BaseException) -> None:
+        """Refuse a task that we do not have."""
+        self._refuse(message, "unknown-task", None)
+
+    def on_invalid_task(self, body: Any, message: Any, exc: BaseException) -> None:
+        """Refuse a task with arguments or a content type that we do not take."""
+        self._refuse(message, "invalid-task", exc)
+
+    def on_decode_error(self, message: Any, exc: BaseException) -> None:
+        """Refuse a message whose body is not what its headers say."""
+        self._refuse(message, "unreadable", exc)
+
+    def _refuse(self, message: Any, reason: str, error: BaseException | None) -> None:
+        body = message.body if isinstance(message.body, bytes | str | memoryview) else b""
+        refused(reason, error, len(body))
+        if not message.acknowledged:
+            message.reject()
+
 
 # A worker: a Celery process whose pool processes take jobs under leases and run them.
 

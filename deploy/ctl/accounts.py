@@ -1,4 +1,4 @@
-"""`itemindex orgs`, `members`, `people`, `sessions`, `plans`: organizations, who belongs to them, what they may use."""
+"""Organizations, people and what they may use: `orgs`, `members`, `people`, `sessions`, `plans`, `keys`, `tokens`."""
 
 import sys
 from collections.abc import Iterator
@@ -13,16 +13,17 @@ import psycopg
 import redis
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, report, reveal, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, report, reveal, rows_of, settings, show, stored, table
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, StoreUnavailable
-from shared.organizations.accounts import ROLES, SQL
+from shared.organizations.accounts import GRACE_SECONDS, ROLES, SQL
+from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
 from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
 from shared.printable import printable
-from shared.redis import keys
+from shared.redis import keys as redis_keys
 from shared.redis.connect import connect_store
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
@@ -77,25 +78,14 @@ def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
     reveal(row[0], as_json=as_json, id=row[0], name=name, plan=plan)
 
 
-_LISTS = {
-    False: (ACCOUNTS.organizations, "id name plan state created_at", "organizations"),
-    True: (
-        SQL.plan_requests,
-        "id name plan requested_plan requested_by email requested_at notified_at",
-        "requested plans",
-    ),
-}
-
-
 @orgs.command("list", epilog="Example: itemindex orgs list --requests")
 @click.option("--requests", is_flag=True, help="Only those that ask for another plan, the oldest request first.")
 @stored
 def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
     """List the organizations."""
-    query, columns, title = _LISTS[requests]
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(query).fetchall()
-    show((dict(zip(columns.split(), row, strict=True)) for row in rows), as_json=as_json, title=title)
+        rows = rows_of(connection, SQL.plan_requests if requests else ACCOUNTS.organizations)
+    show(rows, as_json=as_json, title="requested plans" if requests else "organizations")
 
 
 @orgs.command(epilog="Example: itemindex orgs plan 01a1… institutional")
@@ -149,24 +139,19 @@ def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as
     if organization is None:
         raise ItemIndexError("name the organization; see `itemindex orgs list`")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
-        rows = connection.execute(
-            SQL.audit, (organization_of(connection, organization), None, limit, None, None, None)
-        ).fetchall()
-    listed = ({"at": row[1], "actor": row[2], "act": row[3], "subject": row[4]} for row in rows)
+        rows = rows_of(connection, SQL.audit, organization_of(connection, organization), None, limit, None, None, None)
+    listed = ({name: row[name] for name in ("at", "actor", "act", "subject")} for row in rows)
     show(listed, as_json=as_json, title="audit")
 
 
 def _verify(data_dir: Path, organization: str | None, as_json: bool) -> None:
     with connect(settings(data_dir).database_url, application="orgs") as connection:
         organization_id = organization_of(connection, organization) if organization else None
-        faults = connection.execute(SQL.audit_faults, (organization_id,)).fetchall()
-        heads = connection.execute(SQL.audit_heads, (organization_id,)).fetchall()
+        faults = rows_of(connection, SQL.audit_faults, organization_id)
+        heads = rows_of(connection, SQL.audit_heads, organization_id)
+    show(faults or heads, as_json=as_json, title="faults" if faults else "unbroken")
     if faults:
-        names = ("organization", "row", "fault")
-        show((dict(zip(names, row, strict=True)) for row in faults), as_json=as_json, title="faults")
         sys.exit(1)
-    names = ("organization", "rows", "hash")
-    show((dict(zip(names, row, strict=True)) for row in heads), as_json=as_json, title="unbroken")
 
 
 def _change(data_dir: Path, as_json: bool, query: str, values: tuple[Any, ...]) -> None:
@@ -193,11 +178,11 @@ table(
     members,
     "list",
     SQL.members,
-    "id name email role joined_at",
+    click.argument("organization"),
     title="members",
     text="List the people of an organization.",
     example="itemindex members list 01a1…",
-    argument=("organization", organization_of),
+    values=lambda connection, organization: [organization_of(connection, organization)],
 )
 
 
@@ -265,7 +250,6 @@ table(
     people,
     "list",
     ACCOUNTS.people,
-    "id name email issuer created_at",
     title="people",
     text="List the people who have signed in at least once.",
     example="itemindex people list --json",
@@ -296,8 +280,8 @@ def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_jso
         if not (ended or end_all):
             raise ItemIndexError("there is no such session; `itemindex sessions PERSON` lists them")
         for digest in ended:
-            store.delete(keys.session(digest))
-            store.hdel(keys.sessions_of(person_id), digest)
+            store.delete(redis_keys.session(digest))
+            store.hdel(redis_keys.sessions_of(person_id), digest)
     Log("ctl", stream=sys.stderr).info("sessions-ended", person=person_id, sessions=len(ended), by=OPERATOR)
     report("ended {count}", as_json=as_json, person=person_id, count=len(ended))
 
@@ -313,9 +297,9 @@ def _state_store(chosen: Settings) -> Iterator[Any]:
 
 
 def _sessions(store: Any, person_id: str) -> dict[str, SessionBeginning]:
-    packed = store.hgetall(keys.sessions_of(person_id))
+    packed = store.hgetall(redis_keys.sessions_of(person_id))
     listed = {name.decode(): msgspec.json.decode(value, type=SessionBeginning) for name, value in packed.items()}
-    return {digest: beginning for digest, beginning in listed.items() if store.exists(keys.session(digest))}
+    return {digest: beginning for digest, beginning in listed.items() if store.exists(redis_keys.session(digest))}
 
 
 def _row(digest: str, beginning: SessionBeginning) -> dict[str, Any]:
@@ -344,7 +328,6 @@ table(
     plans,
     "list",
     ACCOUNTS.plans,
-    "name title rank counted_by daily_units burst_units jobs_running jobs_queued batch_iids_max self_service",
     title="plans",
     text="List the plans with their limits.",
     example="itemindex plans list --json",
@@ -378,3 +361,138 @@ def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
         if connection.execute(query).fetchone() is None:
             raise ItemIndexError("there is no such plan; see `itemindex plans list`")
     report("changed", as_json=as_json, plan=name, **changes)
+
+
+# `itemindex keys` and `itemindex tokens`: the API keys of organizations, one each, and public tokens.
+
+
+@click.group()
+def keys() -> None:
+    """API keys: issue, rotate, revoke, list. An organization has one."""
+
+
+@keys.command(epilog="Example: itemindex keys issue $(itemindex orgs create 'Acme Ltd')")
+@click.argument("organization")
+@stored
+def issue(organization: str, data_dir: Path, as_json: bool) -> None:
+    """Issue an organization's key and print it, once: only a keyed hash of it is kept."""
+    chosen = settings(data_dir)
+    key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
+    with connect(chosen.database_url, application="keys") as connection:
+        values = (organization_of(connection, organization), key_id, digest, None, OPERATOR)
+        if connection.execute(SQL.issue_key, values).fetchone() is None:
+            raise ItemIndexError("there is no such active organization, or it has a key: `itemindex keys rotate` it")
+    reveal(key, as_json=as_json, key=key, id=key_id)
+
+
+@keys.command(epilog="Example: itemindex keys rotate 01a1… --grace 1h")
+@click.argument("organization")
+@click.option(
+    "--grace",
+    type=click.Choice(list(GRACE_SECONDS)),
+    default="none",
+    show_default=True,
+    help="Time for which the old key remains valid.",
+)
+@stored
+def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
+    """Replace an organization's key and print the new one, once."""
+    chosen = settings(data_dir)
+    key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
+    with connect(chosen.database_url, application="keys") as connection:
+        values = (organization_of(connection, organization), key_id, digest, GRACE_SECONDS[grace], None, OPERATOR)
+        if connection.execute(SQL.rotate_key, values).fetchone() is None:
+            raise ItemIndexError("the organization has no key to rotate; issue one with `itemindex keys issue`")
+    reveal(key, as_json=as_json, key=key, id=key_id)
+
+
+@keys.command(epilog="Example: itemindex keys revoke 01a1…")
+@click.argument("organization")
+@stored
+def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
+    """Revoke an organization's key, and one in its grace; every edge refuses them within a second."""
+    with connect(settings(data_dir).database_url, application="keys") as connection:
+        values = (organization_of(connection, organization), None, OPERATOR)
+        if connection.execute(SQL.revoke_keys, values).fetchone() is None:
+            raise ItemIndexError("the organization has no valid key")
+    report("revoked", as_json=as_json, organization=organization, revoked=True)
+
+
+@keys.command("list", epilog="Example: itemindex keys list 01a1…")
+@click.argument("organization", required=False)
+@click.option(
+    "--unused-since",
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d"]),
+    help="All organizations' keys not used since TOKEN_PEPPER was changed on the last edge (UTC): they end with "
+    "TOKEN_PEPPER_PREVIOUS, and must be rotated.",
+)
+@stored
+def list_keys(organization: str | None, unused_since: datetime | None, data_dir: Path, as_json: bool) -> None:
+    """List the keys that work, and when and from where each was last used."""
+    if (organization is None) == (unused_since is None):
+        raise click.UsageError("name either an organization or --unused-since")
+    with connect(settings(data_dir).database_url, application="keys") as connection:
+        if organization is None:
+            rows = rows_of(connection, ACCOUNTS.keys_not_used_since, unused_since)
+        else:
+            listed = rows_of(connection, SQL.keys, organization_of(connection, organization))
+            rows = [{"id": row.pop("key_id"), **row} for row in listed]
+    show(rows, as_json=as_json, title="keys under the old pepper" if organization is None else "keys")
+
+
+def _mint(prefix: str, pepper: str) -> tuple[str, str, bytes]:
+    if not pepper:
+        raise ItemIndexError("TOKEN_PEPPER must be set, to the same value as the edges have")
+    key = mint(prefix)
+    form = parse(key)
+    assert form is not None
+    return key, form.credential_id, keyed_hash(key, pepper)
+
+
+# Public tokens.
+
+
+@click.group()
+def tokens() -> None:
+    """Public tokens: the anonymous one for everyone, and those of free sign-ups."""
+
+
+@tokens.command(epilog='Example: curl -H "X-Service-Public-Token: $(itemindex tokens anonymous)" …')
+@stored
+def anonymous(data_dir: Path, as_json: bool) -> None:
+    """Print the anonymous token. It is a constant and no secret."""
+    token = settings(data_dir).anonymous_token
+    reveal(token, as_json=as_json, token=token)
+
+
+@tokens.command("issue", epilog="Example: itemindex tokens issue --label 'Ada, trial'")
+@click.option("--label", help="Label of the token, shown by `itemindex tokens list`.")
+@stored
+def issue_token(label: str | None, data_dir: Path, as_json: bool) -> None:
+    """Issue a token of the free plan and print it, once: only a keyed hash of it is kept."""
+    chosen = settings(data_dir)
+    token, token_id, digest = _mint(FREE_PREFIX, chosen.token_pepper)
+    with connect(chosen.database_url, application="tokens") as connection:
+        connection.execute(ACCOUNTS.issue_token, (token_id, digest, label))
+    reveal(token, as_json=as_json, token=token, id=token_id)
+
+
+table(
+    tokens,
+    "list",
+    ACCOUNTS.tokens,
+    title="public tokens",
+    text="List the tokens of free sign-ups, without their secrets.",
+    example="itemindex tokens list --json",
+)
+
+
+@tokens.command("revoke", epilog="Example: itemindex tokens revoke 7Hq0ZpXw2a")
+@click.argument("token_id")
+@stored
+def revoke_token(token_id: str, data_dir: Path, as_json: bool) -> None:
+    """Revoke a token; every edge refuses it within a second."""
+    with connect(settings(data_dir).database_url, application="tokens") as connection:
+        if connection.execute(ACCOUNTS.revoke_token, (token_id,)).fetchone() is None:
+            raise ItemIndexError("there is no valid token of this id; see `itemindex tokens list`")
+    report("revoked", as_json=as_json, id=token_id, revoked=True)

@@ -4,7 +4,7 @@ INSERT INTO public_tokens (token_id, secret_hash, label) VALUES ($1, $2, $3);
 
 -- name: tokens
 -- Every public token ever issued, the oldest first, with what it was issued for.
-SELECT token_id, label, created_at, revoked_at FROM public_tokens ORDER BY created_at;
+SELECT token_id AS id, label, created_at, revoked_at FROM public_tokens ORDER BY created_at;
 
 -- name: revoke_token
 -- Nothing is returned for a token that is unknown or was revoked before: the command must not claim to have revoked it.
@@ -33,7 +33,7 @@ SELECT id::text FROM organizations WHERE id::text = lower($1) OR lower(name) = l
 
 -- name: keys_not_used_since
 -- Working keys whose hash is still under the former pepper: it is stored anew when a key is used.
-SELECT k.key_id, o.name, k.created_at, k.last_used_at FROM api_keys k JOIN organizations o ON o.id = k.organization_id
+SELECT k.key_id AS key, o.name AS organization, k.created_at, k.last_used_at FROM api_keys k JOIN organizations o ON o.id = k.organization_id
 WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
   AND k.created_at < $1::timestamp AT TIME ZONE 'UTC'
   AND (k.last_used_at IS NULL OR k.last_used_at < $1::timestamp AT TIME ZONE 'UTC') ORDER BY k.key_id;

@@ -2,17 +2,17 @@
 
 import csv
 import json
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import numpy as np
 
-from deploy.ctl.console import console, errors, json_option, show
+from deploy.ctl.console import FiniteRange, console, errors, json_option, show
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from shared.price_index.panel import GRANULARITIES, IndexNotDefined
@@ -30,12 +30,19 @@ from shared.units.names import compare as compare_names
 from shared.units.names import read
 from workers.analytics.rollups import outliers as outlier_file
 
+
+@click.group()
+def calc() -> None:
+    """Compute price indices, reductions, outliers, quantities and footprint intervals from files of your own."""
+
+
+FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 SHARE_MIN = 0.9
 """At least so many true values must lie inside the stated 95 %."""
 
 
-@click.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@calc.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
+@FILE
 @click.option("--value", help="Column of the figures; by default the one whose header looks like it.")
 @click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
 @click.option("--name", help="Column of the names.")
@@ -49,11 +56,8 @@ def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
     an item at a time (estimated from its category), and once with so many samples of its category known. FILE is CSV
     with a row for each known figure.
     """
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as text:
-            known = read_samples(text, {role: column for role, column in chosen.items() if column is not None})
-    except UnicodeDecodeError:
-        raise InvalidFile("the file is not UTF-8") from None
+    with _opened(file) as text:
+        known = read_samples(text, {role: column for role, column in chosen.items() if column is not None})
     if len({sample.category for sample in known.samples}) < 2:
         raise InvalidFile("the file needs positive figures of at least two categories")
     held_out = evaluation.without_category(known.samples)
@@ -80,6 +84,16 @@ def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
         )
 
 
+@contextmanager
+def _opened(file: Path) -> Iterator[TextIO]:
+    """Open a CSV file of the caller's. Raises InvalidFile where it is not UTF-8, also while it is read."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as text:
+            yield text
+    except UnicodeDecodeError:
+        raise InvalidFile("the file is not UTF-8") from None
+
+
 def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "samples": len(known.samples),
@@ -95,12 +109,11 @@ def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str,
 # `itemindex calc outliers`: prices of a file that their neighbours contradict.
 
 
-FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name.")
 CURRENCY = click.option("--currency", default="HKD", show_default=True, help="The currency of all prices.")
 
 
-@click.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
+@calc.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
 @FILE
 @CURRENCY
 @COLUMN
@@ -135,8 +148,8 @@ def names_of(columns: tuple[str, ...]) -> dict[str, str]:
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
-@click.command("prior-price", epilog="Example: itemindex calc prior-price prices.csv --asked-on 2026-03-02 --json")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@calc.command("prior-price", epilog="Example: itemindex calc prior-price prices.csv --asked-on 2026-03-02 --json")
+@FILE
 @click.option("--asked-on", type=_DAY, help="The day to judge; by default each channel's last day in the file.")
 @click.option("--channel", help="Only this channel.")
 @click.option(
@@ -158,11 +171,8 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.
     """
-    with file.open(encoding="utf-8-sig", newline="") as text:
-        try:
-            histories = read_listings(text)
-        except UnicodeDecodeError:
-            raise InvalidFile("the file is not UTF-8") from None
+    with _opened(file) as text:
+        histories = read_listings(text)
     if channel is not None and channel not in histories:
         raise InvalidFile("the file has no price of this channel")
     asked_on = given["asked_on"].date() if given["asked_on"] else None
@@ -176,7 +186,7 @@ def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) ->
 def _options(moments: list[Moment], given: dict[str, Any]) -> Options:
     first: date | None = given["first_offered"].date() if given["first_offered"] else None
     if first is None and given["new_arrivals"]:
-        first = min(one.day for one in moments)
+        first = min(moment.day for moment in moments)
     progressive = None if given["progressive"] is None else given["progressive"] == "yes"
     return Options(progressive, given["progressive_days"], given["new_arrivals"], first)
 
@@ -192,7 +202,7 @@ def _shown(judged: Reference, as_json: bool) -> dict[str, Any]:
 # `itemindex calc units`: quantities in names, and names compared by them.
 
 
-@click.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
+@calc.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
 @click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @click.option(
     "--pairs",
@@ -221,11 +231,8 @@ def units(texts: tuple[str, ...], pairs: Path | None, as_json: bool) -> None:
 
 
 def _compare(file: Path, *, as_json: bool) -> None:
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as text:
-            rows = [_judged(number, row) for number, row in enumerate(_pairs(text), 1)]
-    except UnicodeDecodeError:
-        raise InvalidFile("the file is not UTF-8") from None
+    with _opened(file) as text:
+        rows = [_judged(number, row) for number, row in enumerate(_pairs(text), 1)]
     summary = _summary(rows)
     if as_json:
         click.echo(json.dumps({**summary, "rows": rows}, indent=1))
@@ -299,23 +306,10 @@ _HELP = {
 }
 
 
-class _Finite(click.ParamType[float]):
-    name = "number"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            self.fail("a finite number", parameter, context)
-        return number
-
-
-@click.command(
+@calc.command(
     "index-numbers", epilog="Example: itemindex calc index-numbers prices.csv --method geks-jevons --window 13 --json"
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@FILE
 @click.option("--method", required=True, help=_HELP["method"])
 @click.option("--output", type=click.Choice([*_OUTPUTS], case_sensitive=False), help=_HELP["output"])
 @click.option("--window", type=click.IntRange(2), help=_HELP["window"])
@@ -323,7 +317,7 @@ class _Finite(click.ParamType[float]):
 @click.option("--chain-method", default="previous", show_default=True, help=_HELP["chain_method"])
 @click.option("--base", "--base-period", help=_HELP["base"])
 @click.option("--basket", "--basket-period", help=_HELP["basket"])
-@click.option("--sigma", type=_Finite(), default=0.0, show_default=True, help=_HELP["sigma"])
+@click.option("--sigma", type=FiniteRange(), default=0.0, show_default=True, help=_HELP["sigma"])
 @click.option("--weights", type=click.Choice(["unit", "average", "shares"]), help=_HELP["weights"])
 @click.option("--bias-adjust/--no-bias-adjust", help=_HELP["bias_adjust"])
 @click.option(
@@ -332,7 +326,7 @@ class _Finite(click.ParamType[float]):
 @click.option("--impute", type=click.Choice(["none", "carry"]), default="none", show_default=True, help=_HELP["impute"])
 @click.option("--sample", type=click.Choice(["all", "matched"]), default="all", show_default=True, help=_HELP["sample"])
 @click.option("--granularity", type=click.Choice([*GRANULARITIES]), help="Combine days into longer periods.")
-@click.option("--first", type=_Finite(), default=100.0, show_default=True, help=_HELP["first"])
+@click.option("--first", type=FiniteRange(), default=100.0, show_default=True, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name: item=sku.")
@@ -415,18 +409,3 @@ def _warn(rows: list[IndexRow]) -> None:
             period=missing[0],
             soft_wrap=True,
         )
-
-
-@click.group()
-def calc() -> None:
-    """Compute price indices, reductions, outliers, quantities and footprint intervals from files of your own."""
-
-
-for _name, _command in {
-    "index-numbers": index_numbers,
-    "prior-price": prior_price,
-    "outliers": outliers,
-    "units": units,
-    "footprint": footprint,
-}.items():
-    calc.add_command(_command, _name)

@@ -1,6 +1,7 @@
 """How the command line looks and reads: one terminal, tables, verdicts, numbers among options, the stack's settings."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from psycopg.rows import dict_row
 from rich.text import Text
 
 from deploy.local.paths import Paths, default_data_dir
-from deploy.local.supervised import settings_of
+from deploy.local.process import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
@@ -26,11 +28,14 @@ class FiniteRange(click.FloatRange):
     """A number from a range. Infinity is above every bound that is not there, and NaN passes every comparison."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; refuse one that is not finite."""
-        number = super().convert(value, param, ctx)
-        if not float("-inf") < number < float("inf"):
+        """Return the number; refuse one that is not finite, and what is none."""
+        try:
+            finite = math.isfinite(float(value))
+        except ValueError:
+            finite = False
+        if not finite:
             self.fail(f"{value} is not a finite number.", param, ctx)
-        return float(number)
+        return float(super().convert(value, param, ctx))
 
 
 # How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
@@ -70,31 +75,34 @@ def table(
     group: click.Group,
     name: str,
     query: str,
-    columns: str,
-    *,
+    *parameters: Callable[[Function], Function],
     title: str,
     text: str,
     example: str,
-    argument: tuple[str, Callable[[Connection, str], str]] | None = None,
-    limit: int | None = None,
+    values: Callable[..., Iterable[Any]] = lambda connection: (),
+    brief: tuple[str, ...] = (),
 ) -> None:
-    """Add a command that lists the rows of a statement.
+    """Add a command that lists the rows of a statement, under the names that the statement gives its columns.
 
-    Its parameters are an argument as resolved in the database, and a limit, where there are any.
+    `values` makes the statement's values of the connection and the parameters; `brief` are the columns that fit a line.
     """
 
     def list_rows(data_dir: Path, as_json: bool, **given: Any) -> None:
         with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
-            values = [argument[1](connection, given[argument[0]])] if argument else []
-            rows = connection.execute(query, (*values, *([given["limit"]] if limit else []))).fetchall()
-        show((dict(zip(columns.split(), row, strict=True)) for row in rows), as_json=as_json, title=title)
+            rows = rows_of(connection, query, *values(connection, **given))
+        if brief and not as_json:
+            rows = [{column: row[column] for column in brief} for row in rows]
+        show(rows, as_json=as_json, title=title)
 
     command = stored(list_rows)
-    if limit:
-        command = limit_option(limit)(command)
-    if argument:
-        command = click.argument(argument[0])(command)
+    for parameter in reversed(parameters):
+        command = parameter(command)
     group.command(name, help=text, epilog=f"Example: {example}")(command)
+
+
+def rows_of(connection: Connection, query: str, *values: Any) -> list[dict[str, Any]]:
+    """Return the rows of a statement by the names of its columns."""
+    return connection.cursor(row_factory=dict_row).execute(query, values or None).fetchall()
 
 
 def settings(data_dir: Path) -> Settings:

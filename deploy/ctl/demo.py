@@ -24,7 +24,7 @@ def load_demo(settings: Settings, console: Terminal) -> bool:
         if connection.execute(SQL.any_data_version).fetchone() is not None:
             return False
     # Imported here: a start that finds its data needs neither pyarrow nor tantivy.
-    from deploy.ctl.loading import load_with_bar
+    from deploy.ctl.ingest import load_with_bar
     from workers.ingest.mapping import read
 
     console.say("first start: loading the demo data (sources: deploy/demo/SOURCES.md)")

@@ -17,7 +17,7 @@ import redis
 from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
 from deploy.local.paths import Paths
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 from shared.db.connect import connect, refuse_owner, unavailable
 from shared.db.migrate import pending
 from shared.db.queries import load_queries
@@ -53,7 +53,7 @@ def look_at(url: str, *, must_keep: bool) -> StoreFound:
                 return StoreFound(f"one server, {_version(replies[0])}", *_first(_faults(replies, must_keep)))
             replies = [client.info(target_nodes=node) for node in client.get_primaries()]  # type: ignore[no-untyped-call]
             slots = int(client.cluster_info()["cluster_slots_ok"])
-            replicas = sum(one["connected_slaves"] for one in replies)
+            replicas = sum(reply["connected_slaves"] for reply in replies)
             cluster = f"a cluster, {len(replies)} primaries, {replicas} replicas, {_version(replies[0])}"
             return StoreFound(cluster, *_first([*_gaps(replies, slots), *_faults(replies, must_keep)]))
     except (redis.RedisError, ConfigurationError) as error:
@@ -63,22 +63,22 @@ def look_at(url: str, *, must_keep: bool) -> StoreFound:
 def _gaps(replies: list[dict[str, Any]], slots: int) -> Iterator[tuple[str, str]]:
     if slots < _SLOTS:
         yield f"{_SLOTS - slots} slots are served by no primary", "bring their primary or its replica back"
-    for one in replies:
-        if not one["connected_slaves"]:
+    for reply in replies:
+        if not reply["connected_slaves"]:
             yield (
-                f"the primary on port {one['tcp_port']} has no replica",
+                f"the primary on port {reply['tcp_port']} has no replica",
                 "add one: without it the shard has no failover",
             )
 
 
 def _faults(replies: list[dict[str, Any]], must_keep: bool) -> Iterator[tuple[str, str]]:
-    for one in replies if must_keep else ():
-        if one["maxmemory_policy"] != "noeviction":
+    for reply in replies if must_keep else ():
+        if reply["maxmemory_policy"] != "noeviction":
             yield (
-                f"it evicts ({one['maxmemory_policy']})",
+                f"it evicts ({reply['maxmemory_policy']})",
                 "set maxmemory-policy noeviction, or a full store resets quotas",
             )
-        if not one["aof_enabled"]:
+        if not reply["aof_enabled"]:
             yield "it forgets all at a restart", "set appendonly yes"
 
 
@@ -275,9 +275,5 @@ def _answers(state: dict[str, Any], token: str) -> Iterator[Finding]:
 
 def _get(state: dict[str, Any], path: str, fields: dict[str, str]) -> tuple[int, dict[str, Any]]:
     line = tls.connection(state["port"], state["certificate"] and Path(state["certificate"]), timeout=5)
-    try:
-        line.request("GET", path, headers=fields)
-        response = line.getresponse()
-        return response.status, json.loads(response.read())
-    finally:
-        line.close()
+    status, body = tls.get(line, path, **fields)
+    return status, json.loads(body)

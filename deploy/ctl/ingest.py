@@ -2,26 +2,137 @@
 
 import dataclasses
 import json
+import re
+import signal
+import time
+from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
 import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from deploy.ctl import feeds
-from deploy.ctl.console import console, data_dir_option, json_option, settings, show, stored
+from deploy.ctl.console import console, data_dir_option, json_option, report, rows_of, settings, show, stored
 from deploy.ctl.demo import load_demo
-from deploy.ctl.loading import document, find_mapping, load_with_bar, show_summary, wait_for_index
+from deploy.terminal import safe
 from shared.db.connect import connect
-from shared.errors import ConfigurationError, LoadRefused
+from shared.db.queries import load_queries
+from shared.errors import ConfigurationError, ItemIndexError, LoadRefused
 from shared.printable import printable_lines
 from shared.settings.settings import Settings
+from shared.telemetry.http_server import serve_metrics
+from shared.telemetry.log import Log
 from workers.ingest import mapping as mappings
-from workers.ingest.alt_names import alt_names
+from workers.ingest.accounting import Summary, accounts, sentences
+from workers.ingest.feeds import SQL as FEEDS
+from workers.ingest.feeds import FeedRunner, register
 from workers.ingest.guess import guess
-from workers.ingest.known_items import known_items
+from workers.ingest.item_tracker import known_items
+from workers.ingest.load import alt_names, load
 from workers.ingest.mapping import markdown
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
+
+# A load as commands run it: progress bars, the search index, and the summary.
+
+
+DATA = load_queries(__file__, "data.sql")
+_INDEX_WAIT_SECONDS = 600.0
+_SHIPPED = Path(__file__).parents[1] / "mappings"
+
+
+def find_mapping(text: str) -> Path:
+    """Return the file of a mapping: one of the operator's own, or a shipped one by its name."""
+    for path in (Path(text), _SHIPPED / text, _SHIPPED / f"{text}.toml"):
+        if path.is_file():
+            return path
+    shipped = ", ".join(sorted(path.stem for path in _SHIPPED.glob("*.toml")))
+    raise LoadRefused(f"there is no mapping {text}; shipped are {shipped}")
+
+
+def load_with_bar(
+    chosen: Settings,
+    mapping: mappings.Mapping,
+    files: list[Path],
+    *,
+    quiet: bool = False,
+    merges_allowed: bool = False,
+    dry_run: bool = False,
+) -> Summary:
+    """Load files and show how far it is."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=quiet) as progress:
+        task = progress.add_task(safe(mapping.source), total=sum(path.stat().st_size for path in files))
+
+        def report_progress(done: int) -> None:
+            progress.update(task, completed=done)
+
+        return load(chosen, mapping, files, report_progress, merges_allowed=merges_allowed, dry_run=dry_run)
+
+
+def wait_for_index(chosen: Settings, job_id: str) -> None:
+    """Follow the job that builds the search index of the new data_version."""
+    ends = time.monotonic() + _INDEX_WAIT_SECONDS
+    with (
+        connect(chosen.database_url, application="ingest", autocommit=True) as connection,
+        Progress(console=console) as progress,
+    ):
+        task = progress.add_task("search index", total=1.0)
+        while time.monotonic() < ends:
+            row = connection.execute(DATA.job_progress, (job_id,)).fetchone()
+            if row is None or row[0] in ("failed", "cancelled"):
+                console.say("[yellow]the search index was not built; see `itemindex jobs show`[/]")
+                return
+            progress.update(task, completed=row[1])
+            if row[0] == "succeeded":
+                return
+            time.sleep(0.1)
+        console.say(
+            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs show {job}`[/]", job=job_id
+        )
+
+
+def document(summary: Summary) -> dict[str, object]:
+    """Return what a load came to, for programs."""
+    return {
+        "load": summary.load_id,
+        "state": summary.state,
+        "data_version": summary.data_version,
+        "counts": summary.counts,
+        "rejects": dict(summary.rejects),
+        "field_rejects": dict(summary.field_rejects),
+        "joined": summary.joined,
+        "parted": summary.parted,
+    }
+
+
+def show_summary(summary: Summary, *, as_json: bool, dry_run: bool = False) -> None:
+    """Print what a load came to: for each kind what became of all that was read, and then in words."""
+    if as_json:
+        show([document(summary)], as_json=True)
+        return
+    title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
+    show_accounts(summary.counts, "a load would come to this; nothing was loaded" if dry_run else title)
+    for line in sentences(summary, dry_run=dry_run):
+        console.say("{line}", line=line, soft_wrap=True)
+
+
+def show_accounts(counts: Mapping[str, int], title: str) -> None:
+    """Print the accounts of a load as a table."""
+    names = {"superseded": "replaced within the files", "absent": "without one"}
+    rows = [{names.get(part, part): count for part, count in asdict(account).items()} for account in accounts(counts)]
+    show(rows, as_json=False, title=title)
+
+
+# `itemindex ingest`: files through a mapping into the index.
+
 
 WITH_REJECTS = 3
 """The exit status of a load with --strict that was loaded and has rejects."""
@@ -48,10 +159,6 @@ def ingest() -> None:
       itemindex loads rejects
     The guide to a mapping of your own: deploy/guides/bring-your-own-data.md
     """
-
-
-ingest.add_command(feeds.watch)
-ingest.add_command(feeds.feeds)
 
 
 @ingest.command()
@@ -235,3 +342,137 @@ def _show_counts(preview: Preview) -> None:
         "No index runs here, so it is not known what would change or be joined: start one with `itemindex up`, or set "
         "DATABASE_URL, and try again."
     )
+
+
+# `itemindex ingest watch` and `itemindex ingest feeds`: addresses and directories that are loaded again and again.
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+class _Every(click.ParamType[int]):
+    """A time as people write it, in seconds."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read 15m, 1h or 1d."""
+        found = re.fullmatch(r"([1-9][0-9]{0,6})([smhd])", str(value))
+        if found is None:
+            self.fail("give a number and s, m, h or d, like 15m, 1h or 1d", param, ctx)
+        return int(found[1]) * _SECONDS[found[2]]
+
+
+@ingest.command(
+    epilog="Example: itemindex ingest watch --url https://shop.example/prices.csv --mapping mine.toml --every 1h"
+)
+@click.option("--url", help="Address of the file, http or https.")
+@click.option(
+    "--directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Directory into which files are dropped.",
+)
+@click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
+@click.option("--every", type=_Every(), default="1h", show_default=True, help="How often it is read: 15m, 1h, 1d.")
+@click.option("--name", help="Name of the feed; the mapping's source unless given.")
+@click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
+@stored
+def watch(
+    url: str | None,
+    directory: Path | None,
+    mapping_path: str,
+    every: int,
+    name: str | None,
+    file_name: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
+    """Register a feed: a file at an address, or a directory of files, that is loaded again and again.
+
+    The mapping is kept with the feed. A feed that is registered again under its name is replaced.
+    `itemindex ingest feeds run` reads the feeds; the embedded stack and the shipped services run it.
+    """
+    if (url is None) == (directory is None):
+        raise click.UsageError("give either --url or --directory")
+    mapping, chosen = mappings.read(find_mapping(mapping_path)), settings(data_dir)
+    with connect(chosen.database_url, application="feeds", autocommit=True) as connection:
+        kept = register(
+            chosen,
+            connection,
+            mapping,
+            every_seconds=every,
+            name=name,
+            url=url,
+            directory=directory,
+            file_name=file_name,
+        )
+    report("feed {feed} is registered; `itemindex ingest feeds` shows what becomes of it", as_json=as_json, feed=kept)
+
+
+@ingest.group(invoke_without_command=True)
+@stored
+@click.pass_context
+def feeds(ctx: click.Context, data_dir: Path, as_json: bool) -> None:
+    """List the feeds, or pause, resume or remove one.
+
+    \b
+    Examples:
+      itemindex ingest feeds
+      itemindex ingest feeds pause my_shop
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    with connect(settings(data_dir).database_url, application="feeds") as connection:
+        show(rows_of(connection, FEEDS.listed), as_json=as_json, title="feeds")
+
+
+@feeds.command(epilog="Example: itemindex ingest feeds pause my_shop")
+@click.argument("name")
+@stored
+def pause(name: str, data_dir: Path, as_json: bool) -> None:
+    """Read a feed no more until it is resumed."""
+    _change_feed(data_dir, name, FEEDS.pause, True)
+    report("feed {feed} is paused", as_json=as_json, feed=name)
+
+
+@feeds.command(epilog="Example: itemindex ingest feeds resume my_shop")
+@click.argument("name")
+@stored
+def resume(name: str, data_dir: Path, as_json: bool) -> None:
+    """Read a paused feed again, or one that fails at once."""
+    _change_feed(data_dir, name, FEEDS.pause, False)
+    report("feed {feed} is read again", as_json=as_json, feed=name)
+
+
+@feeds.command(epilog="Example: itemindex ingest feeds remove my_shop")
+@click.argument("name")
+@stored
+def remove(name: str, data_dir: Path, as_json: bool) -> None:
+    """Remove a feed. What it has loaded stays."""
+    _change_feed(data_dir, name, FEEDS.remove)
+    report("feed {feed} is removed; its loads stay", as_json=as_json, feed=name)
+
+
+@feeds.command("run", epilog="Example: itemindex ingest feeds run")
+@data_dir_option
+def run_feeds(data_dir: Path) -> None:
+    """Serve the feeds until stopped, as the owner of the schema, who alone may load.
+
+    It answers health checks at METRICS_LISTEN, and ends with an error when its database is gone: the supervisor starts
+    it again. One process is enough; a second one waits until the first has ended.
+    """
+    chosen = settings(data_dir)
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: stopped.append(number))
+    serve_metrics(chosen)
+    log = Log("feeds", level=chosen.log_level)
+    log.info("started", revision=chosen.revision)
+    FeedRunner(chosen, log, lambda: bool(stopped)).run()
+    log.info("stopped")
+
+
+def _change_feed(data_dir: Path, name: str, statement: str, *values: object) -> None:
+    with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
+        if not connection.execute(statement, (name, *values)).rowcount:
+            raise ItemIndexError(f"there is no feed {name}; `itemindex ingest feeds` lists them")

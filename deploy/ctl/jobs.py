@@ -1,46 +1,13 @@
 """`itemindex jobs`: what the workers do and did."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from deploy.ctl.console import limit_option, report, settings, show, stored
+from deploy.ctl.console import limit_option, report, rows_of, settings, show, stored, table
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import SQL, STATES
-
-_LISTED = (
-    "id",
-    "kind",
-    "queue",
-    "state",
-    "attempt",
-    "fraction",
-    "stage",
-    "data_version",
-    "orders",
-    "created_at",
-    "finished_at",
-)
-_SHOWN = (
-    "id",
-    "kind",
-    "queue",
-    "state",
-    "attempt",
-    "attempts_max",
-    "fraction",
-    "stage",
-    "rows_done",
-    "rows_total",
-    "data_version",
-    "result",
-    "error",
-    "created_at",
-    "started_at",
-    "finished_at",
-)
 
 
 @click.group()
@@ -48,22 +15,18 @@ def jobs() -> None:
     """Jobs: list, show, cancel, retry."""
 
 
-@jobs.command("list", epilog="Example: itemindex jobs list --state failed")
-@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
-@limit_option(20)
-@stored
-def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List jobs, the newest first."""
-    with connect(settings(data_dir).database_url, application="jobs") as connection:
-        rows = connection.execute(SQL.list, (state, limit)).fetchall()
-    listed = [dict(zip(_LISTED, row, strict=True)) for row in rows]
-    show(listed if as_json else (_brief(members) for members in listed), as_json=as_json, title="jobs")
-
-
-def _brief(members: dict[str, Any]) -> dict[str, Any]:
-    """Return what fits a line; `--json` prints everything."""
-    brief = {name: members[name] for name in ("id", "kind", "state", "attempt", "stage", "orders")}
-    return {**brief, "created": members["created_at"]}
+table(
+    jobs,
+    "list",
+    SQL.list,
+    click.option("--state", type=click.Choice(STATES), help="Only jobs in this state."),
+    limit_option(20),
+    title="jobs",
+    text="List jobs, the newest first. `--json` prints more of each.",
+    example="itemindex jobs list --state failed",
+    values=lambda connection, state, limit: [state, limit],
+    brief=("id", "kind", "state", "attempt", "stage", "orders", "created_at"),
+)
 
 
 @jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
@@ -72,11 +35,10 @@ def _brief(members: dict[str, Any]) -> dict[str, Any]:
 def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
     """Show one job."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
-        row = connection.execute(SQL.show, (job_id,)).fetchone()
-    if row is None:
+        rows = rows_of(connection, SQL.show, job_id)
+    if not rows:
         raise ItemIndexError("there is no such job; see `itemindex jobs list`")
-    members = dict(zip(_SHOWN, row, strict=True))
-    show([members] if as_json else ({"what": k, "value": v} for k, v in members.items()), as_json=as_json)
+    show(rows if as_json else ({"what": k, "value": v} for k, v in rows[0].items()), as_json=as_json)
 
 
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")

@@ -1,24 +1,88 @@
-"""`itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event."""
+"""`itemindex loads`, `items`, `observations` and `rates`: what changed the index, and how to undo an event."""
 
 import json
+import re
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import click
-from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, limit_option, report, settings, show, stored
+from deploy.ctl.console import console, limit_option, report, rows_of, settings, show, stored, table
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused
 from shared.index.iid import canonical_iid
-from shared.settings.settings import Settings
-from workers.provenance import events, item_acts, reindex
-from workers.provenance.deletion import Chosen, delete
+from workers.ingest.rates import SQL as RATES
+from workers.ingest.rates import Terms
+from workers.ingest.rates import load as load_rate_file
+from workers.provenance import events, item_acts, standing
+from workers.provenance.item_acts import Chosen, delete
 from workers.provenance.undo import NothingToUndo, extent, undo
+
+# `itemindex rates`: tables of exchange rates, by which answers convert amounts where a caller asks for it.
+
+
+_NAME = r"[a-z][a-z0-9_]{0,62}"
+
+
+@click.group()
+def rates() -> None:
+    """Load and list tables of exchange rates.
+
+    Answers convert by them only where a caller asks for it: `convert=USD&rates=ecb`.
+    """
+
+
+@rates.command("load", epilog="Example: itemindex rates load eurofxref-hist.csv --name ecb")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--name", required=True, help="Name of the table in calls: lower-case letters, digits, underscores.")
+@click.option("--title", help="Source of the rates; default: the European Central Bank.")
+@click.option("--url", help="Address of the publication; default: the European Central Bank's page.")
+@click.option("--license", "license_", help="Terms of use; default: those of the European Central Bank.")
+@stored
+def load_rates(
+    file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
+) -> None:
+    """Load FILE, in a form of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
+
+    A load is an event with a number: `itemindex loads undo` gives back the rates before it.
+    """
+    terms = Terms(_checked(name))
+    given = {"title": title, "url": url, "license": license_}
+    terms = replace(terms, **{field: text for field, text in given.items() if text})
+    loaded = load_rate_file(settings(data_dir), terms, file)
+    row = asdict(loaded)
+    if as_json:
+        show([row], as_json=True)
+        return
+    del row["reasons"]
+    show([row], as_json=False, title="rates" if loaded.changed else "rates: all of them were in force already")
+    for line in loaded.reasons:
+        console.say("refused: {line}", line=line, soft_wrap=True)
+    if loaded.reasons:
+        console.say("`itemindex loads rejects {load}` lists them", load=loaded.load_id)
+
+
+table(
+    rates,
+    "list",
+    RATES.tables,
+    title="rates",
+    text="List the tables: their source, first and last day, currencies, and rates.",
+    example="itemindex rates list --json",
+)
+
+
+def _checked(name: str) -> str:
+    if not re.fullmatch(_NAME, name, re.ASCII):
+        raise click.BadParameter("a lower-case letter, then letters, digits and underscores", param_hint="--name")
+    return name
+
+
+# `itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event.
+
 
 reason_option = click.option("--reason", help="Reason, kept with the event.")
 
@@ -68,7 +132,7 @@ def _canonical(text: str) -> str:
 
 def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> None:
     with connect(settings(data_dir).database_url, application="items") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         version = act(connection)
     report("done, data_version {data_version}", as_json=as_json, data_version=version)
 
@@ -107,7 +171,7 @@ def delete_observations(
     chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
     with connect(settings(data_dir).database_url, application="delete") as connection:
         if not dry_run:
-            reindex.lock(connection)
+            standing.lock(connection)
         deleted = delete(connection, chosen, events.actor(), reason, dry_run=dry_run)
     title = "would be deleted" if dry_run else f"deleted: load {deleted.no}, data_version {deleted.data_version}"
     show([asdict(month) for month in deleted.months], as_json=as_json, title=title)
@@ -128,12 +192,16 @@ def loads() -> None:
     """List and undo loads, deletions, merges and withdrawals. Each has a number."""
 
 
-@loads.command("list", epilog="Example: itemindex loads list --limit 50")
-@limit_option(20)
-@stored
-def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the newest events."""
-    show(_rows(settings(data_dir), SQL.list, limit), as_json=as_json, title="loads")
+table(
+    loads,
+    "list",
+    SQL.list,
+    limit_option(20),
+    title="loads",
+    text="List the newest events.",
+    example="itemindex loads list --limit 50",
+    values=lambda connection, limit: [limit],
+)
 
 
 @loads.command("show", epilog="Example: itemindex loads show 17")
@@ -141,7 +209,8 @@ def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @stored
 def show_load(load: str, data_dir: Path, as_json: bool) -> None:
     """Show everything that is stored about LOAD, named by its number or its id."""
-    rows = _rows(settings(data_dir), SQL.show, load)
+    with connect(settings(data_dir).database_url, application="loads") as connection:
+        rows = rows_of(connection, SQL.show, load)
     if not rows:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
     lines = rows if as_json else [{"what": name, "value": value} for name, value in rows[0].items()]
@@ -158,7 +227,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="undo") as connection:
         if not dry_run:
-            reindex.lock(connection)
+            standing.lock(connection)
         counted = asdict(extent(connection, load))
         version = None if dry_run else undo(connection, load, events.actor(), reason, chosen.match_dir)
     show(
@@ -175,28 +244,19 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""
     with connect(settings(data_dir).database_url, application="loads") as connection:
-        load = connection.execute(SQL.load, (load_id,)).fetchone()
-        if load is None:
+        found = rows_of(connection, SQL.load, load_id)
+        if not found:
             raise LoadRefused(
                 "there is no such load; `itemindex loads list` lists them" if load_id else "there is no load yet"
             )
-        rejects = connection.execute(SQL.rejects, (load[0], limit)).fetchall()
-    rows = [
-        dict(zip(("file", "line", "column", "value", "reason", "costs", "row"), row, strict=True)) for row in rejects
-    ]
+        [load], rows = found, rows_of(connection, SQL.rejects, found[0]["load"], limit)
     if as_json:
-        names = ("load", "source", "state", "started_at", "rejected", "kept")
-        click.echo(json.dumps({**dict(zip(names, load, strict=True)), "rejects": rows}, indent=1, default=str))
+        click.echo(json.dumps({**load, "rejects": rows}, indent=1, default=str))
         return
-    title = f"load {load[0]} of {load[1]}, {load[2]}: {load[4]:,} rejects"
-    if load[5] < load[4]:
-        title += f", of which the first {load[5]:,} are kept" if load[5] else ", which are no longer kept"
+    title = "load {load} of {source}, {state}: {rejected:,} rejects".format(**load)
+    if load["kept"] < load["rejected"]:
+        title += f", of which the first {load['kept']:,} are kept" if load["kept"] else ", which are no longer kept"
     if rows:
         show(({name: row[name] for name in row if name != "row"} for row in rows), as_json=False, title=title)
     else:
         console.say("{title}", title=title)
-
-
-def _rows(chosen: Settings, query: str, value: object) -> list[dict[str, Any]]:
-    with connect(chosen.database_url, application="loads") as connection:
-        return connection.cursor(row_factory=dict_row).execute(query, (value,)).fetchall()

@@ -21,11 +21,12 @@ WHERE e.no > 0 AND (e.no::text = $1 OR e.load_id::text = $1);
 
 -- name: load
 -- The load of this id, or the last one where none is named; with how many rejects it had, and how many are kept.
-SELECT l.id::text, l.source, l.state, l.started_at,
-       l.rows_rejected + coalesce((l.summary ->> 'fields_rejected')::bigint, 0), (SELECT count(*) FROM rejects r WHERE r.load_id = l.id)
+SELECT l.id::text AS load, l.source, l.state, l.started_at,
+       l.rows_rejected + coalesce((l.summary ->> 'fields_rejected')::bigint, 0) AS rejected,
+       (SELECT count(*) FROM rejects r WHERE r.load_id = l.id) AS kept
 FROM loads l WHERE l.id::text = $1::text OR $1::text IS NULL ORDER BY l.started_at DESC LIMIT 1;
 
 -- name: rejects
 -- What a load could not use, in the order of its files.
-SELECT file, line, column_name, value, reason, scope, raw FROM rejects WHERE load_id::text = $1
+SELECT file, line, column_name AS column, value, reason, scope AS costs, raw AS row FROM rejects WHERE load_id::text = $1
 ORDER BY file, line, column_name LIMIT $2;

@@ -74,9 +74,9 @@ def _applied(chosen: Settings) -> tuple[int, int | None]:
             return 0, None
         # Imported here: a service for which nothing was decided needs neither numpy nor SciPy nor pyarrow.
         from workers.provenance import item_acts as reviews
-        from workers.provenance import reindex
+        from workers.provenance import standing
 
-        reindex.lock(connection)
+        standing.lock(connection)
         return reviews.apply(connection)
 
 
@@ -169,11 +169,11 @@ def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Pa
 
     `undo` of a link without a decision removes the link, and no load makes it again.
     """
-    from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
+    from workers.provenance import item_acts, standing
 
     pair, by = (_canonical(iid), _canonical(other)), events.actor()
     with connect(settings(data_dir).database_url, application="matches") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         if decision == "undo":
             version = item_acts.take_back(connection, *pair, by, reason)
         else:
@@ -196,7 +196,7 @@ def _bulk(same: bool) -> Callable[..., None]:
     @reason_option
     @stored
     def decide_all(chosen: Filters, sample: int, yes: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-        from workers.provenance import item_acts, reindex  # only now: they load numpy, SciPy and pyarrow
+        from workers.provenance import item_acts, standing
 
         if as_json and sample:
             raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
@@ -228,7 +228,7 @@ def _bulk(same: bool) -> Callable[..., None]:
         version, number = None, None
         if decided:
             with connect(found.database_url, application="matches") as connection:
-                reindex.lock(connection)
+                standing.lock(connection)
                 number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
         if not decided and not as_json:
             console.say("nothing was decided")

@@ -145,7 +145,8 @@ def train(
     chosen, by = settings(data_dir), events.actor()
     # Only now: they load numpy, SciPy and pyarrow.
     from workers.articles import models
-    from workers.provenance import item_acts, reindex, standing
+    from workers.provenance import item_acts, standing
+    from workers.provenance import standing as reindex
 
     with connect(chosen.database_url, application="matches") as connection:
         reindex.lock(connection)
@@ -276,7 +277,8 @@ def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_
     used only with --allow-merges.
     """
     from workers.articles import models as kept
-    from workers.provenance import item_acts, reindex
+    from workers.provenance import item_acts
+    from workers.provenance import standing as reindex
 
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="matches") as connection:

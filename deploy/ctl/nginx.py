@@ -130,8 +130,7 @@ def render(**options: Any) -> None:
 def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
     """Write the configuration into the run directory and become nginx. On SIGQUIT it finishes its open requests."""
     run_dir.mkdir(parents=True, exist_ok=True)
-    for folder in ("body", "proxy"):
-        (run_dir / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+    embedded.prepare(run_dir)
     if log_dir is None:
         refused = run_dir / "refused.log"
         refused.unlink(missing_ok=True)
@@ -157,7 +156,7 @@ def _rendered(
     certificate = tls.given(tls_cert, tls_key)
     plain = ""
     if certificate:
-        from deploy.local.certificate_checks import require_host  # only here: see `given`
+        from deploy.local.certificates import require_host  # only here: see `given`
 
         require_host(certificate, settings.base_url)
     if http_listen:
@@ -166,20 +165,13 @@ def _rendered(
         plain = tls.redirecting(http_listen, server_names, urlsplit(settings.base_url).port, acme_dir)
     elif acme_dir:
         raise ConfigurationError("NGINX_ACME_DIR is shown on plain HTTP; set NGINX_HTTP_LISTEN too, such as 0.0.0.0:80")
-    values = {
-        "RUN_DIR": str(run_dir),
-        "LOG_DIR": str(log_dir or run_dir),
-        "STORED_DIR": str(settings.results_dir.resolve()),
-        "LISTEN": listen,
-        "METRICS_LISTEN": metrics_listen,
-        "EDGE_A": str(run_dir / "edge-a.sock"),
-        "EDGE_B": str(run_dir / "edge-b.sock"),
-        "PROBLEM_BASE_URL": settings.problem_base_url,
-        "ANONYMOUS_TOKEN": settings.anonymous_token,
-        "SERVER_NAMES": server_names,
-        "TRUSTED_PROXIES": embedded.proxies(settings.trusted_proxies),
-        "USER": "user root;" if os.getuid() == 0 else "",
-        "PLAIN_HTTP": plain,
-        **tls.values_of(certificate),
-    }
-    return embedded.render(values)
+    values = embedded.values(
+        settings,
+        run_dir=run_dir,
+        log_dir=log_dir or run_dir,
+        listen=listen,
+        metrics_listen=metrics_listen,
+        server_names=server_names,
+        certificate=certificate,
+    )
+    return embedded.render({**values, "PLAIN_HTTP": plain})

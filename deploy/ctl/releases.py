@@ -1,11 +1,12 @@
-"""`itemindex releases`: cut, list and expire releases of the data."""
+"""`itemindex releases` and `fetch`: cut, list, expire and download releases of the data."""
 
 import time
 from pathlib import Path
 
 import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from deploy.ctl.console import console, report, settings, stored, table
+from deploy.ctl.console import console, report, rows_of, settings, stored, table
 from deploy.terminal import safe
 from shared.db.connect import connect
 from shared.db.queries import load_queries
@@ -18,9 +19,57 @@ from shared.telemetry.log import Log
 from workers.bulk.releases import SQL as RELEASES
 from workers.bulk.releases import expire, order
 
+# A person waits: an address where nothing listens must be named soon. Downloads resume by themselves, for longer.
+_WAIT_SECONDS = 10.0
+
+
+class FetchFailed(ItemIndexError):
+    """A release or a file of it could not be had; the text says why."""
+
+
+@click.command(epilog="Example: itemindex fetch observations --url https://api.example/v1 --to data")
+@click.argument("dataset")
+@click.option("--release", default="latest", show_default=True, help="Release to download: a data_version.")
+@click.option("--url", default="http://127.0.0.1:8080/v1", show_default=True, help="Address of the API.")
+@click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; better in the variable ITEMINDEX_KEY.")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Directory of the files; default: the current one.",
+)
+@click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Concurrent downloads.")
+def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
+    """Download a release. Run again, it resumes; files that exist and are correct are not fetched twice.
+
+    The same as `ixc fetch` of the client for Python, which needs nothing of the server.
+    """
+    try:
+        import itemindex_client as client
+    except ImportError:
+        raise FetchFailed("the client for Python is not installed: pip install ./deploy/clients/python") from None
+    if not url.startswith(("http://", "https://")):
+        raise FetchFailed("the address must begin with http:// or https://")
+    try:
+        with client.Client(url, key=key, max_wait=_WAIT_SECONDS) as caller:
+            chosen = caller.release(dataset, release)
+            columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+            with Progress(*columns, console=console) as progress:
+                version = chosen.manifest["data_version"]
+                task = progress.add_task(safe(f"{dataset} {version}"), total=chosen.manifest["bytes"])
+                target = chosen.download(folder, parallel=parallel, progress=lambda n: progress.advance(task, n))
+    except client.ItemIndexError as error:
+        raise FetchFailed(str(error)) from None
+    rows, files = chosen.manifest["rows"], len(chosen.manifest["files"])
+    console.say("{rows:,} rows in {files} files: {target}", rows=rows, files=files, target=target)
+
+
+# `itemindex releases`: cut, list and expire releases of the data.
+
+
 SQL = load_queries(__file__, "releases.sql")
 _LOOK_SECONDS = 0.3
-_STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 
 
 @click.group()
@@ -49,7 +98,6 @@ table(
     releases,
     "list",
     SQL.list,
-    "dataset data_version kept_as files rows bytes created_at expires_at",
     title="releases",
     text="List releases, the newest first.",
     example="itemindex releases list --json",
@@ -72,12 +120,11 @@ def _follow(chosen: Settings, job: str, as_json: bool) -> None:
         console.status("waiting for a worker …") as status,
     ):
         while True:
-            row = connection.execute(JOBS.show, (job,)).fetchone()
-            assert row is not None
-            if row[_STATE] in ENDED:
+            [shown] = rows_of(connection, JOBS.show, job)
+            if shown["state"] in ENDED:
                 break
-            status.update(safe(f"{row[_STAGE]}: {row[_DONE]:,} rows"))
+            status.update(safe("{stage}: {rows_done:,} rows".format(**shown)))
             time.sleep(_LOOK_SECONDS)
-    if row[_STATE] != "succeeded":
-        raise ItemIndexError(f"the release ended as {row[_STATE]}: {(row[_ERROR] or {}).get('detail', '')}")
-    report("data_version {data_version} is cut", as_json=as_json, data_version=row[_RESULT]["data_version"])
+    if shown["state"] != "succeeded":
+        raise ItemIndexError(f"the release ended as {shown['state']}: {(shown['error'] or {}).get('detail', '')}")
+    report("data_version {data_version} is cut", as_json=as_json, data_version=shown["result"]["data_version"])

@@ -19,9 +19,8 @@ from deploy.ctl.demo import load_demo
 from deploy.ctl.nginx import tls_options
 from deploy.local import identity, tls
 from deploy.local.paths import Paths, port_is_free
-from deploy.local.process import tail
+from deploy.local.process import StackError, end_left_behind, locked, read_state, settings_of, supervised, tail
 from deploy.local.stack import Stack
-from deploy.local.supervised import StackError, end_left_behind, locked, read_state, settings_of, supervised
 from deploy.terminal import Styled, safe
 from shared.errors import ItemIndexError
 from shared.processes import is_alive
@@ -42,7 +41,7 @@ def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
         raise ItemIndexError("there are no logs here; `itemindex up` writes them below its data directory")
     if name is not None and name not in names:
         raise click.BadParameter(f"there are: {', '.join(names)}", param_hint="NAME")
-    chosen = [folder / f"{one}.log" for one in ([name] if name else names)]
+    chosen = [folder / f"{part}.log" for part in ([name] if name else names)]
     for path in chosen:
         console.say("[bold cyan]{part}[/]", part=path.stem)
         with path.open(errors="replace") as log:
@@ -134,9 +133,9 @@ def _created(data_dir: Path) -> Paths:
 
 
 def _self_signed(paths: Paths) -> tls.Certificate:
-    from deploy.local import self_signed  # only now: most stacks speak plain HTTP, and it loads cryptography
+    from deploy.local import certificates
 
-    return self_signed.certificate_of(paths)
+    return certificates.certificate_of(paths)
 
 
 def _run(stack: Stack, demo: bool) -> None:
@@ -175,9 +174,8 @@ def _wait_until_ready(stack: Stack) -> None:
     ends = time.monotonic() + _READY_SECONDS
     while time.monotonic() < ends:
         line = tls.connection(stack.port, stack.certificate.chain if stack.certificate else None, timeout=5)
-        with contextlib.suppress(OSError, ValueError, http.client.HTTPException), contextlib.closing(line):
-            line.request("GET", "/v1/ready")
-            document = json.load(line.getresponse())
+        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            document = json.loads(tls.get(line, "/v1/ready")[1])
             if document["status"] == "ready" or document["data_version"] == 0:
                 return
         time.sleep(0.1)

@@ -4,7 +4,6 @@ import http.client
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +17,9 @@ from rich.live import Live
 from rich.text import Text
 
 from deploy.ctl.console import FiniteRange, console, data_dir_option
+from deploy.local import tls
 from deploy.local.paths import Paths
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 from deploy.terminal import SafeTable
 from shared.errors import ItemIndexError
 from shared.printable import printable
@@ -94,12 +94,11 @@ class Scrape:
         """Read the metrics of an address. Raises ItemIndexError if none are served there."""
         try:
             parts = urlsplit(url)
-            with closing(http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)) as line:
-                line.request("GET", parts.path or "/metrics")
-                answer = line.getresponse()
-                if answer.status != 200:
-                    raise ItemIndexError(f"{url} answered {answer.status}")
-                return cls.of(answer.read().decode(), time.monotonic())
+            line = http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT_SECONDS)
+            status, body = tls.get(line, parts.path or "/metrics")
+            if status != 200:
+                raise ItemIndexError(f"{url} answered {status}")
+            return cls.of(body.decode(), time.monotonic())
         except (OSError, http.client.HTTPException) as error:
             raise ItemIndexError(f"{url} does not answer ({type(error).__name__})") from None
         except ValueError:
@@ -217,7 +216,7 @@ def _routes(between: Between) -> SafeTable:
     for route, row in sorted(totals.items(), key=lambda item: -sum(item[1])):
         quantiles = [_time(between.quantile(share, "request_seconds", route=route)) for share in (0.5, 0.99)]
         style = "red" if row[2] else ""
-        table.add_row(route, f"{sum(row):,.1f}", *(_rate(one) for one in row), *quantiles, style=style)
+        table.add_row(route, f"{sum(row):,.1f}", *(_rate(rate) for rate in row), *quantiles, style=style)
     if not totals:
         table.add_row(*[_NOTHING] * 7)
     return table

@@ -1,24 +1,61 @@
-"""`itemindex webhooks`: where events are sent, and what became of them."""
+"""`itemindex events` and `webhooks`: what happened, where it is sent, and what became of it."""
 
+import json
 from pathlib import Path
 from uuid import UUID
 
 import click
+import msgspec
 
 from deploy.ctl.accounts import organization_of
-from deploy.ctl.console import OPERATOR, limit_option, report, reveal, settings, show, stored
+from deploy.ctl.console import OPERATOR, limit_option, print_json, report, reveal, settings, show, stored, table
+from edge.events.feed import SQL as FEED
 from edge.events.webhook_service import SQL as WEBHOOKS
 from edge.http.context import uuid7
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.events.types import CURSOR_MAX, TYPES
+from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.settings.settings import Settings
 
+# `itemindex events`: the log of events as an organization reads it.
+
+
+@click.command(epilog="Example: itemindex events 'Acme Ltd' --after 4711 --type watch.fired --json")
+@click.argument("organization")
+@click.option(
+    "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
+)
+@limit_option(100)
+@click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
+)
+@stored
+def events(
+    organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
+) -> None:
+    """List the events of an organization and of the index, oldest first, as its programs read them.
+
+    Exit code 1 where events after the cursor are no longer kept; the oldest cursor is named.
+    """
+    with connect(settings(data_dir).database_url, application="events") as connection:
+        owner = organization_of(connection, organization)
+        rows = connection.execute(FEED.page, (owner, after or 0, list(types) or None, limit)).fetchall()
+        [[deleted_up_to]] = connection.execute(FEED.deleted_up_to).fetchall()
+    if after is not None and after < deleted_up_to:
+        raise ItemIndexError(f"events are kept for {KEPT_DAYS} days; the oldest comes after the cursor {deleted_up_to}")
+    documents = [msgspec.structs.asdict(event_document(*row)) for row in rows]
+    if as_json:
+        print_json(documents)
+        return
+    show(({**event, "data": json.dumps(event["data"])} for event in documents), as_json=False, title="events")
+
+
+# `itemindex webhooks`: where events are sent, and what became of them.
+
+
 SQL = load_queries(__file__, "webhooks.sql")
-_LISTED = ("id", "organization", "url", "failures", "due_at", "disabled_at", "disabled_reason", "cursor", "pending")
-_ATTEMPTS = ("event_id", "cursor", "at", "status", "outcome", "answer", "milliseconds")
 
 
 @click.group()
@@ -26,15 +63,16 @@ def webhooks() -> None:
     """Webhooks of organizations: the addresses to which their events are sent, and the delivery attempts."""
 
 
-@webhooks.command("list", epilog="Example: itemindex webhooks list --json")
-@click.option("--organization", help="Only webhooks of this organization, by id or name.")
-@stored
-def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
-    """List webhooks with their failures and what they have not accepted yet."""
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        owner = organization_of(connection, organization) if organization else None
-        rows = connection.execute(SQL.listed, (owner,)).fetchall()
-    show((dict(zip(_LISTED, row, strict=True)) for row in rows), as_json=as_json, title="webhooks")
+table(
+    webhooks,
+    "list",
+    SQL.listed,
+    click.option("--organization", help="Only webhooks of this organization, by id or name."),
+    title="webhooks",
+    text="List webhooks with their failures and what they have not accepted yet.",
+    example="itemindex webhooks list --json",
+    values=lambda connection, organization: [organization and organization_of(connection, organization)],
+)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks create 'Acme Ltd' https://example.org/hook --type watch.fired")
@@ -84,16 +122,17 @@ def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
     report("webhook {webhook} is deleted", as_json=as_json, webhook=str(webhook))
 
 
-@webhooks.command(epilog="Example: itemindex webhooks attempts 01a1… --limit 5")
-@click.argument("webhook", type=click.UUID)
-@limit_option(20)
-@stored
-def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the attempts of a webhook with the receiver's answers, the newest first."""
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        _owner(connection, webhook)
-        rows = connection.execute(WEBHOOKS.attempts, (str(webhook), limit)).fetchall()
-    show((dict(zip(_ATTEMPTS, row, strict=True)) for row in rows), as_json=as_json, title="attempts")
+table(
+    webhooks,
+    "attempts",
+    WEBHOOKS.attempts,
+    click.argument("webhook", type=click.UUID),
+    limit_option(20),
+    title="attempts",
+    text="List the attempts of a webhook with the receiver's answers, the newest first.",
+    example="itemindex webhooks attempts 01a1… --limit 5",
+    values=lambda connection, webhook, limit: [_owner(connection, webhook) and str(webhook), limit],
+)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
@@ -108,13 +147,11 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
         raise click.UsageError("name either --event or --after")
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         chosen = (after or 0, to, str(event) if event else None, REPLAYED_MAX)
-        row = connection.execute(
-            WEBHOOKS.replay, (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
-        ).fetchone()
-        assert row is not None
-        if not row[0]:
+        values = (_owner(connection, webhook), str(webhook), *chosen, OPERATOR)
+        [(events, *_)] = connection.execute(WEBHOOKS.replay, values).fetchall()
+        if not events:
             raise ItemIndexError("no event of this webhook's organization is meant; `itemindex events` lists them")
-    report("events that will be sent again: {events}", as_json=as_json, events=row[0])
+    report("events that will be sent again: {events}", as_json=as_json, events=events)
 
 
 @webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")

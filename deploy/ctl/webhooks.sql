@@ -1,6 +1,6 @@
 -- name: listed
 -- By organization; `pending`: not accepted yet, counted up to a thousand.
-SELECT w.id::text, o.name, w.url, w.failures, w.due_at, w.disabled_at, w.disabled_reason, w.position,
+SELECT w.id::text, o.name AS organization, w.url, w.failures, w.due_at, w.disabled_at, w.disabled_reason, w.position AS cursor,
        (SELECT count(*) FROM (SELECT FROM event_log l
             WHERE (l.organization_id = w.organization_id OR l.organization_id IS NULL) AND l.number > w.position
               AND (w.types IS NULL OR l.type = ANY (w.types)) LIMIT 1000) p) AS pending

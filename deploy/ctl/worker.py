@@ -8,7 +8,7 @@ import click
 
 from deploy.ctl.console import data_dir_option, settings
 from deploy.local.nginx import PROJECT
-from deploy.local.supervised import worker_command
+from deploy.local.process import worker_command
 from edge.startup import NEEDED
 from shared.jobs.contract import QUEUES
 from shared.objects.shared_directories import require_shared

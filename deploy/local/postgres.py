@@ -15,8 +15,7 @@ import psycopg
 import psycopg.sql
 
 from deploy.local.paths import Paths, write_private
-from deploy.local.process import Program
-from deploy.local.supervised import StackError
+from deploy.local.process import Program, StackError
 
 OWNER, EDGE, WORKER = "itemindex", "itemindex_edge_login", "itemindex_worker_login"
 DATABASE = "itemindex"

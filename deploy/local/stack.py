@@ -13,8 +13,15 @@ from urllib.parse import urlsplit
 from deploy.local import identity, nginx, postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths, free_port, port_is_free, write_private
-from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import WORKER_MODULE, StackError, end_left_behind, worker_command
+from deploy.local.process import (
+    WORKER_MODULE,
+    Program,
+    ServiceProcess,
+    StackError,
+    end_left_behind,
+    tail,
+    worker_command,
+)
 from deploy.local.tls import Certificate
 from shared.clock import utc_now
 from shared.db.connect import connect
@@ -103,7 +110,6 @@ class Stack:
         ):
             self._spawn(program)
         self.metrics_port = free_port()
-        edges = [self.paths.socket("edge-a"), self.paths.socket("edge-b")]
         on_step("nginx")
         listen, metrics = f"127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics_port}"
         for child in self.children:
@@ -112,15 +118,11 @@ class Stack:
         self.start(
             nginx.program(
                 self.paths,
+                self.settings,
                 listen=listen,
                 metrics_listen=metrics,
-                edges=edges,
-                problem_base_url=self.settings.problem_base_url,
-                anonymous_token=self.settings.anonymous_token,
-                stored=self.settings.results_dir.resolve(),
-                trusted=self.settings.trusted_proxies,
-                certificate=self.certificate,
                 server_names=self._hosts(),
+                certificate=self.certificate,
             )
         )
 

@@ -2,6 +2,7 @@
 
 import http.client
 import ssl
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def given(chain: Path | None, key: Path | None) -> Certificate | None:
     for path in (certificate.chain, certificate.key):
         quotable(path)
     # Only here: the commands of every start are spared the library that reads keys.
-    from deploy.local.certificate_checks import require_usable
+    from deploy.local.certificates import require_usable
 
     require_usable(certificate)
     return certificate
@@ -89,6 +90,22 @@ def values_of(certificate: Certificate | None) -> dict[str, str]:
         "ssl_session_tickets off;",
     )
     return {"LISTEN_TLS": " ssl", "TLS": "\n        ".join(lines), "HSTS": f'"{HSTS}"'}
+
+
+def get(line: http.client.HTTPConnection, path: str, **fields: str) -> tuple[int, bytes]:
+    """Return status and body of an answer, and close the connection. Raises OSError or HTTPException without one."""
+    with closing(line):
+        line.request("GET", path, headers=fields)
+        answer = line.getresponse()
+        return answer.status, answer.read()
+
+
+def answers(line: http.client.HTTPConnection, path: str) -> bool:
+    """Return whether a request is answered with 200."""
+    try:
+        return get(line, path)[0] == 200
+    except (OSError, http.client.HTTPException):
+        return False
 
 
 def connection(port: int, certificate: Path | None, timeout: float) -> http.client.HTTPConnection:

@@ -8,13 +8,13 @@ RETURNING id::text, state;
 
 -- name: show
 -- One job, as the operator sees it, by its own id or by that of an organization's order of it.
-SELECT id::text, kind, queue, state, attempt, attempts_max, progress_fraction, progress_stage, rows_done, rows_total,
-       data_version, result, error, created_at, started_at, finished_at
+SELECT id::text, kind, queue, state, attempt, attempts_max, progress_fraction AS fraction, progress_stage AS stage, rows_done,
+       rows_total, data_version, result, error, created_at, started_at, finished_at
 FROM jobs WHERE id = $1 OR id = (SELECT job_id FROM job_orders WHERE id = $1);
 
 -- name: list
 -- The newest first, with how many organizations wait for each.
-SELECT j.id::text, j.kind, j.queue, j.state, j.attempt, j.progress_fraction, j.progress_stage, j.data_version,
+SELECT j.id::text, j.kind, j.queue, j.state, j.attempt, j.progress_fraction AS fraction, j.progress_stage AS stage, j.data_version,
        (SELECT count(*) FROM job_orders o WHERE o.job_id = j.id AND o.cancelled_at IS NULL) AS orders,
        j.created_at, j.finished_at
 FROM jobs j WHERE ($1::text IS NULL OR j.state = $1) ORDER BY j.created_at DESC LIMIT $2;

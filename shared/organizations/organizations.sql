@@ -40,7 +40,7 @@ SELECT id::text, plan, requested_at FROM plan_requests WHERE organization_id = $
 
 -- name: plan_requests
 -- Requests that operators have to decide, the oldest first.
-SELECT r.organization_id::text, o.name, o.plan AS current_plan, r.plan AS requested_plan, p.name AS requested_by, p.email,
+SELECT r.organization_id::text AS id, o.name, o.plan, r.plan AS requested_plan, p.name AS requested_by, p.email,
        r.requested_at, r.notified_at
 FROM plan_requests r JOIN organizations o ON o.id = r.organization_id LEFT JOIN people p ON p.id = r.requested_by
 WHERE r.decision IS NULL ORDER BY r.id;
@@ -170,7 +170,7 @@ WITH chained AS (
 ends AS (
     SELECT DISTINCT ON (organization_id) organization_id, number, hash FROM chained
     ORDER BY organization_id, number DESC NULLS LAST)
-SELECT c.organization_id::text, c.number, CASE WHEN c.number IS DISTINCT FROM c.number_before + 1 THEN 'rows are missing before it, or it is not of the chain'
+SELECT c.organization_id::text AS organization, c.number AS row, CASE WHEN c.number IS DISTINCT FROM c.number_before + 1 THEN 'rows are missing before it, or it is not of the chain'
                                          ELSE 'the row was changed' END AS fault
 FROM chained c
 WHERE c.number IS DISTINCT FROM c.number_before + 1
@@ -184,7 +184,7 @@ ORDER BY 1, 2;
 
 -- name: audit_heads
 -- The last row's number and hash of each organization: kept elsewhere, they show a chain that was written anew as a whole.
-SELECT organization_id::text, number, encode(hash, 'hex') AS hash FROM audit_heads
+SELECT organization_id::text AS organization, number AS rows, encode(hash, 'hex') AS hash FROM audit_heads
 WHERE $1::uuid IS NULL OR organization_id = $1 ORDER BY organization_id;
 
 -- name: usage

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deploy.local.self_signed import certificate_of
+
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
-from deploy.local.self_signed import certificate_of
 from shared.bulk.signing import new_key
 from shared.errors import ItemIndexError
 from tests.drills.accounts import SQL

@@ -13,8 +13,7 @@ from pathlib import Path
 from deploy.local import postgres, valkey
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
-from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import StackError, worker_command
+from deploy.local.process import Program, ServiceProcess, StackError, tail, worker_command
 from shared.db.connect import connect
 from shared.db.migrate import migrate
 from shared.settings.settings import Settings

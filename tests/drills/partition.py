@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from deploy.local.paths import Paths
-from deploy.local.supervised import StackError
+from deploy.local.process import StackError
 from shared.db.connect import Connection, connect
 from tests.drills.accounts import issue_key, issue_token
 from tests.drills.checks import SQL, Check, judge

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from shared.analytics.results import digest
-from workers.analytics.reports.result import Answer, Coverage
+from workers.analytics.reports.aggregator import Range, number
+from workers.analytics.reports.result import Answer
 
 KIND = "sustainability-rollup"
 _FIRST_DAY = date(2021, 1, 1)
@@ -56,11 +57,9 @@ def answer(parameters: dict[str, Any]) -> Answer:
     """Return the right answer."""
     chance = _chance(parameters)
     rows = [_row(n, chance) for n in range(chance.randint(10, 2000))]
-    first, last = date.fromisoformat(parameters["from"]), date.fromisoformat(parameters["to"])
-    days = (last - first).days + 1
-    table = pa.Table.from_pylist(rows, _SCHEMA)
-    covered = Coverage(days, days, first, last)
-    return Answer(table, first, last, covered, {"figure": "currency"}, "Drawn by the question.", {})
+    days = Range(date.fromisoformat(parameters["from"]), date.fromisoformat(parameters["to"]), None)
+    table, seen = pa.Table.from_pylist(rows, _SCHEMA), set(range(number(days.first), number(days.last) + 1))
+    return Answer(table, days, seen, {"figure": "currency"}, "Drawn by the question.", {})
 
 
 def right_digest(parameters: dict[str, Any]) -> str:

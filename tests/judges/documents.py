@@ -9,13 +9,13 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deploy.clients.generate import COMPILED_FROM, PACKAGE
 from edge.bulk import descriptions
 from edge.bulk.descriptions import Described
 from shared.bulk.schema import DATASETS, ReleaseFile, schema_of
 from tests.judges import reports
 from tests.judges.findings import Finding, JudgeFailed
 from tests.judges.programs import DOCUMENT, ENVIRONMENT, document, read, run, script, tool
+from tests.support.client_packages.generate import COMPILED_FROM, PACKAGE
 
 _HERE = Path(__file__).parent
 _CALLERS = _HERE / "callers"

@@ -7,7 +7,7 @@ from tests/judges/node/package-lock.json: some of them pin packages that the ser
 from collections.abc import Callable
 from pathlib import Path
 
-from deploy.local import self_signed
+from deploy.local import certificates
 from deploy.local.paths import Paths
 from tests.judges import documents, protocol, readers, reports, webhooks
 from tests.judges.findings import Finding, JudgeFailed, NotInstalled
@@ -17,7 +17,7 @@ from tests.judges.reports import PROJECT
 
 def gixy(scratch: Path) -> list[Finding]:
     """Check the front's configuration, as it is written for plain HTTP and for TLS."""
-    certificate = self_signed.certificate_of(Paths.below(scratch / "data"))
+    certificate = certificates.certificate_of(Paths.below(scratch / "data"))
     with_tls = ["--tls-cert", str(certificate.chain), "--tls-key", str(certificate.key)]
     found: list[Finding] = []
     for name, options in (("plain.conf", []), ("tls.conf", with_tls)):

@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from edge.http.faults import CATALOGUE
 from openapi_spec_validator import validate
 
-from deploy.clients.generate import (
+from deploy.ctl.openapi import openapi
+from edge.docs.document import SENTENCES
+from tests.support.client_packages.generate import (
     COMPILED_FROM,
     DOCUMENT,
     PACKAGE,
@@ -28,10 +31,7 @@ from deploy.clients.generate import (
     generated,
     packed,
 )
-from deploy.ctl.openapi import openapi
-from deploy.openapi.compare import breaking, expanded, operations_of
-from edge.docs.document import SENTENCES
-from edge.http.problems import CATALOGUE
+from tests.support.compatibility import breaking, expanded, operations_of
 
 # What generated clients rely on in the OpenAPI document.
 

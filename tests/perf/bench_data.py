@@ -15,7 +15,7 @@ from tests.perf.generate import MAPPING, write
 from tests.support.workers import run
 from workers.ingest.load import load
 from workers.ingest.mapping import read
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 ITEMS, OBSERVATIONS = 10_000, 60_000
 

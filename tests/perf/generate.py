@@ -12,7 +12,7 @@ import pyarrow.parquet
 from rich.progress import Progress
 
 from deploy.ctl.console import console, data_dir_option, json_option, report, settings
-from deploy.ctl.loading import load_with_bar, show_summary, wait_for_index
+from deploy.ctl.ingest import load_with_bar, show_summary, wait_for_index
 from deploy.ctl.main import run
 from workers.ingest.mapping import read
 

@@ -20,12 +20,13 @@ from shared.price_index.panel import PriceTable
 from shared.price_index.question import Question, method_named
 from shared.price_index.series import index_series
 from tests.support.servers import Servers
+from workers.analytics.reports.aggregator import Range
 from workers.analytics.reports.filters import Category, Filter, Tree
-from workers.analytics.reports.item_prices import ByPeriod, prices_by_period, table_of
-from workers.analytics.reports.periods import Range
+from workers.analytics.reports.price_change import ByPeriod, prices_by_period, table_of
+from workers.analytics.reports.query import Reader
 from workers.analytics.rollups import rows
+from workers.analytics.rollups.aggregates import Ancestors
 from workers.analytics.rollups.codec import Entries, Stratum
-from workers.analytics.rollups.item_groups import Ancestors
 from workers.analytics.rollups.refresh import whole_month
 
 MONTHS = 13
@@ -88,7 +89,7 @@ def _measure(connection: Connection, days: Range, rounds: int) -> None:
 
 
 def _read(connection: Connection, chosen: Filter, days: Range) -> ByPeriod:
-    return prices_by_period(connection, TREE, chosen, days, lambda stage, done, total: None)
+    return prices_by_period(Reader(connection, TREE, days), chosen)
 
 
 def _index(found: ByPeriod) -> object:

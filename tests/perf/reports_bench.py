@@ -21,10 +21,10 @@ from shared.analytics.results import write
 from shared.db.connect import Connection, connect
 from tests.perf import generate as market
 from tests.support.servers import Servers
+from workers.analytics.reports.aggregator import Range
 from workers.analytics.reports.filters import KINDS, Filter, Tree
-from workers.analytics.reports.periods import Range
 from workers.analytics.reports.publish import COMPUTATIONS
-from workers.analytics.reports.query import gather
+from workers.analytics.reports.query import Reader
 from workers.analytics.reports.result import Answer
 from workers.ingest.load import load
 from workers.ingest.mapping import read
@@ -150,7 +150,7 @@ def _everything(connection: Connection) -> Callable[[], None]:
     """Every brand and category at once: what insights without a name read. No answer has just this."""
 
     def run() -> None:
-        gather(connection, Tree.read(connection), Filter(kinds=KINDS["sale"]), MONTHS, _quiet)
+        Reader(connection, Tree.read(connection), MONTHS, _quiet).gather(Filter(kinds=KINDS["sale"]))
 
     return run
 

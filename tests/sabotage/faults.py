@@ -337,21 +337,21 @@ _POSTS = "tests/unit/test_webhooks.py"
 EVENT_FAULTS = (
     fault(
         "a host of a webhook is resolved twice",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "    return addresses[0], port\n",
         "    return host, port\n",
         f"{_POSTS}::test_a_resolver_that_changes_its_answer_changes_nothing",
     ),
     fault(
         "one public address of a webhook's host is enough",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "if not private_allowed and not all(",
         "if not private_allowed and not any(",
         f"{_POSTS}::test_a_name_with_a_private_address_among_its_own_is_not_called",
     ),
     fault(
         "a webhook's receiver may answer as slowly as it likes",
-        "workers/events/outgoing.py",
+        "workers/events/webhooks.py",
         "    alarm.start()\n",
         "",
         f"{_POSTS}::test_a_receiver_that_sends_a_byte_now_and_then_is_hung_up_on",
@@ -581,7 +581,7 @@ FORM_FAULTS = (
     ),
     fault(
         "a file with the day of its load is known again on another day",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "mapping.loaded_on, ",
         "None, ",
         f"{_FORMS}::test_the_day_of_the_load_is_part_of_what_a_load_is_known_by",
@@ -737,8 +737,8 @@ INGEST_FAULTS = (
     fault(
         "a dry run commits",
         "workers/ingest/load.py",
-        "        if self._dry_run:\n            self._connection.rollback()\n",
-        "        if self._dry_run:\n            self._connection.commit()\n",
+        "        if self.dry_run:\n            self.connection.rollback()\n",
+        "        if self.dry_run:\n            self.connection.commit()\n",
         f"{_REFUSED}::test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing",
     ),
     fault(
@@ -750,7 +750,7 @@ INGEST_FAULTS = (
     ),
     fault(
         "rejects of one load are kept without a bound",
-        "workers/ingest/reject_log.py",
+        "workers/ingest/accounting.py",
         "        kept = min(len(rejects), self._rows_left)\n",
         "        kept = len(rejects)\n",
         f"{_REFUSED}::test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it",
@@ -827,14 +827,14 @@ INGEST_FAULTS = (
     ),
     fault(
         "a feed is fetched from inside the network",
-        "workers/ingest/fetch.py",
+        "workers/ingest/feeds.py",
         "self.tls, private_allowed=self.private_allowed) as connection",
         "self.tls, private_allowed=True) as connection",
         f"{_FEEDS}::test_a_name_that_resolves_into_a_network_is_not_fetched",
     ),
     fault(
         "a feed that ends early is loaded as far as it came",
-        "workers/ingest/fetch.py",
+        "workers/ingest/feeds.py",
         "        if response.length:\n",
         "        if False:\n",
         f"{_FEEDS}::test_what_cannot_be_fetched_or_loaded_is_an_event_with_its_reason",
@@ -873,7 +873,7 @@ _BACKUP = "tests/system/test_backup.py"
 OPERATOR_FAULTS = (
     fault(
         "nginx is started with an expired certificate",
-        "deploy/local/certificate_checks.py",
+        "deploy/local/certificates.py",
         "if leaf.not_valid_after_utc <= utc_now():",
         "if False:",
         f"{_TLS}::test_a_certificate_that_cannot_serve_is_refused_with_a_sentence",
@@ -1272,14 +1272,14 @@ _READING = "tests/unit/ingest/test_reading.py"
 READING_FAULTS = (
     fault(
         "a file is known again whatever its name",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "return InputFile(path.name, path.stat()",
         'return InputFile("", path.stat()',
         f"{_INPUTS}::test_the_same_bytes_under_the_name_of_another_day_are_of_that_day",
     ),
     fault(
         "a corrected file of other names is not noticed",
-        "workers/ingest/inputs.py",
+        "workers/ingest/load.py",
         "others = [] if beside is None else [input_file(beside)]",
         "others = [] if beside is None else [beside.name]",
         f"{_INPUTS}::test_a_corrected_file_of_other_names_is_read",
@@ -1287,14 +1287,14 @@ READING_FAULTS = (
     fault(
         "rows that were rejected for what the index lacked are never read again",
         "workers/ingest/load.py",
-        "return None if summary.rejects or summary.field_rejects or joins or self._dayless else self._inputs",
-        "return self._inputs",
+        "return None if summary.rejects or summary.field_rejects or joins or self.dayless else self.inputs",
+        "return self.inputs",
         f"{_INPUTS}::test_prices_that_found_no_item_are_loaded_when_it_is_there",
     ),
     fault(
         "other terms of the same exchange rates are dropped",
         "workers/ingest/rates.py",
-        "if changed or row[1]:",
+        "if changed or new_terms:",
         "if changed:",
         "tests/service/ingest/test_exchange_rates.py::test_the_same_rates_under_other_terms_change_what_answers_cite",
     ),
@@ -1321,14 +1321,14 @@ READING_FAULTS = (
     ),
     fault(
         "an item whose source calls its GTIN an EAN is not joined",
-        "workers/ingest/known_items.py",
+        "workers/ingest/item_tracker.py",
         "values = (SCHEMES[scheme], ",
         "values = (scheme, ",
         "tests/service/ingest/test_values.py::test_an_identifier_joins_whatever_its_source_calls_it",
     ),
     fault(
         "the code of one shop joins the item of another",
-        "workers/ingest/known_items.py",
+        "workers/ingest/item_tracker.py",
         "elif not source and identifier",
         "elif False and identifier",
         "tests/service/ingest/test_values.py::test_a_code_that_a_shop_gave_out_joins_within_its_source_alone",

@@ -21,7 +21,7 @@ from workers.analytics.rollups.codec import Entries, counted, numbered, order_by
 from workers.analytics.rollups.refresh import rebuild
 from workers.analytics.rollups.rows import unpacked
 from workers.ingest.batches import LoadBuffers
-from workers.provenance import reindex
+from workers.provenance import standing
 from workers.provenance.undo import undo
 
 # What the reports read is always what a rebuild from nothing would make of the observations.
@@ -363,7 +363,7 @@ def test_an_undone_load_leaves_no_mark_behind(settings: Settings, tmp_path: Path
     second = load_rows(settings, tmp_path, row(1, 3, "NORTH", "99.99"), name="b.csv")
     assert [one[1] for one in outliers(settings)] == [3]
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         undo(connection, second.load_id, "tests", "a typing error")
     assert outliers(settings) == []
     assert rollups(settings) == rebuilt(settings)

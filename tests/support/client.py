@@ -16,12 +16,12 @@ from aiohttp import web, web_app
 from jsonschema_rs import Draft202012Validator
 from yarl import URL
 
-from deploy.openapi.compare import expanded
 from edge import server
 from edge.app import DOCUMENT, create_app
 from edge.composition import Resources, opened
 from edge.storage.database import Database
 from shared.settings.settings import Settings
+from tests.support.compatibility import expanded
 
 _CHARGES = itertools.count(1)
 # The document of an address depends on nothing else: it is made once for all tests of a process.

@@ -9,9 +9,10 @@ import pyarrow as pa
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
 from tests.support.workers import reporting, services_of
+from workers.analytics.reports.aggregator import Range, number
 from workers.analytics.reports.publish import Make
 from workers.analytics.reports.query import ReportProgress
-from workers.analytics.reports.result import Answer, Coverage
+from workers.analytics.reports.result import Answer
 from workers.jobs.context import Services
 from workers.worker import JobRunner
 
@@ -21,16 +22,9 @@ SCHEMA = pa.schema([("period", pa.date32()), ("items", pa.int64())])  # what the
 def answer(rows: int = 3) -> Answer:
     """Make an answer of so many rows."""
     listed = [{"period": date(2026, 7, 1), "items": n} for n in range(rows)]
-    first, last = date(2026, 7, 1), date(2026, 7, 2)
-    return Answer(
-        pa.Table.from_pylist(listed, SCHEMA),
-        first,
-        last,
-        Coverage(2, 2, first, last),
-        {"items": "items"},
-        "Counted.",
-        {},
-    )
+    days = Range(date(2026, 7, 1), date(2026, 7, 2), None)
+    seen = {number(days.first), number(days.last)}
+    return Answer(pa.Table.from_pylist(listed, SCHEMA), days, seen, {"items": "items"}, "Counted.", {})
 
 
 def quick(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from shared.settings.settings import Settings
+from workers.ingest.accounting import Summary
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
-from workers.ingest.load import Summary, load
+from workers.ingest.load import load
 from workers.ingest.mapping import Mapping, read
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 MAPPING = """
 source = "shop"

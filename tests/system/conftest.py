@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deploy.local.paths import Paths, free_port
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
 DRILL = [sys.executable, "-m", "tests.drills"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local.paths import Paths, free_port, port_is_free
-from deploy.local.supervised import read_state
+from deploy.local.process import read_state
 from tests.system.conftest import COMMAND, PROJECT, Running, clean_environment, start
 from tests.system.processes import alive, children, ready, until, whole
 

@@ -21,8 +21,18 @@ from shared.analytics.footprint import CODES
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from tests.perf import outlier_trial
-from workers.analytics.reports.aggregator import ByChannel, Collector, GroupedSeries, Key, Rollup
-from workers.analytics.reports.periods import LONGER, Range, day_of, last_day_of, number
+from workers.analytics.reports.aggregator import (
+    LONGER,
+    ByChannel,
+    Collector,
+    GroupedSeries,
+    Key,
+    Range,
+    Rollup,
+    day_of,
+    last_day_of,
+    number,
+)
 from workers.analytics.reports.result import rounded, shares
 from workers.analytics.reports.sustainability_rollup import OWN, Amounts, Footprints
 from workers.analytics.reports.sustainability_rollup import bounds_of_sums as bounds
@@ -30,6 +40,7 @@ from workers.analytics.reports.sustainability_rollup import each_contributor as 
 from workers.analytics.rollups import figures as columns
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import outliers as outlier_file
+from workers.analytics.rollups.aggregates import Items
 from workers.analytics.rollups.codec import (
     Array,
     Entries,
@@ -52,10 +63,9 @@ from workers.analytics.rollups.figures import (
     spread,
     unpack_figures,
 )
-from workers.analytics.rollups.item_groups import Items
 from workers.analytics.rollups.outliers import find
 from workers.analytics.rollups.rows import written
-from workers.events.watches import LAYOUT, NEVER, Touched, Watched
+from workers.events.watches import LAYOUT, NEVER, Watched, WatchedMonths
 
 # Segments of many observations: the same figures as plain Python's, whichever way numpy takes to them.
 
@@ -719,9 +729,9 @@ def test_newest_prices_and_absences_are_those_of_a_twin(seed: int) -> None:
     priced = [random.random() < 0.6 for _ in owners]
     watched = Watched(np.array(owners, "i8"), np.array(priced), np.array(absent, "i8"))
     months = drawn(random)
-    touched = Touched(watched, any_active=True)
+    observed = WatchedMonths(watched, any_active=True)
     for month in random.sample(MONTHS_TOUCHED, len(MONTHS_TOUCHED)):
-        touched.observe(month, {stratum: entries(month, rows) for stratum, rows in months.get(month, {}).items()})
+        observed.observe(month, {stratum: entries(month, rows) for stratum, rows in months.get(month, {}).items()})
     latest = [
         (
             int(r["owner"]),
@@ -732,17 +742,17 @@ def test_newest_prices_and_absences_are_those_of_a_twin(seed: int) -> None:
             int(r["before"]),
             _day(r["first"]),
         )
-        for rows in touched.latest()
+        for rows in observed.latest()
         for r in rows
     ]
     days = [
         (int(r["owner"]), r["kind"].decode(), _day(r["day"]), int(r["absence"]))
-        for rows in touched.days()
+        for rows in observed.days()
         for r in rows
     ]
     assert len(latest) == len(set(latest)) and set(latest) == newest(months, watched)
     assert len(days) == len(set(days)) and set(days) == absences(months, watched)
-    assert touched.months == set(MONTHS_TOUCHED)
+    assert observed.months == set(MONTHS_TOUCHED)
 
 
 def test_articles_are_watched_by_themselves_by_what_was_merged_into_them_by_brand_and_by_category() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deploy.openapi.compare import breaking
+from tests.support.compatibility import breaking
 
 OLD: dict[str, Any] = {
     "paths": {

@@ -28,8 +28,7 @@ from deploy.ctl.healthcheck import healthy, main, wait_until_healthy
 from deploy.local import postgres
 from deploy.local.identity import CLIENT_ID, application
 from deploy.local.paths import Paths
-from deploy.local.process import Program, ServiceProcess, end_all_writing_below, group_lives, writing_below
-from deploy.local.supervised import StackError
+from deploy.local.process import Program, ServiceProcess, StackError, end_all_writing_below, group_lives, writing_below
 from edge.startup import BLOCKED_SECONDS, Watchdog
 from shared.jobs.contract import DELIVER, EXECUTE, HELP_EXPORT, KINDS, QUEUES
 from shared.settings.settings import Settings

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deploy.local import self_signed
+from deploy.local import certificates
 from deploy.local.paths import Paths
 from deploy.local.tls import Certificate
 from shared.events.webhooks import is_public, url_fault
@@ -283,7 +283,7 @@ def test_a_resolver_that_takes_too_long_leaves_no_time_to_connect(
 @pytest.fixture
 def certificate(tmp_path: Path) -> Certificate:
     """A certificate of 127.0.0.1 and localhost."""
-    return self_signed.certificate_of(Paths.below(tmp_path))
+    return certificates.certificate_of(Paths.below(tmp_path))
 
 
 def serving(certificate: Certificate) -> ssl.SSLContext:

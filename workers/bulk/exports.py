@@ -3,6 +3,7 @@
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,15 +20,51 @@ from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, JobRefused, StoreUnavailable
 from shared.jobs.contract import EXPORT, HELP_EXPORT
 from shared.objects.directory import ResultStore
-from shared.settings.settings import Settings
 from shared.telemetry.log import trace_of
+from workers.bulk.changes import changed_batches
 from workers.bulk.part import CHANGED, RELEASE, Part
-from workers.bulk.pipeline import write_part
-from workers.bulk.sources.release import ranges_of_release
-from workers.bulk.sources.snapshot import SnapshotGone
+from workers.bulk.sources.export_rows import snapshot_batches
+from workers.bulk.sources.release import ranges_of_release, release_batches, stored_copy
+from workers.bulk.sources.snapshot import Snapshot, SnapshotGone
+from workers.bulk.writers.part_file import PartFile, Progress
 from workers.jobs.context import Job, Services, SplitRows
 from workers.jobs.job_handler import JobContext, Outcome
 from workers.jobs.leases import Lease, LeaseLost
+
+# A part of an export from its source to its file: batches of a snapshot or of a release, written in one format.
+
+
+def write_part(
+    services: Services,
+    connection: Connection,
+    part: Part,
+    check: Callable[[], None],
+    progress: Progress,
+) -> File:
+    """Write a part's file and return its description; no manifest names it yet. `check` is called often and may raise.
+
+    Raises SnapshotGone or SnapshotLost if the snapshot cannot be read, ResultGone if the release lacks a file.
+    """
+    with PartFile.begun(services.objects, part, progress) as file:
+        if part.snapshot == RELEASE:
+            stored = stored_copy(connection, services.objects, part)
+            if stored is not None:
+                return file.copied(stored, check)
+            for batch in release_batches(connection, services.objects, part):
+                check()
+                file.write(batch)
+        elif part.snapshot == CHANGED:
+            for batch in changed_batches(connection, services.objects, part):
+                check()
+                file.write(batch)
+        else:
+            url = services.settings.worker_database_url
+            with Snapshot(url, part.snapshot, application="export", check=check) as snapshot:
+                for batch in snapshot_batches(snapshot, part):
+                    file.write(batch)
+        check()
+        return file.closed()
+
 
 # How an export is split: the source that all its parts read, and the range that each of them writes.
 
@@ -129,19 +166,6 @@ class PartLease(Lease):
         return self._note(connection.execute(SQL.renew, values).fetchone() is not None)
 
 
-def lease_of(settings: Settings, part: Part) -> PartLease:
-    """Return the lease of a part, not yet started."""
-    return PartLease(
-        settings.worker_database_url,
-        part.job_id,
-        part.attempt,
-        settings.lease_ttl_seconds,
-        EXPORT.seconds_max,
-        number=part.number,
-        slot=part.slot,
-    )
-
-
 def write_plan(connection: Connection, job: Job, version: int, source: str, ranges: list[tuple[str, int, int]]) -> None:
     """Insert the parts, or keep those that another worker has planned of the same version. Raises LeaseLost."""
     job_id = job.id
@@ -151,7 +175,7 @@ def write_plan(connection: Connection, job: Job, version: int, source: str, rang
         if connection.execute(SQL.keep_plan, (job_id, version, source)).fetchone() is not None:
             return
         connection.execute(SQL.drop_plan, (job_id,))
-        columns = ([one[n] for one in ranges] for n in range(3))
+        columns = ([bounds[n] for bounds in ranges] for n in range(3))
         connection.execute(SQL.plan, (job_id, version, source, *columns))
 
 
@@ -167,34 +191,17 @@ def finish(connection: Connection, part: Part, file: File) -> bool:
     return connection.execute(SQL.finish, values).fetchone() is not None
 
 
-def fail(connection: Connection, part: Part, problem: dict[str, Any], attempts_max: int) -> None:
-    """Requeue a part, or fail it after its last attempt."""
-    values = (part.job_id, part.number, part.slot, attempts_max, Jsonb(problem))
-    connection.execute(SQL.fail, values)
-
-
-def release(connection: Connection, part: Part) -> None:
-    """Requeue a part without counting the attempt."""
-    connection.execute(SQL.release, (part.job_id, part.number, part.slot))
-
-
-def note_progress(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
-    """Return how far the parts are. A part that has lost too many workers fails here."""
-    connection.execute(SQL.fail_exhausted, (job_id, attempts_max))
-    row = connection.execute(SQL.progress, (job_id,)).fetchone()
-    assert row is not None
-    return ExportProgress(*row)
-
-
-def files_of(connection: Connection, job_id: str) -> list[File]:
-    """Return the files of all parts that are done."""
-    return [msgspec.convert(row[0], File) for row in connection.execute(SQL.files, (job_id,))]
-
-
 def publish(connection: Connection, job: Job, outcome: Outcome) -> bool:
     """Publish an export, all at once; False if it is no longer ours."""
     values = (job.id, job.attempt, Jsonb(outcome.result), EXPORT.kept_hours, outcome.data_version, outcome.rows)
     return connection.execute(SQL.publish, values).fetchone() is not None
+
+
+def _note_progress(connection: Connection, job_id: str, attempts_max: int) -> ExportProgress:
+    """Return how far the parts are. A part that has lost too many workers fails here."""
+    connection.execute(SQL.fail_exhausted, (job_id, attempts_max))
+    [row] = connection.execute(SQL.progress, (job_id,)).fetchall()
+    return ExportProgress(*row)
 
 
 # A worker's share of an export: it claims parts one after the other and writes each under a lease of its own.
@@ -231,14 +238,16 @@ def write_claimed(services: Services, connection: Connection, part: Part, job: L
     except Exception as error:
         if isinstance(error, SnapshotGone | StoreUnavailable) or unavailable(error):
             # Not an attempt: nothing could be read or written. The job is put off, and done parts stay done.
-            release(connection, part)
+            connection.execute(SQL.release, (part.job_id, part.number, part.slot))
             raise
         _record_failure(services, connection, part, error)
         return False
 
 
 def _written(services: Services, connection: Connection, part: Part, job: Lease | None) -> File:
-    lease = lease_of(services.settings, part)
+    settings = services.settings
+    held = (settings.worker_database_url, part.job_id, part.attempt, settings.lease_ttl_seconds, EXPORT.seconds_max)
+    lease = PartLease(*held, number=part.number, slot=part.slot)
     before = job.progress.rows_done if job else 0
 
     def check() -> None:
@@ -269,7 +278,8 @@ def _record_failure(services: Services, connection: Connection, part: Part, erro
         error=type(error).__name__,
         trace=trace_of(error),
     )
-    fail(connection, part, {"slug": "job-failed", "detail": detail}, services.part_attempts_max)
+    problem = Jsonb({"slug": "job-failed", "detail": detail})
+    connection.execute(SQL.fail, (part.job_id, part.number, part.slot, services.part_attempts_max, problem))
 
 
 # An export from its claim to its manifest: one worker plans and holds the snapshot, any worker may write a part.
@@ -292,7 +302,7 @@ class ExportHandler:
         with services.connect("export") as snapshot_db, services.connect("parts", autocommit=True) as parts_db:
             plan = plan_export(snapshot_db, services.objects, request, services.split_rows)
             write_plan(parts_db, job, plan.data_version, plan.source, plan.ranges)
-            while not (progress := note_progress(parts_db, job.id, services.part_attempts_max)).all_done:
+            while not (progress := _note_progress(parts_db, job.id, services.part_attempts_max)).all_done:
                 if progress.failure is not None:
                     raise JobRefused(str(progress.failure["slug"]), str(progress.failure["detail"]))
                 context.progress("copying", progress.rows)
@@ -304,7 +314,7 @@ class ExportHandler:
                     continue
                 self._request_helpers(context, min(_WORKERS_MAX - progress.running, progress.queued) - 1)
                 write_claimed(services, parts_db, part, context.lease)
-            files = files_of(parts_db, job.id)
+            files = [msgspec.convert(file, File) for (file,) in parts_db.execute(SQL.files, (job.id,))]
         manifest = manifest_of(request, plan.data_version, plan.months, files, rfc3339(utc_now()))
         return Outcome(msgspec.to_builtins(manifest), manifest.bytes, manifest.rows, manifest.data_version)
 

@@ -69,9 +69,8 @@ def exclusive(connection: Connection) -> Iterator[bool]:
 def order(connection: Connection, version: int) -> str:
     """Order a release of the newest data_version; return the job's id. Ordering twice is one job."""
     values = (RELEASE.name, RELEASE.queue, None, Jsonb({}), str(version), version, RELEASE.attempts_max)
-    row = connection.execute(JOBS.join, values).fetchone()
-    assert row is not None
-    return str(row[0])
+    [(job, *_)] = connection.execute(JOBS.join, values).fetchall()
+    return str(job)
 
 
 def order_due(settings: Settings, connection: Connection) -> str | None:
@@ -211,7 +210,7 @@ def write_observations(
 def collection_period(days: set[int]) -> dict[str, Any]:
     """Return the first and last of days since 2000-01-01, and the ranges of days between them that are missing."""
     ordered = sorted(days)
-    ranges = [(one + 1, other - 1) for one, other in itertools.pairwise(ordered) if other > one + 1]
+    ranges = [(version + 1, other - 1) for version, other in itertools.pairwise(ordered) if other > version + 1]
     return {
         "days": _dates(ordered[0], ordered[-1]) if ordered else None,
         "missing_days": [_dates(first, last) for first, last in ranges],
@@ -283,9 +282,7 @@ def _publish(
     key: SigningKey | None,
 ) -> None:
     settings, job = context.services.settings, context.job
-    row = connection.execute(SQL.kept_as).fetchone()
-    assert row is not None
-    kept_as, now = row
+    [(kept_as, now)] = connection.execute(SQL.kept_as).fetchall()
     days = settings.release_weekly_retention_days if kept_as == "weekly" else settings.release_daily_retention_days
     with connection.transaction():
         if key is not None:

@@ -14,13 +14,13 @@ from shared.db.copy_binary import HEADER, TRAILER, TableLayout
 from shared.db.queries import load_queries
 from shared.events.types import HYSTERESIS
 from shared.money import to_text
+from workers.analytics.rollups.aggregates import Items, copied_out
 from workers.analytics.rollups.codec import Array, Entries, Stratum, starts_of
-from workers.analytics.rollups.item_groups import Items, copied_out
 from workers.analytics.rollups.outliers import ByStratum, partition
 from workers.analytics.rollups.rows import ItemPrices, unpacked
 
 if TYPE_CHECKING:
-    from workers.analytics.rollups.item_groups import Items
+    from workers.analytics.rollups.aggregates import Items
 
 
 # Which articles of an event are watched, and for what.
@@ -108,7 +108,7 @@ class _Newest(NamedTuple):
     first: Array
 
 
-class Touched:
+class WatchedMonths:
     """Collects the months that an event changes, in any order. Months may come from several threads."""
 
     def __init__(self, watched: Watched, *, any_active: bool) -> None:
@@ -274,7 +274,7 @@ def _joined(parts: list[ItemPrices]) -> ItemPrices:
 SQL = load_queries(__file__, "watches.sql")
 
 
-def watched(connection: Connection, items: Items) -> Touched:
+def watched(connection: Connection, items: Items) -> WatchedMonths:
     """Find which articles of an event's items are watched; what is returned collects their prices and days."""
     [[any_active]] = connection.execute(SQL.any_active).fetchall()
     rows = LAYOUT.blank(0)
@@ -282,26 +282,26 @@ def watched(connection: Connection, items: Items) -> Touched:
         connection.execute(SQL.groups)
         connection.execute(SQL.analyze_groups)
         rows = copied_out(connection, SQL.watched, LAYOUT)
-    return Touched(Watched.among(items, rows), any_active=any_active)
+    return WatchedMonths(Watched.among(items, rows), any_active=any_active)
 
 
-def evaluate(connection: Connection, load_no: int, new_months: Collection[date], touched: Touched) -> int:
+def evaluate(connection: Connection, load_no: int, new_months: Collection[date], observed: WatchedMonths) -> int:
     """Log an event for each watch whose condition a load has made true; return how many.
 
     Called when the load has refreshed the rollups; `new_months` had no observations before.
     """
-    if not touched.any_active:
+    if not observed.any_active:
         return 0
-    _arm(connection, touched)
-    _find_prices(connection, load_no, new_months, touched)
-    _find_moves(connection, touched.months)
+    _arm(connection, observed)
+    _find_prices(connection, load_no, new_months, observed)
+    _find_moves(connection, observed.months)
     return _report(connection)
 
 
-def rearm(connection: Connection, touched: Touched) -> None:
+def rearm(connection: Connection, observed: WatchedMonths) -> None:
     """Arm the watches whose price is high again by something that is no load, such as an undone one. Nothing fires."""
-    if touched.any_active:
-        _arm(connection, touched)
+    if observed.any_active:
+        _arm(connection, observed)
 
 
 def _copy(connection: Connection, table: str, pieces: Iterable[Array]) -> None:
@@ -316,10 +316,10 @@ def _of_partition(query: str, month: date) -> bytes:
     return query.replace("{table}", partition(month)).encode()
 
 
-def _arm(connection: Connection, touched: Touched) -> None:
+def _arm(connection: Connection, observed: WatchedMonths) -> None:
     """Keep the newest prices, and arm the watches whose price has risen."""
     connection.execute(SQL.latest)
-    _copy(connection, "watch_latest", touched.latest())
+    _copy(connection, "watch_latest", observed.latest())
     connection.execute(SQL.analyze_latest)
     if connection.execute(SQL.risen, (HYSTERESIS,)).rowcount:
         for [month] in connection.execute(SQL.later_months).fetchall():
@@ -327,10 +327,10 @@ def _arm(connection: Connection, touched: Touched) -> None:
         connection.execute(SQL.rearm)
 
 
-def _find_prices(connection: Connection, load_no: int, new_months: Collection[date], touched: Touched) -> None:
+def _find_prices(connection: Connection, load_no: int, new_months: Collection[date], observed: WatchedMonths) -> None:
     """Find what the prices of articles report: candidates from the touched months that no other month refutes."""
     connection.execute(SQL.days)
-    _copy(connection, "watch_days", touched.days())
+    _copy(connection, "watch_days", observed.days())
     connection.execute(SQL.analyze_days)
     connection.execute(SQL.candidates)
     connection.execute(SQL.priced, (HYSTERESIS,))

@@ -1,13 +1,15 @@
 """Sends events to webhooks: each endpoint in its order, by one worker at a time, bounded in time and size."""
 
+import contextlib
 import http.client
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,10 +19,68 @@ import psycopg
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
 from shared.events.types import event_document
-from shared.events.webhooks import RETRY_SECONDS, key_of, opened_secret, signature_headers
+from shared.events.webhooks import RETRY_SECONDS, is_public, key_of, opened_secret, signature_headers
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log, trace_of
-from workers.events.outgoing import Refused, connected, seconds_left
+
+# A connection to an address that a person named: resolved once, never inside the network, shut at its deadline.
+
+
+_PORTS = {"https": 443, "http": 80}
+
+
+class Refused(Exception):
+    """The address may not be called, or its answer not be read; the text says why."""
+
+
+@contextlib.contextmanager
+def connected(
+    parts: SplitResult, deadline: float, tls: ssl.SSLContext, *, private_allowed: bool
+) -> Iterator[socket.socket]:
+    """Connect, by TLS where the address says so. The connection is shut at the deadline, also while it is used.
+
+    Raises Refused where the host has an address inside a network, unless `private_allowed`.
+    """
+    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+    address = _address_of(host, port, private_allowed=private_allowed)
+    connection = socket.create_connection(address, timeout=seconds_left(deadline))
+    if parts.scheme == "https":
+        # The handshake is made under the alarm: a receiver may be slow there as well.
+        connection = tls.wrap_socket(connection, server_hostname=host, do_handshake_on_connect=False)
+    # A receiver that sends a byte now and then would keep the socket's own time-out from ever ending the call.
+    alarm = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, (connection,))
+    alarm.daemon = True
+    alarm.start()
+    try:
+        with connection:
+            if isinstance(connection, ssl.SSLSocket):
+                connection.do_handshake()
+            yield connection
+    finally:
+        alarm.cancel()
+
+
+def seconds_left(deadline: float) -> float:
+    """Return how long the call may still take. Raises TimeoutError after its end: a slow resolver has no time-out."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _address_of(host: str, port: int, *, private_allowed: bool) -> tuple[str, int]:
+    """Resolve a host once and return the address to connect to, so that a second answer of DNS cannot change it."""
+    addresses = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    if not private_allowed and not all(is_public(ip_address(address.partition("%")[0])) for address in addresses):
+        raise Refused("private-address")
+    return addresses[0], port
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it has ended by itself
+        # Not the method of an SSLSocket: that one also forgets the session which another thread is using.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
 
 # One POST to an address that a caller named, bounded in time and size.
 
@@ -169,20 +229,20 @@ class _Deliverer:
         pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
         try:
             while self._may_continue():
-                running |= {pool.submit(self._drain, one) for one in self._claim(_AT_ONCE - len(running))}
+                running |= {pool.submit(self._drain, endpoint) for endpoint in self._claim(_AT_ONCE - len(running))}
                 if not running:
                     break
                 done, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
-                sent += sum(one.result() for one in done)
+                sent += sum(run.result() for run in done)
             done, running = wait(running, _POLL_SECONDS)
-            return sent + sum(one.result() for one in done)
+            return sent + sum(run.result() for run in done)
         finally:
             pool.shutdown(wait=False)
             threading.Thread(target=self._close_after, args=(running,), daemon=True).start()
 
     def _close_after(self, running: set[Future[int]]) -> None:
         ended, _ = wait(running)
-        for error in filter(None, (one.exception() for one in ended)):  # the run, which would raise it, is over
+        for error in filter(None, (run.exception() for run in ended)):  # the run, which would raise it, is over
             _log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
         self._connection.close()
 

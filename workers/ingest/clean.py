@@ -1,6 +1,8 @@
 """Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow."""
 
+import json
 import re
+from decimal import Context, Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +12,57 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shared.errors import LoadRefused
+from shared.index.identifiers import slug
 from shared.money import MARKS, SIGNS, minor_digits
-from workers.ingest.batches import Batch
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
 from workers.ingest.calendar_days import EPOCH_2000_DAYS, parsed
 from workers.ingest.fields import Field
+
+# "210g", "1.5 KG", "3 x 250 ml", "24's × 330ML", "3'S X 5G": how many times, how much, of what unit, at the end.
+# The text before must not make it another quantity, as in the sum "1kg+200g", the range "800-1000g" and "1/2 kg".
+_ALONE = r"(?<![0-9.,+])(?<![gl]\+ )(?<![gl] \+ )(?<![0-9][-–/])"
+_QUANTITY = re.compile(
+    rf"(?:{_ALONE}(?P<times>[0-9]{{1,4}}) ?(?:'s|s|pcs|packs?|bags?)? ?[x×*] ?|{_ALONE}(?<![xX*×]))"
+    r"(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,4})?) ?(?P<unit>kg|g|mg|l|cl|ml)\.?\Z",
+    re.IGNORECASE | re.ASCII,
+)
+# "2,500 g" is two and a half grams in one country and two and a half kilograms in another.
+_AMBIGUOUS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}", re.ASCII)
+_UNITS = {
+    "kg": {"kg": Decimal(1), "g": Decimal("0.001"), "mg": Decimal("0.000001")},
+    "l": {"l": Decimal(1), "cl": Decimal("0.01"), "ml": Decimal("0.001")},
+}
+_EXACT = Context(prec=4_000)
+
+
+def quantity(text: str | None, unit: str) -> str | None:
+    """Return the weight (unit kg) or volume (unit l) that ends a text, times its packs; None unless it is one."""
+    match = _QUANTITY.search((text or "").strip())
+    factor = _UNITS[unit].get(match["unit"].lower()) if match else None
+    if match is None or factor is None or _AMBIGUOUS.fullmatch(match["number"]):
+        return None
+    amount = Decimal(match["number"].replace(",", ".")) * factor * int(match["times"] or 1)
+    return f"{amount.normalize():f}" if amount else None
+
+
+@lru_cache(maxsize=65_536)
+def category(levels: tuple[str | None, ...], splits: tuple[str, ...]) -> tuple[str | None, tuple[str, ...] | None]:
+    """Join the levels of a category, each a text or several in one, eight at most; return its code and its path."""
+    parts: list[str] = []
+    for text, split in zip(levels, splits, strict=True):
+        if text:
+            parts += [part.strip() for part in text.split(split) if part.strip()] if split else [text]
+    path = tuple(parts[:8])
+    return ".".join(slug(part) for part in path) or None, path or None
+
+
+def times(text: str, factor: str) -> Decimal:
+    """Return a number times the mapping's factor, exactly."""
+    return _EXACT.multiply(Decimal(text), Decimal(factor)) if factor else Decimal(text)
+
+
+# Cleaning, a column at a time: from text as a source writes it to values, and which rows have none. Pure Arrow.
+
 
 _WHOLE_DIGITS_MAX = 12
 _ROUNDED_DIGITS_MAX = 18
@@ -315,3 +364,96 @@ def _from_name(pattern: str, name: str) -> str:
 def _walk_across(column: Any, crosswalk: tuple[tuple[str, str], ...]) -> Any:
     keys, values = [key for key, _ in crosswalk], [value for _, value in crosswalk]
     return pc.take(pa.array(values, pa.string()), pc.index_in(column, value_set=pa.array(keys, pa.string())))
+
+
+# The faults of the rows of a batch: the first fault of each row, and faults that cost only a field. Pure.
+
+
+class _Fault(NamedTuple):
+    reason: str
+    field: Field | None
+
+
+class Faults:
+    """For each row the first thing that is wrong with it; `codes` is 0 where nothing is."""
+
+    def __init__(self, rows: int) -> None:
+        self.codes = np.zeros(rows, "i2")
+        self._faults: list[_Fault] = []
+        self._in_fields: list[tuple[_Fault, Any]] = []
+
+    def where(self, mask: Any, reason: str, field: Field | None = None) -> None:
+        """Reject the rows of a mask."""
+        hit = mask if isinstance(mask, np.ndarray) else np.asarray(pc.fill_null(mask, False))
+        if hit.any():
+            self._faults.append(_Fault(reason, field))
+            self.codes[hit & (self.codes == 0)] = len(self._faults)
+
+    def where_value(self, column: Coded, mask: Any, reason: str, field: Field, *, absent: bool = False) -> None:
+        """Reject by what is known of each distinct text; `absent` says whether to have none is a fault too."""
+        if absent or pc.any(mask).as_py():
+            self.where(column.rows(mask, absent), reason, field)
+
+    def check(self, field: Field, read: Read, unread: str, absent: str = "is empty", *, among: Any = None) -> Any:
+        """Note texts that cannot be read and, where a value is required, empty ones; return None where there are none.
+
+        Looks at the rows of the mask `among` only. Returns a mask of the rows that have no value by a fault which costs
+        no more than the field.
+        """
+        lost = None
+        missing = read.values.null_count
+        if missing > read.given.null_count:
+            lost = self._note(field, pc.and_(pc.is_valid(read.given), pc.is_null(read.values)), unread, among)
+        if field.required and read.given.null_count:
+            more = self._note(field, pc.is_null(read.given), absent, among)
+            lost = more if lost is None else lost if more is None else lost | more
+        return lost
+
+    def outside(self, field: Field, values: Any, mask: Any, reason: str, *, among: Any = None) -> Any:
+        """Note values that can be read and are not allowed; None where there are none, else as `check`."""
+        return self._note(field, mask, reason, among) if pc.any(mask).as_py() else None
+
+    def rejects(self, batch: Batch, path: Path) -> list[Reject]:
+        """Return a reject for each row that has a fault, and for each field of the others that has one."""
+        rejects = [
+            self._reject(batch, path, int(row), self._faults[self.codes[row] - 1]) for row in np.flatnonzero(self.codes)
+        ]
+        for fault, hit in self._in_fields:
+            rows = np.flatnonzero(hit & (self.codes == 0))
+            rejects += [self._reject(batch, path, int(row), fault, scope="field") for row in rows]
+        return rejects
+
+    def _note(self, field: Field, mask: Any, reason: str, among: Any) -> Any:
+        hit = np.asarray(pc.fill_null(mask, False))
+        if among is not None:
+            hit = hit & among
+        if not hit.any():
+            return None
+        if field.on_error == "field":
+            self._in_fields.append((_Fault(reason, field), hit))
+            return hit
+        self.where(hit, reason, field)
+        return None
+
+    def _reject(self, batch: Batch, path: Path, row: int, fault: _Fault, scope: str = "row") -> Reject:
+        column = value = None
+        if fault.field is not None:
+            column = column_of(fault.field)
+            value = raw(fault.field, batch, path, row)
+        value = None if value is None else value[:VALUE_CHARACTERS_MAX]
+        return Reject(path.name, int(batch.lines[row]), fault.reason, raw_row(batch, row), column, value, scope)
+
+
+def column_of(field: Field) -> str:
+    """Name the column or columns of a field, or their substitute."""
+    if field.constant is not None:
+        return "(constant)"
+    if field.file_name is not None:
+        return "(file name)"
+    return field.column or ", ".join(field.columns or field.first_of)
+
+
+def raw_row(batch: Batch, row: int) -> str:
+    """Return a row's cells as JSON, cut to what a reject keeps."""
+    cells = {name: column[row].as_py() for name, column in batch.columns.items()}
+    return json.dumps(cells, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]

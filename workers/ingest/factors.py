@@ -16,9 +16,8 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from workers.ingest import clean
 from workers.ingest.batches import Batch, Reject
+from workers.ingest.clean import Faults, times
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import times
-from workers.ingest.row_errors import Faults
 from workers.provenance.events import Event
 
 SQL = load_queries(__file__, "factors.sql")
@@ -48,8 +47,8 @@ def replace(
     for (code, indicator), values in sorted(means.items()):
         connection.execute(SQL.claim, (event.no, scope, code, indicator, *values, event.source_id))
     codes = settle(connection, scope)
-    touched = connection.execute(SQL.touch_items, (version, scope, codes, event.no, event.at))
-    counts["items_touched"] = touched.rowcount
+    updated = connection.execute(SQL.touch_items, (version, scope, codes, event.no, event.at))
+    counts["items_touched"] = updated.rowcount
     return bool(codes)
 
 

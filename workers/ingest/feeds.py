@@ -1,34 +1,328 @@
 """Feeds: addresses and directories whose files are loaded again and again, each through its mapping."""
 
+import hashlib
+import http.client
 import re
 import shutil
+import ssl
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from email.message import Message
 from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from shared.clock import utc_now
 from shared.db.connect import Connection, connect, unavailable
 from shared.db.queries import load_queries
-from shared.errors import LoadRefused, StoreUnavailable
+from shared.errors import ItemIndexError, LoadRefused, ResultGone, StoreUnavailable
 from shared.events.webhooks import url_fault
+from shared.objects.directory import FILES_KEPT_DAYS, PREFIX, ROWS_KEPT_DAYS, ResultStore, upload_key
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from workers.ingest.fetch import Fetched, Fetcher, FetchFailed
-from workers.ingest.load import Summary, load
+from workers.events.webhooks import Refused, connected, seconds_left
+from workers.ingest.accounting import Summary, accounts, sentences
+from workers.ingest.guess import guess
+from workers.ingest.load import load
 from workers.ingest.mapping import Mapping, parse
-from workers.ingest.uploads import SQL as UPLOADS
-from workers.ingest.uploads import UploadRunner, refuse_second_file
+from workers.ingest.preview import Preview, Previewer
+from workers.provenance import standing
+from workers.provenance.undo import undo
 
 SQL = load_queries(__file__, "feeds.sql")
+
+
+# Files that operators upload in the dashboard: guessed, previewed, loaded, undone, as the row of each demands.
+
+
+ROWS_SHOWN = 10
+_READ_BYTES = 1 << 20
+_PROGRESS_SECONDS = 1.0
+_DAY_SECONDS = 86_400.0
+
+
+class Cancelled(Exception):
+    """The operator wants no more of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file with what is wanted of it."""
+
+    id: str
+    person: str
+    file_name: str
+    step: str
+    mapping: str | None
+    attempt: int
+    load_id: str | None
+
+
+class UploadRunner:
+    """Does what is wanted of one upload. `check` raises where the process is to end."""
+
+    def __init__(self, settings: Settings, store: ResultStore, check: Callable[[], None]) -> None:
+        self._settings = settings
+        self._store = store
+        self._check = check
+
+    def serve(self, upload_id: str, folder: Path) -> str | None:
+        """Do it with the file in a folder of its own; return its new state, None where nothing was wanted any more."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is None:
+                return None
+            upload = Upload(*row)
+            try:
+                state, outcome, load_id = self._done(connection, upload, folder)
+                values: tuple[Any, ...] = (state, outcome and Jsonb(outcome), None, load_id)
+            except Cancelled:
+                values = ("cancelled", None, None, None)
+            except ItemIndexError as error:
+                # What could not be undone stays loaded.
+                state = "loaded" if upload.step == "undo" and upload.load_id else "refused"
+                values = (state, None, str(error).replace("\0", "\ufffd"), None)
+            connection.execute(SQL.finish, (upload.id, upload.attempt, *values))
+            return str(values[0])
+
+    def fail(self, upload_id: str, reason: str) -> None:
+        """Note an error of ours: the file would meet it again."""
+        with connect(self._settings.database_url, application="uploads", autocommit=True) as connection:
+            row = connection.execute(SQL.begin, (upload_id,)).fetchone()
+            if row is not None:
+                connection.execute(SQL.finish, (upload_id, Upload(*row).attempt, "refused", None, reason, None))
+
+    def sweep(self, connection: Connection) -> None:
+        """Delete files and rows after their time."""
+        for listed in list(self._store.listed(PREFIX)):
+            if listed.age_seconds > FILES_KEPT_DAYS * _DAY_SECONDS:
+                self._store.remove(listed.key)
+        connection.execute(SQL.delete_old, (ROWS_KEPT_DAYS,))
+
+    def _done(
+        self, connection: Connection, upload: Upload, folder: Path
+    ) -> tuple[str, dict[str, Any] | None, str | None]:
+        if upload.step == "undo":
+            self._undo(upload)
+            return "undone", None, None
+        report = _Progress(connection, upload, self._check)
+        path = self._fetched(upload, folder, report)
+        if upload.mapping is None:
+            upload = replace(upload, mapping=guess(path).text)
+            connection.execute(SQL.keep_mapping, (upload.id, upload.attempt, upload.mapping))
+        mapping = parse(upload.mapping or "")
+        refuse_second_file(mapping)
+        if upload.step == "load":
+            summary = load(self._settings, mapping, [path], report)
+            self._store.remove(upload_key(upload.id))
+            return "loaded", _account(summary, dry_run=False), summary.load_id
+        bytes_max = self._settings.ingest_unpacked_bytes_max
+        previewer = Previewer(mapping, shown=ROWS_SHOWN, unpacked_bytes_max=bytes_max, report_progress=report)
+        if mapping.factors:
+            previewer.of_factors([path])
+        try:
+            summary = load(self._settings, mapping, [path], report, dry_run=True, see=previewer.see)
+        except LoadRefused:
+            shown = {"rows": _rows(previewer.preview())}
+            connection.execute(SQL.finish, (upload.id, upload.attempt, "running", Jsonb(shown), None, None))
+            raise
+        return "previewed", {"rows": _rows(previewer.preview()), **_account(summary, dry_run=True)}, None
+
+    def _fetched(self, upload: Upload, folder: Path, report: Callable[[int], None]) -> Path:
+        path = folder / upload.file_name
+        try:
+            reader = self._store.open(upload_key(upload.id))
+        except ResultGone:
+            raise LoadRefused(
+                f"the file is no longer kept: after {FILES_KEPT_DAYS} days, or a load; upload it again"
+            ) from None
+        try:
+            with path.open("xb") as file:
+                for offset in range(0, reader.size, _READ_BYTES):
+                    file.write(reader.read(offset, _READ_BYTES))
+                    report(0)
+        finally:
+            reader.close()
+        return path
+
+    def _undo(self, upload: Upload) -> None:
+        if upload.load_id is None:
+            raise LoadRefused("nothing was loaded of this file")
+        with connect(self._settings.database_url, application="undo") as connection:
+            standing.lock(connection)
+            undo(connection, upload.load_id, upload.person, "undone in the dashboard", self._settings.match_dir)
+
+
+class _Progress:
+    """Writes how far an attempt is, about once a second; raises where it is no longer wanted."""
+
+    def __init__(self, connection: Connection, upload: Upload, check: Callable[[], None]) -> None:
+        self._connection = connection
+        self._upload = upload
+        self._check = check
+        self._next = 0.0
+
+    def __call__(self, done: int) -> None:
+        self._check()
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PROGRESS_SECONDS
+        values = (self._upload.id, self._upload.attempt, done)
+        if self._connection.execute(SQL.progress, values).fetchone() != (False,):
+            raise Cancelled
+
+
+def refuse_second_file(mapping: Mapping) -> None:
+    """Raise LoadRefused where a mapping names a second file: there is none beside a feed or an upload."""
+    if mapping.item is not None and mapping.item.alt_names is not None:
+        raise LoadRefused("`alt_names` needs a second file, which feeds and uploads do not have; remove it")
+
+
+def _rows(preview: Preview) -> dict[str, Any]:
+    kinds = ("items", "observations", "impacts", "factors", "rejects")
+    return {kind: getattr(preview, kind)[:ROWS_SHOWN] for kind in kinds}
+
+
+def _account(summary: Summary, *, dry_run: bool) -> dict[str, Any]:
+    listed = [] if not summary.counts["rows"] else [asdict(account) for account in accounts(summary.counts)]
+    return {"state": summary.state, "sentences": sentences(summary, dry_run=dry_run), "accounts": listed}
+
+
+# One GET of a feed: conditional, bounded in bytes and time, never inside the network, each redirect judged anew.
+
+
+_HOPS_MAX = 5
+_REDIRECTS = (301, 302, 303, 307, 308)
+_BLOCK_BYTES = 1 << 20
+_FIELD_CHARACTERS_MAX = 1_000
+_NAME_CHARACTERS_MAX = 200
+# Sent packed although no packing was asked for: the readers unpack by the beginning of a file, whatever its name.
+_PACKINGS = {"", "identity", "gzip", "x-gzip", "zstd"}
+
+
+class FetchFailed(ItemIndexError):
+    """A feed could not be fetched; the text says why, without its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file that was fetched, with what makes the next request conditional."""
+
+    path: Path
+    sha256: bytes
+    etag: str | None
+    last_modified: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """Fetches files of the public internet; with `private_allowed` also of a network's own hosts."""
+
+    private_allowed: bool
+    bytes_max: int
+    seconds_max: float
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+    def fetch(
+        self, url: str, folder: Path, name: str | None = None, *, etag: str | None, last_modified: str | None
+    ) -> Fetched | None:
+        """Store what an address has in a folder; None where it is unchanged. Raises FetchFailed."""
+        conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        fields = {key: value for key, value in conditions.items() if value}
+        deadline = time.monotonic() + self.seconds_max
+        for _ in range(_HOPS_MAX + 1):
+            if fault := url_fault(url, private_allowed=self.private_allowed, plain_allowed=True):
+                raise FetchFailed(f"the address {fault}")
+            try:
+                outcome = self._one(urlsplit(url), folder, name, fields, deadline)
+            except Refused:
+                raise FetchFailed(
+                    "the address is inside a network; set FEED_PRIVATE_ADDRESSES where that is intended"
+                ) from None
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                raise FetchFailed(self._reason(error, deadline)) from None
+            if not isinstance(outcome, str):
+                return outcome
+            target = urljoin(url, outcome)
+            if url.startswith("https:") and not target.startswith("https:"):
+                raise FetchFailed("the address redirects from https to another scheme, which is not followed")
+            url = target
+        raise FetchFailed(f"the address redirects more than {_HOPS_MAX} times")
+
+    def _one(
+        self, parts: SplitResult, folder: Path, name: str | None, fields: dict[str, str], deadline: float
+    ) -> Fetched | str | None:
+        """Send one request; return the file, None where it is unchanged, or where a redirect leads."""
+        with connected(parts, deadline, self.tls, private_allowed=self.private_allowed) as connection:
+            request = http.client.HTTPConnection(parts.hostname or "", parts.port)
+            request.sock = connection
+            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            own = {"Host": parts.netloc, "User-Agent": "ItemIndex-Feeds/1", "Accept-Encoding": "identity"}
+            request.request("GET", target, headers={**own, **fields, "Connection": "close"})
+            response = request.getresponse()
+            if response.status == 304 and fields:
+                return None
+            if response.status in _REDIRECTS:
+                return response.headers.get("Location") or ""
+            if response.status != 200:
+                raise FetchFailed(f"the server answered {response.status}, not 200")
+            if (packing := response.headers.get("Content-Encoding", "").lower()) not in _PACKINGS:
+                raise FetchFailed(f"the server sends the file packed as {packing[:40]!r}, which was not asked for")
+            path = folder / (_plain(name or "") or _name_of(parts, response.headers))
+            digest = self._store(response, path)
+            seconds_left(deadline)  # a connection that is shut at the deadline looks like the end of the file
+            return Fetched(path, digest, _kept(response.headers, "ETag"), _kept(response.headers, "Last-Modified"))
+
+    def _store(self, response: http.client.HTTPResponse, path: Path) -> bytes:
+        digest, size = hashlib.sha256(), 0
+        with path.open("xb") as file:
+            while block := response.read(_BLOCK_BYTES):
+                size += len(block)
+                if size > self.bytes_max:
+                    raise FetchFailed(f"the file has more than {self.bytes_max:,} bytes (FEED_BYTES_MAX)")
+                digest.update(block)
+                file.write(block)
+        if response.length:
+            raise FetchFailed(f"the connection ended {response.length:,} bytes before the end of the file")
+        return digest.digest()
+
+    def _reason(self, error: Exception, deadline: float) -> str:
+        if isinstance(error, TimeoutError) or time.monotonic() >= deadline:
+            return f"the file was not complete after {self.seconds_max:g} seconds (FEED_SECONDS_MAX)"
+        if isinstance(error, ssl.SSLError):
+            return "the connection by TLS failed; look at the server's certificate"
+        if isinstance(error, OSError) and error.strerror:
+            return f"the server cannot be reached: {error.strerror}"
+        return "the server's answer cannot be read as HTTP"
+
+
+def _name_of(parts: SplitResult, headers: Message) -> str:
+    """Return the name under which the file is loaded: what the server calls it, else the end of the address's path."""
+    return _plain(headers.get_filename() or "") or _plain(unquote(parts.path).rpartition("/")[2]) or "feed"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name.rpartition("/")[2], flags=re.ASCII).lstrip(".")[-_NAME_CHARACTERS_MAX:]
+
+
+def _kept(headers: Message, name: str) -> str | None:
+    value = headers.get(name)
+    return value if value and len(value) <= _FIELD_CHARACTERS_MAX and value.isprintable() and value.isascii() else None
+
+
+# Feeds: addresses and directories whose files are loaded again and again, each through its mapping.
+
+
 DONE, FAILED = "done", "failed"
 """Where files of a directory are moved once they were loaded, or refused."""
 EVERY_SECONDS_MIN, EVERY_SECONDS_MAX = 60, 31 * 86_400
@@ -152,7 +446,7 @@ class FeedRunner:
             feed = Feed(*row)
             if feed.id not in self._running:
                 self._running[feed.id] = self._pool.submit(self._serve, feed)
-        for (upload,) in connection.execute(UPLOADS.waiting).fetchall():
+        for (upload,) in connection.execute(SQL.waiting).fetchall():
             if upload not in self._running:
                 self._running[upload] = self._pool.submit(self._serve_upload, upload)
 
@@ -162,32 +456,33 @@ class FeedRunner:
                 self._log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
 
     def _serve(self, feed: Feed) -> None:
-        try:
-            if feed.url is not None:
-                self._fetch(feed, feed.url)
-            else:
-                self._collect(feed, Path(feed.place))
-        except (LoadRefused, FetchFailed) as error:
-            self._fail(feed, str(error))
-        except Stopping:
-            return
-        except Exception as error:
-            if not (isinstance(error, psycopg.Error) and unavailable(error)):
-                self._fail(feed, f"an unexpected error ({type(error).__name__}); the log says where")
-            raise
+        with self._failing(lambda reason: self._fail(feed, reason)):
+            try:
+                if feed.url is not None:
+                    self._fetch(feed, feed.url)
+                else:
+                    self._collect(feed, Path(feed.place))
+            except (LoadRefused, FetchFailed) as error:
+                self._fail(feed, str(error))
 
     def _serve_upload(self, upload: str) -> None:
-        try:
+        with self._failing(lambda reason: self._uploads.fail(upload, reason)):
             with self._folder() as folder, self._loading:
                 state = self._uploads.serve(upload, folder)
+            if state is not None:
+                self._log.info("upload-served", upload=upload, state=state)
+
+    @contextmanager
+    def _failing(self, fail: Callable[[str], None]) -> Iterator[None]:
+        """Note an unexpected error, unless it is an outage or the end of the process: then all stays due."""
+        try:
+            yield
         except Stopping:
             return
         except Exception as error:
             if not (isinstance(error, psycopg.Error) and unavailable(error)):
-                self._uploads.fail(upload, f"an unexpected error ({type(error).__name__}); the log says where")
+                fail(f"an unexpected error ({type(error).__name__}); the log says where")
             raise
-        if state is not None:
-            self._log.info("upload-served", upload=upload, state=state)
 
     def _sweep(self, connection: Connection) -> None:
         if time.monotonic() >= self._next_sweep:

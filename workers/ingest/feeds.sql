@@ -7,9 +7,9 @@ ON CONFLICT (name) DO UPDATE SET url = EXCLUDED.url, directory = EXCLUDED.direct
 
 -- name: listed
 -- An address may hold a secret in its query: only what stands before it is shown.
-SELECT name, source, coalesce(split_part(url, '?', 1), directory), every_seconds,
-    CASE WHEN paused THEN 'paused' WHEN failures > 0 THEN 'failing' ELSE 'active' END,
-    failures, read_at, loaded_at, due_at, error
+SELECT name AS feed, source, coalesce(split_part(url, '?', 1), directory) AS place, every_seconds,
+    CASE WHEN paused THEN 'paused' WHEN failures > 0 THEN 'failing' ELSE 'active' END AS state,
+    failures, read_at AS read, loaded_at AS loaded, due_at AS due, error
 FROM feeds ORDER BY name;
 
 -- name: pause
@@ -41,3 +41,31 @@ WHERE id = $1::uuid AND mapping = $6 AND coalesce(url, directory) = $7;
 UPDATE feeds SET failures = failures + 1, error = $2, read_at = statement_timestamp(),
     due_at = statement_timestamp() + make_interval(secs => least(60 * 2.0 ^ least(failures, 20), 86400))
 WHERE id = $1::uuid AND mapping = $3 AND coalesce(url, directory) = $4;
+
+-- name: waiting
+-- The oldest first. What a runner that died had begun is begun again: only one runs, and it knows what it is doing.
+SELECT id::text FROM uploads WHERE state IN ('waiting', 'running') ORDER BY id;
+
+-- name: begin
+-- The attempt is numbered, so that what is written later counts only while nothing else was begun.
+UPDATE uploads SET state = 'running', attempt = attempt + 1, bytes_done = 0, error = NULL
+WHERE id = $1::uuid AND state IN ('waiting', 'running')
+RETURNING id::text, person, file_name, step, mapping, attempt, load_id::text;
+
+-- name: progress
+-- Writes how far the attempt is, and returns whether it is still wanted.
+UPDATE uploads SET bytes_done = $3 WHERE id = $1::uuid AND attempt = $2 RETURNING cancelled;
+
+-- name: keep_mapping
+-- The guessed mapping is shown even where the file cannot be loaded by it.
+UPDATE uploads SET mapping = $3 WHERE id = $1::uuid AND attempt = $2;
+
+-- name: finish
+-- What came of the attempt.
+UPDATE uploads SET state = $3, outcome = coalesce($4, outcome), error = $5, load_id = coalesce($6::uuid, load_id),
+    cancelled = false
+WHERE id = $1::uuid AND attempt = $2;
+
+-- name: delete_old
+-- Rows of files that are no longer kept.
+DELETE FROM uploads WHERE at < statement_timestamp() - make_interval(days => $1);

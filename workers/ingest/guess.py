@@ -14,6 +14,7 @@ from typing import Any
 from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import parsed, shown, today
+from workers.ingest.clean import quantity
 from workers.ingest.column_roles import WHOLE, by_names, is_exactly_price, name_score, role_names, role_of
 from workers.ingest.habits import (
     COMMON,
@@ -35,7 +36,6 @@ from workers.ingest.habits import (
     read_numbers,
     share_of,
 )
-from workers.ingest.normalize import quantity
 from workers.ingest.sample import Sample, plain, sample
 from workers.ingest.shapes import Shape, recognized, with_form
 

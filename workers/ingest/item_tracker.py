@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from shared.db.connect import Connection
+from shared.db.queries import load_queries
+from shared.errors import InvalidIdentifier
+from shared.gtin.number import is_restricted
+from shared.index.identifiers import SCHEMES, Identifier, normal
 from shared.index.iid import CHECK_WEIGHTS, CROCKFORD, MINTED_DIGITS, item_key, mint
 from workers.ingest import calendar_days
+from workers.ingest.fields import ItemFields
 
 # IIDs of many items at once, as `shared.index.iid.mint` makes each: a load mints one for every item that it meets.
 
@@ -115,7 +121,6 @@ class ItemTracker:
         return np.array([known[source_id] for source_id in source_ids], "i8")
 
     def keys(self, numbers: Any) -> Any:
-        """Return the keys of items by their numbers."""
         return self._arrays["key"][numbers]
 
     def iids(self, numbers: Any) -> list[str]:
@@ -181,3 +186,57 @@ class ItemTracker:
                 grown = np.full(size, empty[name], old.dtype)
                 grown[: len(old)] = old
                 self._arrays[name] = grown
+
+
+# The items of the index that a mapping with `join_by` speaks of: by a source's id, by IID, or by an identifier.
+
+
+SQL = load_queries(__file__, "known_items.sql")
+# Schemes whose number may have lost its leading zeros in a spreadsheet; of an ISBN-10 the length says what it is.
+_ZEROS_LOST = ("gtin", "ean", "upc")
+_GTIN_DIGITS = 14
+
+
+def known_items(lookup: Connection, item: ItemFields, source: str) -> KnownItems:
+    """Return a look-up of the items that the index has, by what a mapping joins by."""
+    join_by = item.join_by
+    if join_by == "id":
+        return lambda names: Found(lookup.execute(SQL.known_by_id, (item.join_source or source, names)).fetchall())
+    if join_by == "iid":
+        return lambda names: Found(lookup.execute(SQL.known_by_iid, (names,)).fetchall())
+    if join_by in SCHEMES:
+        return lambda names: _by_identifier(lookup, join_by, item.join_source, names)
+    for statement in (SQL.shown_identifiers, SQL.forget_shown):
+        lookup.execute(statement)
+    lookup.execute(SQL.gather_shown, (join_by, item.join_source))
+    lookup.execute(SQL.index_shown)
+    return lambda names: Found(lookup.execute(SQL.known_by_shown, (names,)).fetchall())
+
+
+def _by_identifier(lookup: Connection, scheme: str, source: str, names: list[str]) -> Found:
+    compared: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for name in names:
+        try:
+            identifier = _compared(scheme, name)
+        except InvalidIdentifier as error:
+            faults[name] = f"its {scheme} {error.detail}"
+            continue
+        if identifier is None:
+            faults[name] = f"its {scheme} only says that there is none"
+        elif not source and identifier.scheme == "gtin" and is_restricted(identifier.value):
+            faults[name] = f"its {scheme} is a code that shops give out themselves: name whose it is by `join_source`"
+        else:
+            compared[name] = identifier.value
+    values = (SCHEMES[scheme], list(compared), list(compared.values()), source)
+    return Found(lookup.execute(SQL.known_by_identifier, values).fetchall(), faults)
+
+
+def _compared(scheme: str, text: str) -> Identifier | None:
+    try:
+        return normal(scheme, text)
+    except InvalidIdentifier:
+        digits = text.strip().lstrip("0")
+        if scheme in _ZEROS_LOST and digits.isascii() and digits.isdigit():
+            return normal("gtin", digits.zfill(_GTIN_DIGITS))
+        raise

@@ -46,10 +46,10 @@ def faults(records: Iterable[Record], by_identifier: Callable[[str], list[Record
                 continue
             seen.add(identifier)
             sharing = by_identifier(identifier)
-            keys = [one.key for one in sharing]
+            keys = [other.key for other in sharing]
             if filled(sharing):
                 yield CROWDED, identifier, keys
-            elif any(_repeats(record, one) for one in sharing):
+            elif any(_repeats(record, other) for other in sharing):
                 yield REPEATED, identifier, keys
 
 
@@ -58,9 +58,13 @@ def rejects(
 ) -> list[Reject]:
     """Return the rejects of faults, and of links by identifiers that were not followed; a thousand at most."""
     conflicts = (
-        (CONFLICTING, next(f"{one.field}:{one.left}" for one in link.evidence if one.agrees), [link.left, link.right])
+        (
+            CONFLICTING,
+            next(f"{fact.field}:{fact.left}" for fact in link.evidence if fact.agrees),
+            [link.left, link.right],
+        )
         for link in refused
-        if link.kind is Kind.IDENTIFIER and any(one.agrees for one in link.evidence)
+        if link.kind is Kind.IDENTIFIER and any(it.agrees for it in link.evidence)
     )
     listed = [fault for _, fault in zip(range(_REJECTS_MAX), (*faults, *conflicts), strict=False)]
     names = iids([key for _, _, keys in listed for key in keys[:_NAMED]])
@@ -82,7 +86,7 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 # The linking of a load: its new items are compared with all others before it commits.
 
 
-SQL = load_queries(__file__, "merge.sql")
+SQL = load_queries(__file__, "load.sql")
 
 
 @dataclass

@@ -46,7 +46,7 @@ class MatchRules:
     def terms(self) -> dict[str, Any]:
         """Return the rules that differ from the usual ones."""
         usual = MatchRules()
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        given = {rule.name: getattr(self, rule.name) for rule in fields(self)}
         return {name: value for name, value in given.items() if value != getattr(usual, name)}
 
 
@@ -224,7 +224,7 @@ class _Reader:
 
     def mapping(self, document: dict[str, Any], text: str, path: Path) -> Mapping:
         tables, where = self._tables, "the mapping"
-        plain = [one.name for one in fields(Mapping) if one.metadata]
+        plain = [key.name for key in fields(Mapping) if key.metadata]
         tables.only(document, (*plain, *_TABLES), where)
         options = {name: tables.optional_text(document, name, where) for name in ("url", "attribution")}
         source = tables.text(document, "source", where)
@@ -362,7 +362,7 @@ class _Reader:
         if Path(file).name != file or file in (".", "..") or "\\" in file or "\0" in file:
             self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
         keys = table["keys"]
-        if not isinstance(keys, list) or not keys or not all(isinstance(one, str) for one in keys):
+        if not isinstance(keys, list) or not keys or not all(isinstance(text, str) for text in keys):
             self._refuse(f"{where} keys must be a list of texts")
         return AltNames(file=file, keys=tuple(keys))
 
@@ -480,5 +480,5 @@ def markdown() -> str:
             )
         parts.append("")
     parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
-    parts += [f"| `{one.code}` | {one.unit} | {one.title} |" for one in INDICATORS]
+    parts += [f"| `{indicator.code}` | {indicator.unit} | {indicator.title} |" for indicator in INDICATORS]
     return "\n".join(parts) + "\n"

@@ -95,7 +95,6 @@ class Tables:
         return self.field(table[key], f"{where} {key}", needed=needed) if key in table else None
 
     def named(self, table: Mapping[str, Any], key: str, where: str) -> tuple[tuple[str, Field], ...]:
-        """Return the fields of a table, by name."""
         table_of_key = table.get(key, {})
         if not isinstance(table_of_key, dict):
             self.refuse(f"{where} {key} must be a table of fields")

@@ -9,10 +9,10 @@ from typing import Any
 from shared.errors import LoadRefused
 from shared.money import to_text
 from workers.ingest import calendar_days, factors, readers
+from workers.ingest.accounting import nothing_used
 from workers.ingest.batches import Batch, Reject
-from workers.ingest.figures import StageFigure
 from workers.ingest.mapping import Mapping
-from workers.ingest.reject_log import nothing_used
+from workers.ingest.observations import StageFigure
 from workers.ingest.transform import ItemRow, Transformed, Transformer
 
 _BATCH_ROWS = 65_536

@@ -19,9 +19,10 @@ from shared.db.queries import load_queries
 from shared.errors import LoadRefused
 from shared.money import CODES
 from shared.settings.settings import Settings
+from workers.ingest.accounting import RejectLog, reasons
 from workers.ingest.batches import Reject
 from workers.ingest.load import SQL as LOADS
-from workers.ingest.reject_log import RejectLog, reasons
+from workers.ingest.load import recorded
 from workers.provenance import events
 
 # The reference rates of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, and the XML of both.
@@ -176,17 +177,8 @@ def load(settings: Settings, terms: Terms, file: Path) -> Loaded:
         with connect(settings.database_url, application="load") as connection:
             events.lock(connection)
             log.execute(LOADS.fail_stale)
-            row = log.execute(LOADS.begin, (terms.name, "exchange rates")).fetchone()
-            assert row is not None
-            load_id = str(row[0])
-            rejects = RejectLog(log, load_id, settings.rejects_kept_max)
-            try:
-                return _load(connection, log, load_id, terms, file, rejects)
-            except BaseException as error:
-                connection.rollback()
-                reason = str(error) if isinstance(error, LoadRefused) else type(error).__name__
-                log.execute(LOADS.fail, (load_id, reason, 0, rejects.rows.total(), Jsonb(rejects.counts())))
-                raise
+            with recorded(connection, log, terms.name, "exchange rates", settings.rejects_kept_max) as rejects:
+                return _load(connection, log, rejects.load_id, terms, file, rejects)
 
 
 def _load(
@@ -201,10 +193,9 @@ def _load(
     rejects.add(published.rejects)
     columns = [list(column) for column in zip(*((*key, rate) for key, rate in published.rates.items()), strict=True)]
     described = (terms.title, terms.license, terms.url)
-    row = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchone()
-    assert row is not None
-    changed, version, state = int(row[0]), None, "unchanged"
-    if changed or row[1]:
+    [(changed, new_terms)] = connection.execute(SQL.changed, (terms.name, *columns, *described)).fetchall()
+    version, state = None, "unchanged"
+    if changed or new_terms:
         given = {"title": terms.title, "license": terms.license, "url": terms.url}
         usual: dict[str, object] = {"attribution": None, "rank": None, "matching": {}}
         event = events.begin_load(connection, load_id, "rates", terms.name, given | usual)

@@ -19,5 +19,6 @@ WHERE r.per_euro IS DISTINCT FROM n.per_euro;
 
 -- name: tables
 -- Each table with its days and currencies.
-SELECT r.rates, s.title, s.url, min(r.day), max(r.day), count(DISTINCT r.currency), count(*)
+SELECT r.rates AS name, s.title, s.url, min(r.day) AS first_day, max(r.day) AS last_day,
+       count(DISTINCT r.currency) AS currencies, count(*) AS rates
 FROM rates_in_force r JOIN sources s ON s.name = r.rates GROUP BY r.rates, s.title, s.url ORDER BY r.rates;

@@ -97,7 +97,6 @@ class Records:
         return None
 
     def cells(self, record: bytes) -> list[str]:
-        """Return the cells of one record."""
         text = record.decode("utf-8", "replace").strip("\r\n")
         if not self._quote:
             return text.split(self._delimiter)
@@ -361,7 +360,6 @@ class _Rows:
         }
 
     def batch(self, block: Block) -> Batch:
-        """Return a block's rows."""
         rejects = [_unread(self._name, line, reason, raw) for line, reason, raw in block.faults]
         if not block.records:
             return Batch({column: pa.array([], pa.string()) for column in self._columns}, [], rejects)

@@ -1,13 +1,241 @@
-"""JSON documents as rows: the objects of a list, wherever the document has it. Flat memory."""
+"""JSON as batches of text columns: objects of a document or one a line, members by path, numbers with every digit."""
 
-from collections.abc import Iterator
+import difflib
+import json
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ijson
+import pyarrow as pa
 
 from shared.errors import LoadRefused
-from workers.ingest.read_ndjson import DEPTH_MAX
+from workers.ingest.batches import RAW_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, Batch, Reject
+from workers.ingest.mapping import Mapping
 from workers.ingest.text_stream import BoundedStream, ByteStream
+
+LINE_BYTES_MAX = 1 << 20
+DEPTH_MAX = 32
+_CHUNK_BYTES = 1 << 20
+_BATCH_ROWS_MAX = 50_000
+_ABSENT = object()
+
+
+def read_ndjson(name: str, stream: ByteStream, mapping: Mapping, batch_rows: int) -> Iterator[Batch]:
+    """Read NDJSON in batches. Raises LoadRefused where no row of the file has a member that the mapping names."""
+    rows = Rows(name, mapping)
+    return _batches(rows, rows.add, _lines(stream), batch_rows)
+
+
+def read_objects(
+    name: str, objects: Iterable[tuple[int, dict[str, Any]]], mapping: Mapping, batch_rows: int
+) -> Iterator[Batch]:
+    """Make batches of objects with their numbers. Raises LoadRefused as `read_ndjson` does."""
+    rows = Rows(name, mapping)
+    return _batches(rows, rows.add_row, objects, batch_rows)
+
+
+def _batches(
+    rows: "Rows", add: Callable[[int, Any], None], numbered: Iterable[tuple[int, Any]], batch_rows: int
+) -> Iterator[Batch]:
+    for number, row in numbered:
+        add(number, row)
+        if rows.count >= min(batch_rows, _BATCH_ROWS_MAX):
+            yield rows.batch()
+    yield rows.batch()
+    rows.check_members()
+
+
+def _lines(stream: ByteStream) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers, which end at a line feed, a carriage return, or both.
+
+    Of one that is too long only the beginning is kept, one byte over the bound.
+    """
+    rest, number, returned = b"", 0, False
+    while chunk := stream.read(_CHUNK_BYTES):
+        begun = chunk.removeprefix(b"\n") if returned else chunk
+        returned = chunk.endswith(b"\r")
+        *whole, last = begun.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for text in whole:
+            number += 1
+            yield number, rest + text
+            rest = b""
+        rest = (rest + last)[: LINE_BYTES_MAX + 1]
+    if rest:
+        yield number + 1, rest
+
+
+class Rows:
+    """Gathers rows for a batch, and remembers which members the file has."""
+
+    def __init__(self, name: str, mapping: Mapping) -> None:
+        self._name = name
+        self._encoding = mapping.encoding
+        self._paths = {column: column.split(".") for column in mapping.columns}
+        self._sparse = mapping.sparse_columns
+        self._met: set[str] = set()
+        self._members: set[str] = set()
+        self._any = False
+        self._begin()
+
+    @property
+    def count(self) -> int:
+        """How many rows wait for a batch."""
+        return len(self._lines)
+
+    def add(self, number: int, raw: bytes) -> None:
+        """Take a line."""
+        if not raw.strip():
+            return
+        row = reason = None
+        try:
+            row = _parsed(raw)
+        except (ValueError, RecursionError) as error:
+            reason = str(error) if isinstance(error, _Unusable) else "is not a JSON object"
+        if row is None:
+            text = raw[: 4 * RAW_CHARACTERS_MAX].decode("utf-8", "replace")[:RAW_CHARACTERS_MAX]
+            self._rejects.append(Reject(self._name, number, str(reason), text, value=text[:VALUE_CHARACTERS_MAX]))
+            return
+        self.add_row(number, row)
+
+    def add_row(self, number: int, row: dict[str, Any]) -> None:
+        """Take an object."""
+        self._any = True
+        texts: list[str | None] = []
+        for column, path in self._paths.items():
+            value = row[column] if column in row else _at(row, path)
+            if value is not _ABSENT:
+                self._met.add(column)
+            if isinstance(value, dict | list):
+                self._rejects.append(_nested(self._name, number, column, value, row))
+                return
+            if isinstance(value, _Constant):
+                shown = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
+                reason = f"is {value}, which is no number and which JSON does not have"
+                self._rejects.append(Reject(self._name, number, reason, shown, column, str(value), "field"))
+                value = None
+            texts.append(_text(value))
+        if len(self._met) < len(self._paths) and len(self._members) < 200:
+            self._members |= set(_member_paths(row))
+        self._texts.append(texts)
+        self._lines.append(number)
+
+    def batch(self) -> Batch:
+        """Return what was gathered, and begin anew."""
+        columns = dict(
+            zip(self._paths, zip(*self._texts, strict=True) if self._texts else [()] * len(self._paths), strict=True)
+        )
+        made = Batch(
+            {name: pa.array(values, pa.string()) for name, values in columns.items()}, self._lines, self._rejects
+        )
+        self._begin()
+        return made
+
+    def check_members(self) -> None:
+        """Refuse a file without a member that the mapping names: its name is misspelt."""
+        missing = [column for column in self._paths if column not in self._met and column not in self._sparse]
+        if missing and self._any:
+            close = difflib.get_close_matches(missing[0], self._members, 1)
+            hint = f"; is {close[0]!r} meant?" if close else ""
+            known = ", ".join(sorted(self._members))[:500]
+            raise LoadRefused(f"{self._name}: no row has a member {missing[0]!r}; rows have {known}{hint}")
+
+    def _begin(self) -> None:
+        self._texts: list[list[str | None]] = []
+        self._lines: list[int] = []
+        self._rejects: list[Reject] = []
+
+
+class _Unusable(ValueError):
+    """A line that is JSON and cannot be used."""
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    """Parse a line; numbers stay text."""
+    if len(raw) > LINE_BYTES_MAX:
+        raise _Unusable(f"is longer than {LINE_BYTES_MAX:,} bytes")
+    if raw.count(b"[") + raw.count(b"{") > DEPTH_MAX and _depth(raw) > DEPTH_MAX:
+        raise _Unusable(f"is nested deeper than {DEPTH_MAX} levels")
+    row = json.loads(raw, parse_float=str, parse_int=str, parse_constant=_Constant, object_pairs_hook=_members_once)
+    if not isinstance(row, dict):
+        raise _Unusable("is not a JSON object")
+    if b"\\u" in raw:
+        try:
+            json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _Unusable("holds half of a surrogate pair") from None
+    return row
+
+
+def _depth(raw: bytes) -> int:
+    """Return how deep the brackets outside of texts are nested."""
+    deepest = depth = 0
+    in_text = escaped = False
+    for byte in raw:
+        if in_text:
+            in_text = escaped or byte != 0x22
+            escaped = byte == 0x5C and not escaped
+        elif byte == 0x22:
+            in_text = True
+        elif byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+class _Constant(str):
+    """NaN or an infinity, which RFC 8259 does not have: its field has no value, and the rest of the row is used."""
+
+
+def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _Unusable("names a member twice")
+    return made
+
+
+def _at(row: Any, path: list[str]) -> Any:
+    """Return the value at a path of members and places in lists, _ABSENT where there is none."""
+    value = row
+    for step in path:
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and len(step) < 6 and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return _ABSENT
+    return value
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value is _ABSENT:
+        return None
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _nested(name: str, number: int, column: str, value: Any, row: dict[str, Any]) -> Reject:
+    shown = json.dumps(value, ensure_ascii=False, default=str)[:VALUE_CHARACTERS_MAX]
+    raw = json.dumps(row, ensure_ascii=False, default=str)[:RAW_CHARACTERS_MAX]
+    return Reject(
+        name, number, "is an object or a list where one value is needed; name its member by a path", raw, column, shown
+    )
+
+
+def _member_paths(row: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the paths of a row's members; of a list of objects those of the first."""
+    for name, value in row.items():
+        yield prefix + name
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield from _member_paths(value[0], f"{prefix}{name}.0.")
+        if isinstance(value, dict):
+            yield from _member_paths(value, f"{prefix}{name}.")
+
+
+# JSON documents as rows: the objects of a list, wherever the document has it. Flat memory.
+
 
 _ROW_BYTES_MAX = 16 << 20
 _LOOKED_AT = 50_000

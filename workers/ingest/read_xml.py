@@ -41,7 +41,7 @@ def xml_rows(name: str, stream: ByteStream, path: str) -> Iterator[tuple[int, Ro
     source = _WithoutEntities(name, stream)
     number = 0
     for _, element in _events(name, source, ("end",), tag=f"{{*}}{wanted[-1].rpartition(':')[2]}"):
-        if [_name(one) for one in (*reversed(list(element.iterancestors())), element)] != wanted:
+        if [_name(ancestor) for ancestor in (*reversed(list(element.iterancestors())), element)] != wanted:
             continue
         number += 1
         source.read_since_row = 0

@@ -20,14 +20,11 @@ from shared.index.identifiers import SCHEMES, normal, slug
 from shared.index.iid import canonical_iid
 from workers.ingest import calendar_days, clean
 from workers.ingest.batches import VALUE_CHARACTERS_MAX, Batch, Reject
-from workers.ingest.clean import Coded
+from workers.ingest.clean import Coded, Faults, category, column_of, quantity, raw_row
 from workers.ingest.fields import Field, ItemFields
-from workers.ingest.figures import FigureColumns, Spread, StageFigure, totals
 from workers.ingest.item_tracker import LATEST, NO_DAY, ItemTracker, KnownItems
 from workers.ingest.mapping import Mapping
-from workers.ingest.normalize import category, quantity
-from workers.ingest.observations import Observed, Observer, check_bounds
-from workers.ingest.row_errors import Faults, column_of, raw_row
+from workers.ingest.observations import FigureColumns, Observed, Observer, Spread, StageFigure, check_bounds, totals
 
 # The faults of the rows of a batch as items: ids, names, texts, days, IIDs.
 
@@ -208,11 +205,11 @@ def combine_observations(shaped: list[Observed], good: Any, rows: int) -> tuple[
         kept = shaped[0].rows if len(good) == rows else shaped[0].rows.take(good)
         return kept, None, shaped[0].channels
     parts, positions, channels = [], [], list[str]()
-    for one in shaped:
-        at = np.arange(len(good)) if one.present is None else np.flatnonzero(one.present.take(good))
-        part = one.rows.take(good.take(at))
+    for table in shaped:
+        at = np.arange(len(good)) if table.present is None else np.flatnonzero(table.present.take(good))
+        part = table.rows.take(good.take(at))
         part["channel"] += len(channels)
-        channels += one.channels
+        channels += table.channels
         parts.append(part)
         positions.append(at)
     kept, at = np.concatenate(parts), np.concatenate(positions)
@@ -315,19 +312,16 @@ class Transformer:
 
     def shape(self, batch: Batch, path: Path) -> Transformed:
         """Shape one batch; every row is in an item, in an observation, or among the rejects with its reason."""
-        result, finish = self.begin(batch, path)
-        for part in finish():
+        result, items = self.begin(batch, path)
+        for part in items:
             result.items += part.items
             result.rejects += part.rejects
         return result
 
-    def begin(self, batch: Batch, path: Path) -> tuple[Transformed, Callable[[], Iterator[Transformed]]]:
-        """Shape a batch's observations; what is returned beside them gives its items, some thousand at a time.
-
-        It is to be called before the next batch is begun; its items may be taken later.
-        """
+    def begin(self, batch: Batch, path: Path) -> tuple[Transformed, Iterator[Transformed]]:
+        """Shape a batch's observations; its items are cleaned when they are taken, some thousand at a time."""
         if batch.rows == 0:
-            return Transformed(rejects=batch.rejects, rows=len(batch.rejects)), lambda: iter(())
+            return Transformed(rejects=batch.rejects, rows=len(batch.rejects)), iter(())
         bad = Faults(batch.rows)
         ids, first_seen, iids = check_items(self._item, batch, path, bad)
         figures = FigureColumns(self._mapping.impacts, batch, path, bad)
@@ -343,25 +337,23 @@ class Transformer:
         result.counts["rows_used"] = len(good)
         figures.count(good, result.counts)
         if not len(good):
-            return result, lambda: iter(())
+            return result, iter(())
         rows, positions, result.channels = observed = combine_observations(shaped, good, batch.rows)
         met = distinct(ids, good, batch.rows, row_days(observed, first_seen, good))
         numbers = self.registry.number(met.ids)
         result.stage_figures = figures.of_stages(good, self.registry.keys(numbers).take(met.codes))
         if rows is not None:
-            self._keep_observations(
-                rows, met.codes if positions is None else met.codes.take(positions), met, numbers, result
-            )
-        result.counts["observations_absent"] = sum(count_missing(one.priced, None, good) for one in shaped)
-        result.counts["observations_rejected"] = sum(count_missing(one.present, one.priced, good) for one in shaped)
+            codes = met.codes if positions is None else met.codes.take(positions)
+            rows["item"] = self.registry.keys(numbers).take(codes)
+            met.extend_spans(rows["day"], codes)
+            result.observations = rows
+        result.counts["observations_absent"] = sum(count_missing(table.priced, None, good) for table in shaped)
+        result.counts["observations_rejected"] = sum(
+            count_missing(table.present, table.priced, good) for table in shaped
+        )
         if first_seen is not None:
             met.extend_spans(first_seen.take(good), met.codes)
-        return result, lambda: self._finish(batch, path, met, numbers)
-
-    def _keep_observations(self, rows: Any, codes: Any, met: BatchItems, numbers: Any, result: Transformed) -> None:
-        rows["item"] = self.registry.keys(numbers).take(codes)
-        met.extend_spans(rows["day"], codes)
-        result.observations = rows
+        return result, self._fresh_items(batch, path, met, numbers)
 
     def _check_known(self, ids: clean.Coded, bad: Faults) -> None:
         """Reject rows that do not name exactly one item of the index."""
@@ -394,7 +386,7 @@ class Transformer:
             mask[rows] = True
             bad.where(mask, reason, field)
 
-    def _finish(self, batch: Batch, path: Path, met: BatchItems, numbers: Any) -> Iterator[Transformed]:
+    def _fresh_items(self, batch: Batch, path: Path, met: BatchItems, numbers: Any) -> Iterator[Transformed]:
         self.registry.extend_spans(numbers, met.first, met.last)
         # An older row says nothing of the item: its text and its price come from the same, newest row.
         at = self.registry.newer(numbers, met.newest)

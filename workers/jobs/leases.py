@@ -45,7 +45,6 @@ class Progress:
             self.fraction = min(0.99, rows_done / rows_total)
 
     def snapshot(self) -> tuple[float, str, int, int | None]:
-        """Return the values that a renewal writes."""
         return (self.fraction, self.stage, self.rows_done, self.rows_total)
 
 

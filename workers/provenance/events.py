@@ -1,7 +1,7 @@
 """Events: every change of the index has a number, a moment, and an actor; numbers are in the order of commits."""
 
 import getpass
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -42,17 +42,9 @@ def lock(connection: Connection) -> None:
 def begin_load(connection: Connection, load_id: str, kind: str, source: str, terms: dict[str, Any]) -> Event:
     """Number a load, and make its terms those of its source."""
     *plain, matching = (terms[name] for name in TERMS)
-    row = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchone()
-    assert row is not None
-    values = (kind, load_id, row[0], Jsonb(terms), actor())
-    event = _event(connection, SQL.begin_load, values)
-    return replace(
-        event,
-        source_id=int(row[0]),
-        rank_changed=bool(row[1]),
-        terms_changed=bool(row[2]),
-        matching_changed=bool(row[3]),
-    )
+    [(source_id, *changes)] = connection.execute(SQL.source, (source, *plain, Jsonb(matching))).fetchall()
+    event = _event(connection, SQL.begin_load, (kind, load_id, source_id, Jsonb(terms), actor()))
+    return Event(event.no, event.at, source_id, *map(bool, changes))
 
 
 def begin_act(connection: Connection, item_id: int, survivor_id: int | None, by: str, reason: str | None) -> Event:
@@ -87,9 +79,8 @@ def begin_deletion(connection: Connection, load_id: str, by: str, reason: str | 
 
 def next_version(connection: Connection) -> int:
     """Return the data_version that the next change will have."""
-    row = connection.execute(SQL.next_version).fetchone()
-    assert row is not None
-    return int(row[0])
+    [(version,)] = connection.execute(SQL.next_version).fetchall()
+    return int(version)
 
 
 def commit_version(connection: Connection, load_id: str | None, months: list[date]) -> tuple[int, str]:
@@ -97,13 +88,11 @@ def commit_version(connection: Connection, load_id: str | None, months: list[dat
 
     Return the version and the job's id. Edges hear of the version when the transaction commits.
     """
-    row = connection.execute(SQL.new_version, (load_id, months)).fetchone()
-    assert row is not None
-    version, kind = int(row[0]), SEARCH_INDEX
+    [(version,)] = connection.execute(SQL.new_version, (load_id, months)).fetchall()
+    kind = SEARCH_INDEX
     values = (kind.name, kind.queue, None, Jsonb({}), str(version), version, kind.attempts_max)
-    ordered = connection.execute(JOBS.join, values).fetchone()
-    assert ordered is not None
-    return version, str(ordered[0])
+    [(job, *_)] = connection.execute(JOBS.join, values).fetchall()
+    return version, str(job)
 
 
 def actor() -> str:
@@ -115,6 +104,5 @@ def actor() -> str:
 
 
 def _event(connection: Connection, query: str, values: tuple[object, ...]) -> Event:
-    row = connection.execute(query, values).fetchone()
-    assert row is not None
-    return Event(int(row[0]), row[1])
+    [(number, moment)] = connection.execute(query, values).fetchall()
+    return Event(number, moment)

@@ -1,8 +1,12 @@
 """Operators' acts on single items, from the command or the dashboard. Each is an event and a data_version."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from psycopg.types.json import Jsonb
 
 from shared.articles.pairs import Filters
 from shared.db.connect import Connection
@@ -11,15 +15,88 @@ from shared.errors import ItemIndexError
 from workers.articles import links
 from workers.articles.index import open_index
 from workers.provenance import events, items
-from workers.provenance.reindex import reindex
-from workers.provenance.standing import Settled, read_acts, refuse_too_many_merges
+from workers.provenance.standing import Settled, read_acts, refuse_too_many_merges, reindex
 from workers.provenance.undo import SQL as UNDO
 from workers.provenance.undo import undo
 
-# An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version.
-
-
 SQL = load_queries(__file__, "item_acts.sql")
+
+
+# Deleting observations by source, item and days: an event like a load, which can be undone.
+
+
+FIRST_DAY, LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
+
+
+class NothingToDelete(ItemIndexError):
+    """The request names no source, no item, or no observation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which observations: of a source, of an item, from a day to a day (both inclusive); at least one is named."""
+
+    source: str | None = None
+    iid: str | None = None
+    first: date | None = None
+    last: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """How many observations of how many items a month loses."""
+
+    month: date
+    observations: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """The outcome of a deletion; `no` is None for a dry run."""
+
+    months: tuple[Month, ...]
+    no: int | None = None
+    data_version: int | None = None
+
+
+def delete(connection: Connection, chosen: Chosen, by: str, reason: str | None, *, dry_run: bool) -> Deleted:
+    """Delete observations, in the caller's transaction under the lock of events. Raises NothingToDelete."""
+    _choose(connection, chosen)
+    months = tuple(Month(*row) for row in connection.execute(SQL.by_month))
+    if dry_run:
+        return Deleted(months)
+    if not months:
+        raise NothingToDelete("no observation is of this source, this item and these days")
+    items.begin(connection, SQL.items)
+    requested = {"source": chosen.source, "iid": chosen.iid, "from": chosen.first, "to": chosen.last}
+    summary = Jsonb({name: str(value) for name, value in requested.items() if value is not None})
+    [(load_id,)] = connection.execute(SQL.begin, (chosen.source or "", summary)).fetchall()
+    event = events.begin_deletion(connection, load_id, by, reason)
+    connection.execute(SQL.tombstones, (event.no,))
+    connection.execute(SQL.changed_observations)
+    connection.execute(SQL.changes, (event.no, event.at))
+    return Deleted(months, event.no, reindex(connection, load_id))
+
+
+def _choose(connection: Connection, chosen: Chosen) -> None:
+    if chosen == Chosen():
+        raise NothingToDelete("name a source, an IID, or days: a deletion of everything is not meant")
+    source_id = item_ids = None
+    if chosen.source is not None:
+        row = connection.execute(SQL.source, (chosen.source,)).fetchone()
+        if row is None:
+            raise NothingToDelete(f"there is no source {chosen.source}")
+        source_id = row[0]
+    if chosen.iid is not None:
+        item_ids = [row[0] for row in connection.execute(SQL.group, (chosen.iid,))]
+        if not item_ids:
+            raise NothingToDelete(f"there is no item {chosen.iid}")
+    values = (source_id, item_ids, chosen.first or FIRST_DAY, chosen.last or LAST_DAY)
+    connection.execute(SQL.chosen, values)
+
+
+# An operator's acts on single items: merge, split, withdraw, restore. Each is an event and a data_version.
 
 
 class ActRefused(ItemIndexError):
@@ -167,13 +244,13 @@ def apply(connection: Connection) -> tuple[int, int | None]:
     reviews = [Review(*row) for row in connection.execute(SQL.waiting_reviews)]
     if not reviews:
         return 0, None
-    undone = [one.batch_id for one in reviews if one.batch_id is not None and one.decision == "undo"]
-    named = {item_id for one in reviews for item_id in (one.left_id, one.right_id)}
+    undone = [review.batch_id for review in reviews if review.batch_id is not None and review.decision == "undo"]
+    named = {item_id for review in reviews for item_id in (review.left_id, review.right_id)}
     named |= {item_id for row in connection.execute(SQL.items_of_batches, (undone,)) for item_id in row}
     there = {row[0] for row in connection.execute(SQL.there, (list(named),))}
     items.begin(connection, SQL.named, list(there))
     connection.execute(items.SQL.no_changed_observations)
-    changes = [_event_of(connection, one, there) for one in reviews]
+    changes = [_event_of(connection, review, there) for review in reviews]
     return len(reviews), reindex(connection, None) if any(changes) else None
 
 

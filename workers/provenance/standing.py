@@ -1,15 +1,20 @@
 """Which items belong to which, kept in the database: made anew for the items that an event is connected with."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from datetime import date
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import LoadRefused
+from workers.analytics.rollups import layout, refresh
+from workers.analytics.rollups.aggregates import Items
+from workers.analytics.rollups.rows import SQL as ROLLUPS
 from workers.articles import links as stored
 from workers.articles import records
 from workers.articles.grouping import Articles, Item, Membership, group
-from workers.provenance import items
+from workers.events import watches
+from workers.provenance import events, identifiers, items
 from workers.provenance.acts import Act, Decision, EffectiveActs, in_effect, replay
 
 SQL = load_queries(__file__, "acts.sql")
@@ -82,7 +87,7 @@ def settle(connection: Connection, acts: Acts, seeds: Iterable[int]) -> Settled:
     links = stored.read(connection, known).values()
     articles = group(known, links, acts.standing, acts.decisions)
     before: dict[int, int | None] = dict(connection.execute(SQL.current, (list(connected),)).fetchall())
-    now = {one.item_id: one.owner_id for one in articles.memberships if one.status != "active"}
+    now = {member.item_id: member.owner_id for member in articles.memberships if member.status != "active"}
     moved = {item_id for item_id in connected if before.get(item_id, item_id) != now.get(item_id, item_id)}
     items.widen(connection, moved)
     connection.execute(SQL.forget, (list(before.keys() - now.keys()),))
@@ -120,9 +125,9 @@ def mark(connection: Connection, memberships: Collection[Membership]) -> None:
     connection.execute(
         items.SQL.standing,
         (
-            [one.item_id for one in memberships],
-            [one.status for one in memberships],
-            [one.survivor_id for one in memberships],
+            [member.item_id for member in memberships],
+            [member.status for member in memberships],
+            [member.survivor_id for member in memberships],
         ),
     )
 
@@ -139,3 +144,57 @@ def _connected(connection: Connection, acts: Acts, seeds: set[int]) -> set[int]:
         frontier = near - reached
         reached |= frontier
     return reached
+
+
+# The last step of every event but a load: owners, rows, versions, rollups and brands of its items made anew.
+
+
+def lock(connection: Connection) -> None:
+    """Wait until no other event is being made, and see to it that what is derived is of this code's layout. Commits."""
+    events.lock(connection)
+    layout.ensure(connection)
+    identifiers.ensure(connection)
+
+
+def reindex(
+    connection: Connection,
+    load_id: str | None,
+    seeds: Collection[int] = (),
+    check: Callable[[Settled], None] = lambda settled: None,
+) -> int:
+    """Make anew what an event changes, and commit its data_version; return that.
+
+    The caller has called `items.begin` with the event's items before it changed anything, and has left the observations
+    that it changed in the temporary table `changed_observations`. `seeds`: further items whose links have changed.
+    `check` sees the articles before anything is committed, and may raise.
+    """
+    version = events.next_version(connection)
+    settled = _stand(connection, seeds)
+    check(settled)
+    memberships = settled.memberships
+    items.refresh(connection, version, "SELECT a.item_id FROM affected a JOIN items i ON i.id = a.item_id")
+    mark(connection, memberships)
+    connection.execute(items.SQL.versions, (version,))
+    groups, above = Items.read(connection, items.SQL.item_groups), refresh.ancestors(connection)
+    watched = watches.watched(connection, groups)
+    refresh.refresh_touched(connection, groups, above, items.SQL.rollups_touched, but=set(), observe=watched.observe)
+    watches.rearm(connection, watched)
+    brands = [int(row[0]) for row in connection.execute(items.SQL.brands_touched)]
+    items.refresh_brands(connection, brands, brands)
+    events.commit_version(connection, load_id, _months(connection))
+    return version
+
+
+def _stand(connection: Connection, seeds: Collection[int]) -> Settled:
+    """Find the articles of the event's items anew; note whose owner changes, before their rows do."""
+    acts = read_acts(connection)
+    affected = {row[0] for row in connection.execute(items.SQL.affected_items)}
+    settled = settle(connection, acts, affected | set(seeds))
+    recounted = connection.execute(SQL.forget_changes, (acts.effective,)).fetchall()
+    recounted += connection.execute(SQL.keep_changes, (acts.effective,)).fetchall()
+    items.widen(connection, {row[0] for row in recounted})
+    return settled
+
+
+def _months(connection: Connection) -> list[date]:
+    return [row[0] for row in connection.execute(ROLLUPS.months)]

@@ -14,7 +14,7 @@ from workers.articles.index import needed, open_index
 from workers.articles.records import SQL as RECORDS
 from workers.ingest import factors
 from workers.provenance import events, identifiers, items
-from workers.provenance.reindex import reindex
+from workers.provenance.standing import reindex
 
 SQL = load_queries(__file__, "undo.sql")
 ON_ITEMS = ("merge", "withdrawal", "link", "separation", "decisions")
@@ -48,8 +48,7 @@ class _Event:
 def extent(connection: Connection, named: str) -> Extent:
     """Return what undoing an event would take back, and change nothing. Raises NothingToUndo."""
     event = _find(connection, named)
-    row = connection.execute(SQL.extent, (event.no,)).fetchone()
-    assert row is not None
+    [row] = connection.execute(SQL.extent, (event.no,)).fetchall()
     return Extent(*row)
 
 
@@ -138,7 +137,7 @@ def _relink(connection: Connection, event: _Event, source_id: int | None, match_
     if later is not None and (claimed or vanished) and needed(connection):
         index = open_index(connection, match_dir)
         return seeds | links.relink(connection, index, claimed | vanished, event.no)
-    known = {one.item_id: one for one in records.read(connection, claimed)}
+    known = {record.item_id: record for record in records.read(connection, claimed)}
     return seeds | links.declare(connection, claimed | vanished, known)
 
 

@@ -7,7 +7,7 @@ from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.shop import MAPPING, load_rows
-from workers.ingest.load import Summary
+from workers.ingest.accounting import Summary
 from workers.provenance import events
 from workers.provenance.undo import undo
 

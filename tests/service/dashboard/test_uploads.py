@@ -20,7 +20,7 @@ from tests.service.ingest.contents import ask
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
-from workers.ingest import uploads
+from workers.ingest import feeds
 from workers.ingest.feeds import FeedRunner
 from workers.ingest.guess import Guess
 
@@ -190,7 +190,7 @@ async def test_doubts_are_listed_and_the_rest_of_the_page_says_nothing_as_markup
         None,
         (),
     )
-    monkeypatch.setattr(uploads, "guess", lambda path: guessed)
+    monkeypatch.setattr(feeds, "guess", lambda path: guessed)
     await browser.sign_in()
     page = await uploaded(browser, FILE.replace(b"Soy milk 1L", b"<i>Soy</i>"))
     assert "<li>day: &lt;b&gt;03/04&lt;/b&gt; is of March or of April</li>" in browser.text
@@ -290,6 +290,6 @@ async def test_files_and_rows_are_deleted_after_their_time(browser: Browser, mon
         runner._uploads.sweep(connection)
         assert len(objects(browser)) == 1
         connection.execute("UPDATE uploads SET at = at - interval '91 days'")
-        monkeypatch.setattr(uploads, "FILES_KEPT_DAYS", -1)
+        monkeypatch.setattr(feeds, "FILES_KEPT_DAYS", -1)
         runner._uploads.sweep(connection)
     assert objects(browser) == [] and ask(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]

@@ -27,7 +27,7 @@ from workers.analytics.reports.publish import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.dispatcher import delete_old
 from workers.provenance import item_acts
-from workers.provenance.reindex import lock
+from workers.provenance.standing import lock
 
 SOY, CUSTARD = mint_iid("shop", "1").iid, mint_iid("shop", "2").iid
 REPORT = "/index/cohorts?brand=vita"

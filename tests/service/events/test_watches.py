@@ -13,7 +13,7 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from workers.provenance.reindex import lock
+from workers.provenance.standing import lock
 from workers.provenance.undo import undo
 
 

@@ -26,8 +26,8 @@ from tests.support.shop import load_rows
 from tests.support.workers import run, services_of, worker
 from workers.bulk import exports as part_worker
 from workers.bulk import exports as parts
+from workers.bulk.exports import write_part
 from workers.bulk.part import Part
-from workers.bulk.pipeline import write_part
 from workers.dispatcher import Dispatcher, delete_old
 from workers.jobs.context import Job, Services, SplitRows
 from workers.jobs.job_handler import Outcome

@@ -12,8 +12,8 @@ from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import mapping
 from workers.ingest.load import load
-from workers.provenance import item_acts, reindex
-from workers.search.job import make_index
+from workers.provenance import item_acts, standing
+from workers.search.build import make_index
 
 MAPPING = """
 source = "{source}"
@@ -116,7 +116,7 @@ async def test_where_several_items_have_it_they_are_listed_to_choose_from(
 
 async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edge: Edge, settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         item_acts.withdraw(connection, EIGHT, "test", None)
     await edge.resources.version.read()
     alone = await edge.get("/index/resolve?gtin=2012345000001")
@@ -211,12 +211,12 @@ async def test_identifiers_of_a_merged_item_lead_to_its_survivor_and_back_after_
 
     base = edge.settings.base_url
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         item_acts.merge(connection, NINE, ONE, "test", None)
     survivor = (200, f"{base}/index/lookup/{ONE}")
     assert await resolved() == [survivor, survivor, survivor, (301, f"{base}/index/resolve?iid={ONE}")]
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         item_acts.restore(connection, NINE, "test", None)
     own = (200, f"{base}/index/lookup/{NINE}")
     assert await resolved() == [(300, None), own, own, own]

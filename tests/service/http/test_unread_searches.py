@@ -21,7 +21,7 @@ from tests.support.reports import work
 from tests.support.servers import Contents
 from tests.support.shop import load_rows, open_shop
 from tests.support.wire import OTHER, alike, exchange, head
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 # A search that was not asked before is answered on the fast path: the same bytes, charged once, and kept.
 

@@ -16,7 +16,7 @@ from tests.service.ingest.contents import ask
 from tests.support.rates import HISTORY, load_rates
 from tests.support.shop import load_rows
 from workers.ingest.rates import Terms, load
-from workers.provenance import reindex
+from workers.provenance import standing
 from workers.provenance.undo import undo
 
 DAY = date(2026, 7, 3)
@@ -31,7 +31,7 @@ def rate(settings: Settings, currency: str = "USD", day: date = DAY) -> Decimal 
 
 def undone(settings: Settings, load_id: str) -> int:
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         version = undo(connection, load_id, "tests", None)
         connection.commit()
     return version

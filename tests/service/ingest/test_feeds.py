@@ -221,8 +221,8 @@ def test_a_redirect_into_a_network_is_not_followed(
         # The first address counts as public; every other is judged as it is.
         own = server.url.partition("?")[0]
         judged, lookup = feeds_fault(own), outgoing_lookup(own)
-        monkeypatch.setattr("workers.ingest.fetch.url_fault", judged)
-        monkeypatch.setattr("workers.events.outgoing._address_of", lookup)
+        monkeypatch.setattr("workers.ingest.feeds.url_fault", judged)
+        monkeypatch.setattr("workers.events.webhooks._address_of", lookup)
         run(settings)
         assert len(server.asked) == 1
     assert "public internet" in failure(settings) or "inside a network" in failure(settings)
@@ -237,7 +237,7 @@ def feeds_fault(public: str) -> Callable[..., str | None]:
 
 def outgoing_lookup(public: str) -> Callable[..., tuple[str, int]]:
     """Resolve hosts as the product does, but for the port of one address, which passes."""
-    from workers.events.outgoing import _address_of
+    from workers.events.webhooks import _address_of
 
     port = int(public.split(":")[2].partition("/")[0])
     return lambda host, asked, **given: (host, asked) if asked == port else _address_of(host, asked, **given)

@@ -27,7 +27,7 @@ from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask, state
 from tests.service.ingest.test_values import put, rejected
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
-from workers.ingest import inputs
+from workers.ingest import load as inputs
 from workers.ingest.accounting import accounts, check
 from workers.ingest.batches import LoadBuffers
 from workers.ingest.load import load

@@ -25,10 +25,11 @@ from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows, mapping
 from tests.support.workers import run
 from workers.analytics.reports.publish import COMPUTATIONS
-from workers.ingest.load import Summary, load
-from workers.provenance import events, identifiers, item_acts, reindex
+from workers.ingest.accounting import Summary
+from workers.ingest.load import load
+from workers.provenance import events, identifiers, item_acts, standing
 from workers.provenance.undo import undo
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 # No source wipes another: fields come from claims, by rank, then by day; an IID belongs to one source's item.
 
@@ -576,7 +577,7 @@ def test_rows_that_are_missing_are_derived_before_anything_else_changes(
         connection.execute(forget.encode())
         connection.execute("DELETE FROM item_identifiers WHERE value = '00000096385074'")
         connection.commit()
-        reindex.lock(connection)
+        standing.lock(connection)
     assert ask(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
         assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)

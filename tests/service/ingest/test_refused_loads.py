@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from deploy.ctl import loading
+from deploy.ctl import ingest
 from deploy.ctl.ingest import WITH_REJECTS
 from deploy.ctl.main import cli
 from shared.db.connect import connect
@@ -31,7 +31,7 @@ Run = Callable[..., Result]
 def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(loading, "_INDEX_WAIT_SECONDS", 0.0)  # no worker builds it here
+    monkeypatch.setattr(ingest, "_INDEX_WAIT_SECONDS", 0.0)  # no worker builds it here
     return lambda *arguments: CliRunner().invoke(cli, list(arguments))
 
 

@@ -25,8 +25,7 @@ from tests.support.servers import Servers
 from tests.support.shop import MAPPING, ROWS, load_rows
 from workers.analytics.rollups.refresh import rebuild
 from workers.provenance import events, item_acts, items
-from workers.provenance.deletion import Chosen, NothingToDelete, delete
-from workers.provenance.item_acts import ActRefused
+from workers.provenance.item_acts import ActRefused, Chosen, NothingToDelete, delete
 from workers.provenance.undo import undo
 
 # An event that is undone leaves nothing: the index answers as a fresh one does in which only the others happened.

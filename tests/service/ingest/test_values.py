@@ -17,9 +17,10 @@ from shared.settings.settings import Settings
 from tests.service.ingest.contents import ask
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
 from tests.support.shop import MAPPING as SHOP
+from workers.ingest.accounting import Summary
 from workers.ingest.batches import LoadBuffers
 from workers.ingest.clean import NO_FIGURE
-from workers.ingest.load import Summary, load
+from workers.ingest.load import load
 from workers.ingest.mapping import read
 from workers.ingest.observations import currency_bits
 from workers.provenance import events, item_acts

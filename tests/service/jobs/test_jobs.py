@@ -33,7 +33,7 @@ from workers.jobs.context import JobMessages, build_services
 from workers.jobs.job_handler import JobContext
 from workers.jobs.leases import SQL as LEASE
 from workers.jobs.leases import Lease, LeaseLost, claim, succeed
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 # A job's row is the truth: whatever happens to messages and workers, it is done once or fails with a reason.
 

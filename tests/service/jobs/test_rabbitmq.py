@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from psycopg.types.json import Jsonb
 
-from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import worker_command
+from deploy.local.process import Program, ServiceProcess, tail, worker_command
 from shared.db.connect import connect
 from shared.jobs.contract import QUEUES
 from shared.jobs.contract import SQL as JOBS

@@ -19,8 +19,7 @@ from kombu.transport import redis
 from psycopg.types.json import Jsonb
 
 from deploy.local.paths import free_port
-from deploy.local.process import Program, ServiceProcess, tail
-from deploy.local.supervised import worker_command
+from deploy.local.process import Program, ServiceProcess, tail, worker_command
 from shared.db.connect import Connection as DatabaseConnection
 from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE

@@ -21,9 +21,8 @@ from tests.support.servers import Servers
 from workers.analytics.reports.aggregator import GroupedSeries
 from workers.analytics.reports.cohorts import make, read_whole_months
 from workers.analytics.reports.filters import Tree, filter_of, whole_months
-from workers.analytics.reports.query import gather, with_default_kind
-from workers.analytics.reports.result import Answer
-from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.reports.query import Reader
+from workers.analytics.reports.result import Answer, SetAside
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups.refresh import rebuild
 
@@ -214,16 +213,16 @@ def test_by_default_it_is_the_last_90_days_that_hold_data_of_the_brand(connectio
     answer = make(connection, {"brand": ["vita"]}, quiet)
     newest = connection.execute(f"SELECT max(day) FROM ({RAW}) r WHERE brand = 'vita'").fetchone()
     assert newest is not None
-    assert (answer.last, answer.first) == (newest[0], newest[0] - timedelta(days=89))
-    assert answer.coverage.days == 90
-    assert answer.coverage.observed_days + answer.coverage.missing_days == 90
-    assert answer.coverage.last == answer.last
+    assert (answer.days.last, answer.days.first) == (newest[0], newest[0] - timedelta(days=89))
+    assert answer.coverage["days"] == 90
+    assert answer.coverage["observed_days"] + answer.coverage["missing_days"] == 90
+    assert answer.coverage["last"] == answer.days.last
 
 
 def test_days_without_data_are_reported_as_missing_and_no_row_is_made_up(connection: Connection) -> None:
     answer = make(connection, {"brand": ["vita"], "from": "2020-01-01", "to": "2020-01-31"}, quiet)
     assert answer.table.num_rows == 0
-    assert (answer.coverage.days, answer.coverage.observed_days, answer.coverage.first) == (31, 0, None)
+    assert (answer.coverage["days"], answer.coverage["observed_days"], answer.coverage["first"]) == (31, 0, None)
     assert "mean" in answer.table.column_names
 
 
@@ -356,12 +355,13 @@ def test_both_ways_read_the_same(connection: Connection) -> None:
         assert days is not None
         cohort = read_whole_months(connection, question, days, quiet)
         assert cohort is not None
-        chosen = with_default_kind(connection, tree, filter_of(connection, tree, question), days)
-        series = gather(connection, tree, chosen, days, quiet)
+        reader = Reader(connection, tree, days)
+        chosen = reader.with_default_kind(filter_of(connection, tree, question))
+        series = reader.gather(chosen)
         for name in GroupedSeries._fields:
             np.testing.assert_equal(getattr(cohort.series, name), getattr(series, name), err_msg=f"{question} {name}")
-        aside = SetAside(connection, tree, chosen, days)
-        assert (cohort.kind, cohort.set_aside) == (chosen.kind, aside.of(chosen, quiet))
+        aside = SetAside(reader, chosen)
+        assert (cohort.kind, cohort.set_aside) == (chosen.kind, aside.of(chosen))
         assert cohort.outliers == aside.summary()
         if series.keys:
             kinds.add((question["kind"], cohort.kind))

@@ -21,7 +21,7 @@ from tests.support.rates import HISTORY, load_rates
 from tests.support.reports import quiet, work
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from workers.analytics.reports import brand_insights, category_insights, cohorts, price_index
+from workers.analytics.reports import cohorts, insights, price_index
 from workers.analytics.reports.publish import Make, convert
 
 EXACT = Context(prec=60)
@@ -80,8 +80,8 @@ def judged(value: Any, before: Decimal, after: Decimal) -> Any:
     ("make", "parameters"),
     [
         (cohorts.make, {"brand": ["vita"], "category": [], "group_by": ["channel"]}),
-        (category_insights.make, {"code": "food"}),
-        (brand_insights.make, {"slug": "vita"}),
+        (insights.categories, {"code": "food"}),
+        (insights.brands, {"slug": "vita"}),
         (price_index.make, {"category": ["food"], "brand": []}),
     ],
 )

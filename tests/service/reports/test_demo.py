@@ -60,8 +60,9 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
         answer = make(connection, parameters, quiet)
         # The sources of the demo bring no list prices, so nothing is announced as a reduction.
         assert (answer.table.num_rows > 0) is (kind != "reductions"), kind
-        assert isinstance(answer.table, pa.Table) and answer.first <= answer.last
-        assert answer.coverage.observed_days + answer.coverage.missing_days == answer.coverage.days
+        assert isinstance(answer.table, pa.Table) and answer.days.first <= answer.days.last
+        covered = answer.coverage
+        assert covered["observed_days"] + covered["missing_days"] == covered["days"]
 
 
 def test_the_demos_rollup_is_covered_by_footprints_of_food_and_knows_no_waste(connection: Connection) -> None:

@@ -14,7 +14,7 @@ from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.analytics.reports import brand_insights, category_insights, cohorts
+from workers.analytics.reports import cohorts, insights
 from workers.analytics.reports.publish import COMPUTATIONS
 
 pytestmark = ON_THE_MARKET
@@ -46,7 +46,7 @@ def test_a_categorys_figures_shares_and_ranks(
     connection: Connection, granularity: str | None, kind: str | None, outliers: str
 ) -> None:
     asked = {**MONTHS, "granularity": granularity, "kind": kind, "outliers": outliers}
-    answer = category_insights.make(connection, asked, quiet)
+    answer = insights.categories(connection, asked, quiet)
     table = "everything" if outliers == "include" else "raw"
     assert answer.kind == (kind or "listing")
     kinds = {"sale": "s", "both": "sl"}.get(kind or "listing", "l")
@@ -97,8 +97,8 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
         for group in ("lower(top)", "brand")
     )
     for make, name, rows in (
-        (category_insights.make, "category", by_category),
-        (brand_insights.make, "brand", by_brand),
+        (insights.categories, "category", by_category),
+        (insights.brands, "brand", by_brand),
     ):
         answer = make(connection, {**MONTHS, "limit": 500, "outliers": outliers}, quiet)
         expected = {(period, group): n for period, group, n in rows if group is not None}
@@ -110,7 +110,7 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
 
 
 def test_a_categorys_change_is_against_the_period_before(connection: Connection) -> None:
-    answer = category_insights.make(connection, {**MONTHS, "code": "food"}, quiet)
+    answer = insights.categories(connection, {**MONTHS, "code": "food"}, quiet)
     medians = dict(
         connection.execute(
             f"""
@@ -128,7 +128,7 @@ def test_a_categorys_change_is_against_the_period_before(connection: Connection)
 
 
 def test_the_top_brands_of_a_category(connection: Connection) -> None:
-    answer = category_insights.make(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
+    answer = insights.categories(connection, {**MONTHS, "code": "food", "granularity": None}, quiet)
     rows = connection.execute("""
         SELECT brand, count(*) FROM raw WHERE (category = 'food' OR category LIKE 'food.%') AND currency = 'USD'
         AND day BETWEEN '2026-04-01' AND '2026-06-30' AND brand IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 5""").fetchall()
@@ -137,7 +137,7 @@ def test_the_top_brands_of_a_category(connection: Connection) -> None:
 
 
 def test_a_brands_standing_shares_and_prices_against_its_categories(connection: Connection) -> None:
-    answer = brand_insights.make(connection, {**MONTHS, "slug": "alco"}, quiet)
+    answer = insights.brands(connection, {**MONTHS, "slug": "alco"}, quiet)
     ranks = connection.execute("""
         SELECT * FROM (SELECT date_trunc('month', day)::date AS period, brand, count(*) AS n, count(DISTINCT item_id) AS items,
             rank() OVER (PARTITION BY date_trunc('month', day) ORDER BY count(*) DESC) AS rank, count(*) OVER (PARTITION BY date_trunc('month', day)) AS of
@@ -165,7 +165,7 @@ def test_a_brands_standing_shares_and_prices_against_its_categories(connection: 
 def test_a_brands_prices_and_discounts_are_those_of_its_cohort(connection: Connection, kind: str | None) -> None:
     asked = {**MONTHS, "currency": "HKD", "kind": kind}
     cohort = cohorts.make(connection, {**asked, "brand": ["alco"]}, quiet)
-    insights = brand_insights.make(connection, {**asked, "slug": "alco"}, quiet)
+    of_brand = insights.brands(connection, {**asked, "slug": "alco"}, quiet)
     names = (
         "period",
         "kind",
@@ -176,19 +176,19 @@ def test_a_brands_prices_and_discounts_are_those_of_its_cohort(connection: Conne
         "discount_mean",
         "discount_median",
     )
-    ours = [[row[name] for name in names] + [row["median"]] for row in insights.table.to_pylist()]
+    ours = [[row[name] for name in names] + [row["median"]] for row in of_brand.table.to_pylist()]
     assert ours == [[row[name] for name in names] + [row["p50"]] for row in cohort.table.to_pylist()]
     assert any(row[5] for row in ours)
 
 
 def test_without_a_brand_the_largest_are_listed_in_their_order(connection: Connection) -> None:
-    rows = brand_insights.make(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
+    rows = insights.brands(connection, {"currency": "USD", "kind": "sale"}, quiet).table.to_pylist()
     assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
     assert len(rows) >= 5 and len({row["brand"] for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize(
-    ("make", "named"), [(category_insights.make, {"code": "food"}), (brand_insights.make, {"slug": "alco"})]
+    ("make", "named"), [(insights.categories, {"code": "food"}), (insights.brands, {"slug": "alco"})]
 )
 def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
     connection: Connection, make: Any, named: dict[str, str]
@@ -210,7 +210,7 @@ def test_grouped_by_channel_each_has_the_rows_that_it_has_alone(
 
 def test_insights_are_grouped_by_nothing_but_the_channel(connection: Connection) -> None:
     with pytest.raises(InvalidParameter, match="group_by"):
-        category_insights.make(connection, {"code": "food", "group_by": ["brand"]}, quiet)
+        insights.categories(connection, {"code": "food", "group_by": ["brand"]}, quiet)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_question_that_cannot_be_answered_is_named(
 def test_an_empty_index_gives_an_empty_answer(settings: Settings, kind: str) -> None:
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
         answer = COMPUTATIONS[kind](connection, {}, quiet)
-    assert (answer.table.num_rows, answer.coverage.observed_days) == (0, 0)
+    assert (answer.table.num_rows, answer.coverage["observed_days"]) == (0, 0)
 
 
 def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settings, tmp_path: Path) -> None:
@@ -249,8 +249,8 @@ def test_a_brand_and_a_category_that_share_nothing_give_no_rows(settings: Settin
 def test_one_observation_is_answered_too(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        [brand] = brand_insights.make(connection, {"slug": "vita"}, quiet).table.to_pylist()
-        [category] = category_insights.make(connection, {"code": "drinks"}, quiet).table.to_pylist()
+        [brand] = insights.brands(connection, {"slug": "vita"}, quiet).table.to_pylist()
+        [category] = insights.categories(connection, {"code": "drinks"}, quiet).table.to_pylist()
         [cohort] = COMPUTATIONS["cohorts"](connection, {"brand": ["vita"]}, quiet).table.to_pylist()
     assert (brand["rank"], brand["percentile"], brand["rank_before"], brand["peers"]) == (1, 100.0, None, [])
     assert (category["median"], category["median_change"]) == (Decimal("10.90"), None)

@@ -12,7 +12,7 @@ from shared.errors import CategoryNotFound
 from shared.settings.settings import Settings
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
-from workers.analytics.reports import brand_insights, category_insights
+from workers.analytics.reports import insights
 from workers.analytics.reports.reductions import make
 
 # Insights show the change of prices of the same items beside that of the median, and say when the two disagree.
@@ -40,8 +40,8 @@ def test_change_of_matched_items_equals_plain_sql(
     connection: Connection, granularity: str | None, kind: str, subject: str
 ) -> None:
     make, group = {
-        "brand": (brand_insights.make, "b.slug"),
-        "category": (category_insights.make, "lower(c.path[1])"),
+        "brand": (insights.brands, "b.slug"),
+        "category": (insights.categories, "lower(c.path[1])"),
     }[subject]
     rows = make(connection, {**QUESTION, "granularity": granularity, "kind": kind}, quiet).table.to_pylist()
     period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
@@ -63,7 +63,7 @@ def test_change_of_matched_items_equals_plain_sql(
 
 
 def test_no_change_is_known_of_listings_and_sales_together(connection: Connection) -> None:
-    rows = brand_insights.make(connection, {**QUESTION, "kind": "both"}, quiet).table.to_pylist()
+    rows = insights.brands(connection, {**QUESTION, "kind": "both"}, quiet).table.to_pylist()
     assert rows
     assert {row["index_change"] for row in rows} == {row["median_disagrees"] for row in rows} == {None}
 
@@ -80,7 +80,7 @@ def test_change_of_the_assortment_moves_the_median_and_not_the_index(settings: S
     load_rows(settings, tmp_path, "".join([*stay, *gone, *come]))
     asked: dict[str, Any] = {"code": "drinks.tea", "from": "2026-05-01", "to": "2026-06-30", "granularity": "month"}
     with connect(settings.worker_database_url, application="tests") as connection:
-        may, june = category_insights.make(connection, asked, quiet).table.to_pylist()
+        may, june = insights.categories(connection, asked, quiet).table.to_pylist()
     assert may["index_change"] is None
     assert (june["median_change"], june["index_change"], june["median_disagrees"]) == (89.0, 0.0, True)
     assert june["share_matched"] == pytest.approx(30 / 70, abs=1e-6)

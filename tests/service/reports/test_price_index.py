@@ -175,7 +175,7 @@ def test_the_answer_says_whether_a_window_was_used(connection: Connection, metho
 
 def test_a_weighted_index_from_a_day_after_the_last_data_is_an_empty_answer(connection: Connection) -> None:
     answer = make(connection, {"brand": ["alco"], "method": "fisher", "from": "2030-01-01"}, quiet)
-    assert (answer.table.num_rows, answer.first, answer.last) == (0, date(2030, 1, 1), date(2030, 1, 1))
+    assert (answer.table.num_rows, answer.days.first, answer.days.last) == (0, date(2030, 1, 1), date(2030, 1, 1))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tests.support.reports import quiet
 from tests.support.servers import Servers
 from tests.support.shop import MAPPING, load_rows
 from workers.analytics.reports.filters import Tree, filter_of, range_of
+from workers.analytics.reports.query import Reader
 from workers.analytics.reports.sustainability_rollup import Quantities, make
 from workers.analytics.rollups import layout
 
@@ -247,7 +248,7 @@ def test_more_periods_than_can_be_answered_are_refused(connection: Connection) -
     parameters = {"brand": ["oakley"], "from": "2026-04-01", "to": "2026-06-30", "granularity": "day"}
     tree = Tree.read(connection)
     chosen = filter_of(connection, tree, parameters)
-    days = range_of(connection, chosen, parameters)
+    reader = Reader(connection, tree, range_of(connection, chosen, parameters))
     with pytest.raises(JobRefused, match="too many periods"):
-        Quantities(connection, tree, chosen, days, once=True, pairs_max=10).add_unpriced()
-    Quantities(connection, tree, chosen, days, once=True, pairs_max=10_000).add_unpriced()
+        Quantities(reader, chosen, once=True, pairs_max=10).add_unpriced()
+    Quantities(reader, chosen, once=True, pairs_max=10_000).add_unpriced()

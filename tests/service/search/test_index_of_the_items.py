@@ -14,7 +14,7 @@ from shared.search.paging import find
 from shared.settings.settings import Settings
 from tests.support.s3 import in_bucket
 from workers.search import build as tiers
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 Owner = psycopg.Connection[tuple[object, ...]]
 

@@ -17,7 +17,7 @@ from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows
 from workers.provenance.undo import undo
 from workers.search import build as tiers
-from workers.search.job import make_index
+from workers.search.build import make_index
 
 # So many that what the others do is an update of the index.
 OTHERS = "".join(f"base-{n:03},Other {n},,,,,2026-05-01,NORTH,1,\n" for n in range(150))

@@ -23,8 +23,8 @@ from click.testing import CliRunner, Result
 from itemindex_client import Client
 from itemindex_client.client import Release
 
-from deploy.ctl.fetch import FetchFailed
-from deploy.ctl.fetch import fetch as fetch_command
+from deploy.ctl.releases import FetchFailed
+from deploy.ctl.releases import fetch as fetch_command
 from shared.bulk.schema import RELEASED
 from tests.system.conftest import PROJECT
 from tests.system.releases.conftest import Buyer

@@ -11,9 +11,9 @@ from shared.index.identifiers import slug
 from workers.ingest import clean
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import is_format, parsed, shown
+from workers.ingest.clean import quantity
 from workers.ingest.fields import Field
 from workers.ingest.mapping import read
-from workers.ingest.normalize import quantity
 
 # A mapping with a mistake says which one; a text is cleaned as the mapping says.
 

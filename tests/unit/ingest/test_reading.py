@@ -24,7 +24,7 @@ import pytest
 
 from shared.errors import LoadRefused
 from shared.money import minor_digits
-from workers.ingest import clean, read_csv, read_ndjson, read_xml, readers
+from workers.ingest import clean, read_csv, read_json, read_xml, readers
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH, parsed
 from workers.ingest.fields import Field
@@ -307,7 +307,7 @@ def test_lines_of_ndjson_may_end_in_a_carriage_return(
     objects = [{"id": str(n), "name": "A", "brand": "B"} for n in range(9)]
     path = put(tmp_path, ends.join(map(json.dumps, objects)) + ends, "a.ndjson")
     for size in (1, 10, 1 << 20):
-        monkeypatch.setattr(read_ndjson, "_CHUNK_BYTES", size)
+        monkeypatch.setattr(read_json, "_CHUNK_BYTES", size)
         rows, rejects = rows_of(path, a_mapping(tmp_path))
         assert (rows, rejects) == ([(n + 1, str(n), "A", "B") for n in range(9)], [])
 
@@ -744,7 +744,7 @@ def test_serial_numbers_of_spreadsheets_are_the_days_that_openpyxl_reads() -> No
 def test_the_day_of_the_load_is_part_of_what_a_load_is_known_by(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers.ingest import inputs, mapping_tables
+    from workers.ingest import load, mapping_tables
 
     text = (
         TWO + '[observation]\nday = { load_day = true }\nchannel = "b"\nprice = "a"\ncurrency = { constant = "EUR" }\n'
@@ -756,6 +756,6 @@ def test_the_day_of_the_load_is_part_of_what_a_load_is_known_by(
         monkeypatch.setattr(mapping_tables, "utc_now", moment)
         mapping = a_mapping(tmp_path, text, HEAD)
         assert mapping.observations[0].day.constant == f"2026-10-0{day}"
-        return inputs.digest(mapping, [path], [inputs.input_file(path)])
+        return load.digest(mapping, [path], [load.input_file(path)])
 
     assert digest_on(1) == digest_on(1) != digest_on(2)

@@ -26,12 +26,11 @@ from workers.ingest.item_tracker import ItemTracker
 from workers.ingest.linking import REPEATED, faults
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
-from workers.ingest.month_buffer import Chunk, Months, in_order
 from workers.ingest.observations import OBSERVATION
 from workers.ingest.rates import read
 from workers.ingest.readers import alternating, prefetch
 from workers.ingest.readers import read as batches
-from workers.ingest.stage import Spool
+from workers.ingest.stage import Chunk, Months, Spool, in_order
 from workers.ingest.transform import Transformer
 from workers.provenance.acts import Act, EffectiveActs, replay
 
@@ -508,8 +507,8 @@ def test_parts_are_the_items_of_the_batch_in_their_order(tmp_path: Path) -> None
     mapping = _mapping(tmp_path)
     [batch] = batches(_file(tmp_path, [f"Milk {n}" for n in range(5_000)]), mapping, batch_rows=10_000)
     whole = Transformer(mapping, {}).shape(batch, PATH)
-    observed, finish = Transformer(mapping, {}).begin(batch, PATH)
-    parts = list(finish())
+    observed, items = Transformer(mapping, {}).begin(batch, PATH)
+    parts = list(items)
     assert [len(part.items) for part in parts] == [2_048, 2_048, 904]
     assert [item for part in parts for item in part.items] == whole.items
     assert (observed.rows, len(observed.items), len(whole.items)) == (5_000, 0, 5_000)
@@ -517,13 +516,13 @@ def test_parts_are_the_items_of_the_batch_in_their_order(tmp_path: Path) -> None
 
 def test_parts_may_be_taken_when_the_next_batch_has_begun(tmp_path: Path) -> None:
     mapping, taken = _mapping(tmp_path), []
-    transformer, finish = Transformer(mapping, {}), iter(())
+    transformer, items = Transformer(mapping, {}), iter(())
     for names in (["Milk", "Oats"], ["Milk", "Rolled oats"]):
         [batch] = batches(_file(tmp_path, names), mapping, batch_rows=10)
         _, begun = transformer.begin(batch, PATH)
-        taken += [item.name for part in finish for item in part.items]
-        finish = begun()
-    taken += [item.name for part in finish for item in part.items]
+        taken += [item.name for part in items for item in part.items]
+        items = begun
+    taken += [item.name for part in items for item in part.items]
     assert taken == ["Milk", "Oats", "Rolled oats"]
 
 

@@ -14,10 +14,9 @@ from shared.analytics.results import SIX_DECIMALS, Columns
 from shared.db.connect import Connection
 from shared.db.copy_binary import text_array
 from shared.errors import InvalidParameter
-from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, number
 from workers.analytics.reports.filters import KINDS, SQL, Tree, filter_of, range_of, whole_months, with_defaults
-from workers.analytics.reports.periods import Range, number
-from workers.analytics.reports.query import ReportProgress, add_rollups, gather, snapshot, with_default_kind
+from workers.analytics.reports.query import Reader, ReportProgress, add_rollups, snapshot
 from workers.analytics.reports.result import (
     CHANNELS,
     DISCOUNT_METHOD,
@@ -28,12 +27,11 @@ from workers.analytics.reports.result import (
     Answer,
     Names,
     Outliers,
-    coverage,
+    SetAside,
     in_currency_order,
     shares,
 )
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.reports.result import METHOD as OUTLIERS
 from workers.analytics.rollups.codec import Array
 from workers.analytics.rollups.figures import METHOD as EXACT
 from workers.analytics.rollups.figures import PERCENTS, Spread, millionths_of_hundredth
@@ -73,7 +71,7 @@ def read_whole_months(
     named, grouped = list(dict.fromkeys(parameters[name])), bool(parameters.get("group_by"))
     kinds = KINDS[parameters.get("kind") or "both"]
     strata = [*kinds, *(kind.upper() for kind in kinds)]
-    tops = [one for one in named if name == "brand" or not any(one.startswith(f"{other}.") for other in named)]
+    tops = [code for code in named if name == "brand" or not any(code.startswith(f"{other}.") for other in named)]
     # As text: the driver takes 15 µs to find the type of each list.
     arrays = map(text_array, (named, tops, strata))
     values = (_SCOPES[name], days.first, days.last, parameters.get("currency"), *arrays)
@@ -81,7 +79,7 @@ def read_whole_months(
     ids, codes = (msgspec.json.decode(text or "{}") for text in rows[0][:2])
     if len(ids) < len(named):
         return None
-    names = Names({number: slug for slug, number in ids.items()}, {}, {int(one): code for one, code in codes.items()})
+    names = Names({number: slug for slug, number in ids.items()}, {}, {int(id): code for id, code in codes.items()})
     rollups = [row[2:] for row in rows if row[2] is not None]
     kind = next((kind for kind in kinds if any(stratum == kind for stratum, *_ in rollups)), kinds[0])
     collector, set_aside = Collector(days), _set_aside(rollups, kind, grouped=grouped)
@@ -152,18 +150,8 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     report_progress("computing", 0, len(cohort.series.keys))
     rows = _rows(cohort.series, cohort.kind, tuple(parameters.get("group_by") or ()), cohort.names, cohort.set_aside)
     report_progress("computing", rows.num_rows, rows.num_rows)
-    return Answer(
-        rows,
-        cohort.days.first,
-        cohort.days.last,
-        coverage(cohort.days, cohort.series.days),
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind=cohort.kind,
-        outliers=cohort.outliers,
-        ended_by=cohort.days.ended_by,
-    )
+    seen = cohort.series.days
+    return Answer(rows, cohort.days, seen, UNITS, METHOD, ROUNDING, kind=cohort.kind, outliers=cohort.outliers)
 
 
 def _read(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Cohort:
@@ -173,10 +161,11 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         if chosen.brands is None and chosen.categories is None:
             raise InvalidParameter("brand", "is required, or `category`: a cohort is one of them at least")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
-        chosen = with_default_kind(connection, tree, chosen, days)
-        series = gather(connection, tree, chosen, days, report_progress)
-        aside = SetAside(connection, tree, chosen, days)
-        counts = aside.of(chosen, report_progress)
+        reader = Reader(connection, tree, days, report_progress)
+        chosen = reader.with_default_kind(chosen)
+        series = reader.gather(chosen)
+        aside = SetAside(reader, chosen)
+        counts = aside.of(chosen)
         names = Names.read(connection, tree, chosen, series.keys)
     return Cohort(days, chosen.kind, series, names, counts, aside.summary())
 
@@ -229,8 +218,8 @@ def _prices(figures: Spread, order: Array, currencies: list[str]) -> dict[str, l
     return {
         "observations": n,
         "price_n": n,
-        "mean": [figures.mean(*one) for one in numbered],
-        "stddev": [figures.deviation(*one) for one in numbered],
+        "mean": [figures.mean(*place) for place in numbered],
+        "stddev": [figures.deviation(*place) for place in numbered],
         # As Python's own integers: millionths may leave 63 bits.
         **{
             name: list(map(mul, column.take(positions).tolist(), factors))

@@ -10,8 +10,11 @@ from shared.clock import utc_now
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
-from workers.analytics.reports.periods import GRANULARITIES, Range
+from workers.analytics.reports.aggregator import GRANULARITIES, Range
 from workers.analytics.rollups.codec import unpack
+
+# Canonical parameters into what is read: ids instead of names, and the range of days with its default filled in.
+
 
 SQL = load_queries(__file__, "reports.sql")
 DEFAULT_DAYS = 90
@@ -40,7 +43,6 @@ class Tree:
 
     @classmethod
     def read(cls, connection: Connection) -> "Tree":
-        """Read them."""
         rows = connection.execute(SQL.categories).fetchall()
         below: dict[str, list[int]] = {code: [] for _, code, _ in rows}
         for number, code, _ in rows:
@@ -48,7 +50,7 @@ class Tree:
             for n in range(1, len(parts) + 1):
                 below.setdefault(".".join(parts[:n]), []).append(number)
         listed = [Category(number, code, tuple(path), tuple(sorted(below[code]))) for number, code, path in rows]
-        return cls({one.code: one for one in listed}, {one.id: one for one in listed})
+        return cls({category.code: category for category in listed}, {category.id: category for category in listed})
 
     def find(self, code: str) -> Category:
         """Return a category; raise CategoryNotFound."""
@@ -115,8 +117,12 @@ def filter_of(connection: Connection, tree: Tree, parameters: dict[str, Any]) ->
     """Resolve the parameters brand, category, channel, currency, kind and group_by."""
     brands, codes = parameters.get("brand") or [], parameters.get("category") or []
     chosen = [tree.find(code) for code in dict.fromkeys(codes)]
-    categories = sorted({number for one in chosen for number in one.below})
-    tops = [one.id for one in chosen if not any(one.id in other.below for other in chosen if other is not one)]
+    categories = sorted({number for category in chosen for number in category.below})
+    tops = [
+        category.id
+        for category in chosen
+        if not any(category.id in other.below for other in chosen if other is not category)
+    ]
     return Filter(
         brands=brand_ids(connection, brands) if brands else None,
         categories=tuple(categories) if codes else None,

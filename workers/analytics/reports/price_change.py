@@ -4,7 +4,7 @@ import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,14 +12,105 @@ import numpy as np
 import pyarrow as pa
 
 from shared.db.connect import Connection
+from shared.errors import InvalidParameter
+from shared.price_index.panel import Panel, PriceTable, cell_prices
 from shared.price_index.question import Question, method_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
-from workers.analytics.reports.aggregator import GroupedSeries, Key
-from workers.analytics.reports.filters import SQL, Filter, Tree
-from workers.analytics.reports.item_prices import ByPeriod, prices_by_period, table_of
-from workers.analytics.reports.periods import Range, day_of, number
-from workers.analytics.reports.query import ReportProgress
-from workers.analytics.rollups.codec import unpack
+from workers.analytics.reports.aggregator import GroupedSeries, Key, Range, day_of, number
+from workers.analytics.reports.filters import SQL, Filter
+from workers.analytics.reports.query import Reader, rollups_with_entries
+from workers.analytics.rollups.codec import Array, order_by, starts_of, unpack
+from workers.analytics.rollups.figures import joined
+from workers.analytics.rollups.rows import ItemPrices, unpacked
+
+# Reading what a price index compares: one price an item and period, kept by month or made of single observations.
+
+
+CELLS_MAX = 60_000_000
+Group = tuple[str, int]
+"""A currency, and the brand where the filter groups by brands, else 0."""
+ByPeriod = dict[Group, list[tuple[int, ItemPrices]]]
+
+
+def price_tables(reader: Reader, chosen: Filter) -> dict[Group, PriceTable]:
+    """Return the prices of a filter of one kind by group; periods without a price above zero are not in them.
+
+    Raises InvalidParameter for more than CELLS_MAX prices.
+    """
+    return {group: table_of(prices) for group, prices in sorted(prices_by_period(reader, chosen).items())}
+
+
+def prices_by_period(reader: Reader, chosen: Filter) -> ByPeriod:
+    """Return, for each group that has any, the periods and the prices in them; a period may come in several parts."""
+    months = list(reader.days.months())
+    # Of two strata, an item may be in both: only entries make one price of them.
+    kept = chosen.channels is None and (chosen.brands is None or chosen.categories is None) and len(chosen.strata) == 1
+    whole = [month for month in months if kept and reader.days.holds_month(month)]
+    by_group: ByPeriod = defaultdict(list)
+    if whole:
+        _add_kept(reader, chosen, whole, by_group)
+    _add_observed(reader, chosen, [month for month in months if month not in whole], by_group)
+    reader.report_progress("reading", len(months), len(months))
+    return {group: prices for group, prices in by_group.items() if prices}
+
+
+def _add_kept(reader: Reader, chosen: Filter, months: list[date], by_group: ByPeriod) -> None:
+    scope, ids, _ = rollups_with_entries(chosen, reader.tree)
+    before: date | None = None
+    rows = reader.rows(SQL.item_prices, scope, months, ids, chosen.currency, list(chosen.strata))
+    for group_id, month, currency, packed in rows:
+        if month != before:
+            reader.report_progress("reading", months.index(month), len(months))
+            before = month
+        prices = unpacked(packed)
+        if len(prices.item):
+            by_group[currency, group_id if chosen.group_by else 0].append((number(month), prices))
+
+
+def _add_observed(reader: Reader, chosen: Filter, months: list[date], by_group: ByPeriod) -> None:
+    columns: dict[Group, list[tuple[Array, ...]]] = defaultdict(list)
+    for done, month in enumerate(months):
+        reader.report_progress("reading", done, len(months))
+        for part in reader.entries(chosen, month):
+            period = reader.days.periods_of(number(month) - 1 + part.day.astype("i8"))
+            group = part.currency, part.group_id if chosen.group_by else 0
+            columns[group].append((period, part.ids, part.price, part.units))
+    sales = chosen.kinds == ("s",)
+    for group, parts in columns.items():
+        by_group[group] += _by_period(*joined(parts), sales=sales)
+
+
+def _by_period(period: Array, item: Array, price: Array, units: Array, *, sales: bool) -> list[tuple[int, ItemPrices]]:
+    order = order_by(period, item)
+    period, item = period[order], item[order]
+    starts = starts_of(period, item)
+    prices, sold = cell_prices(starts, price[order].astype("f8"), units[order].astype("f8") if sales else None)
+    amounts = np.zeros(len(prices)) if sold is None else sold
+    period, item = period[starts], item[starts]
+    bounds = np.append(starts_of(period), len(period))
+    by_period = []
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        one = ItemPrices(item[start:stop], np.nan_to_num(prices[start:stop]), amounts[start:stop]).priced()
+        if len(one.item):
+            by_period.append((int(period[start]), one))
+    return by_period
+
+
+def table_of(by_period: list[tuple[int, ItemPrices]]) -> PriceTable:
+    """Return periods and their prices as one table. Raises InvalidParameter for more than CELLS_MAX prices."""
+    periods = sorted({period for period, _ in by_period})
+    items = np.unique(np.concatenate([prices.item for _, prices in by_period]))
+    if len(periods) * len(items) > CELLS_MAX:
+        raise InvalidParameter("granularity", "these are too many periods for so many items; take longer ones")
+    table = np.full((len(periods), len(items)), np.nan)
+    units = np.zeros((len(periods), len(items))) if any(prices.units.any() for _, prices in by_period) else None
+    for period, prices in by_period:
+        row, position = periods.index(period), np.searchsorted(items, prices.item)
+        table[row, position] = prices.price
+        if units is not None:
+            units[row, position] = prices.units
+    return PriceTable([day_of(period).isoformat() for period in periods], Panel(table, units))
+
 
 # Figures that insights read from segments and from the heads of rollups: medians, counts, ranks.
 
@@ -63,16 +154,15 @@ def figures(gathered: GroupedSeries) -> dict[Key, Figure]:
     }
 
 
-def counts(connection: Connection, scope: str, ids: list[int] | None, days: Range, chosen: Filter) -> Counts:
+def counts(reader: Reader, scope: str, ids: list[int] | None, chosen: Filter) -> Counts:
     """Count observations of a scope's rollups by period, from their counts by day: no price is read.
 
     Of the filter only currency and kinds matter: a rank is among all that the scope holds.
     """
     sums: Counts = defaultdict(lambda: defaultdict(int))
-    months = list(days.months())
-    cursor = connection.cursor(binary=True)
-    values = (scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
-    for group_id, month, currency, n, _, packed in cursor.execute(SQL.heads, values):
+    days, months = reader.days, list(reader.days.months())
+    rows = reader.rows(SQL.heads, scope, months[0], months[-1], ids, chosen.currency, list(chosen.strata))
+    for group_id, month, currency, n, _, packed in rows:
         start = number(month)
         if days.holds_month(month):
             sums[currency, start][group_id] += n
@@ -164,22 +254,14 @@ _UNKNOWN = PriceChange(None, None, None, None)
 class PriceChanges:
     """The changes of prices of a filter, period by period; of a filter of both kinds none is known."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        tree: Tree,
-        chosen: Filter,
-        days: Range,
-        seed: int,
-        report_progress: ReportProgress,
-    ) -> None:
-        self._days = days
+    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
+        days = reader.days
         self._found: dict[tuple[str, int, int], PriceChange] = {}
         if len(chosen.kinds) != 1:
             return
         by_group: ByPeriod = defaultdict(list)
         for span in (days.before(), days):
-            for group, prices in prices_by_period(connection, tree, chosen, span, report_progress).items():
+            for group, prices in prices_by_period(reader.of(span), chosen).items():
                 by_group[group] += prices
         for (currency, group_number), prices in by_group.items():
             periods = sorted({period for period, _ in prices})

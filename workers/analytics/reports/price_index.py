@@ -14,15 +14,12 @@ from shared.price_index.offered import DEFAULT_METHOD, DEFAULT_SPLICE
 from shared.price_index.panel import IndexNotDefined, PriceTable
 from shared.price_index.question import Question, method_named, needs_quantities, splice_named
 from shared.price_index.rows import IndexRow, Resampling, comparisons, index_rows, logarithms
-from workers.analytics.reports.aggregator import GroupedSeries
+from workers.analytics.reports.aggregator import LONGER, GroupedSeries, day_of
 from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of, with_defaults
-from workers.analytics.reports.item_prices import price_tables
-from workers.analytics.reports.periods import LONGER, day_of
-from workers.analytics.reports.price_change import REPLICATES, disagrees, seed_of
-from workers.analytics.reports.query import ReportProgress, gather, snapshot, with_default_kind
-from workers.analytics.reports.result import MONEY, Answer, coverage
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.reports.price_change import REPLICATES, disagrees, price_tables, seed_of
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
+from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.result import MONEY, Answer, SetAside
 
 FIRST = 100.0
 COMPARISONS_MAX = 4_000_000_000
@@ -84,13 +81,14 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         if needs_quantities(question):
             chosen = _sold(chosen, question)
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)
-        chosen = with_default_kind(connection, tree, chosen, days)
-        tables = price_tables(connection, tree, chosen, days, report_progress)
+        reader = Reader(connection, tree, days, report_progress)
+        chosen = reader.with_default_kind(chosen)
+        tables = price_tables(reader, chosen)
         if not tables and needs_quantities(question) and not days.awaits_data:
             raise InvalidParameter("method", f"{question.method.name} needs units, and nothing of this was sold")
-        gathered = gather(connection, tree, chosen, days, report_progress)
-        aside = SetAside(connection, tree, chosen, days)
-        counts = aside.of(chosen, report_progress)
+        gathered = reader.gather(chosen)
+        aside = SetAside(reader, chosen)
+        counts = aside.of(chosen)
         seed = seed_of(connection, parameters)
     report_progress("computing", 0, len(tables))
     others = _Beside(_medians(gathered), {(key.currency, day_of(key.period)): n for key, n in counts.items()})
@@ -102,15 +100,13 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     rows.sort(key=lambda row: (row["currency"], row["period"]))
     return Answer(
         pa.Table.from_pylist(rows, SCHEMA),
-        days.first,
-        days.last,
-        coverage(days, gathered.days),
+        days,
+        gathered.days,
         UNITS,
         _METHOD.format(name=question.method.name, window=_window_told(question)),
         ROUNDING,
         kind=chosen.kind,
         outliers=aside.summary(),
-        ended_by=days.ended_by,
     )
 
 

@@ -33,15 +33,8 @@ from shared.jobs.contract import (
 from shared.objects.directory import ResultStore
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from workers.analytics.reports import (
-    brand_insights,
-    category_insights,
-    cohorts,
-    price_index,
-    reductions,
-    sustainability_rollup,
-)
-from workers.analytics.reports.periods import EPOCH, last_day_of
+from workers.analytics.reports import cohorts, insights, price_index, reductions, sustainability_rollup
+from workers.analytics.reports.aggregator import EPOCH, last_day_of
 from workers.analytics.reports.query import ReportProgress
 from workers.analytics.reports.result import Answer
 from workers.analytics.rollups.layout import LAYOUT
@@ -62,7 +55,7 @@ def convert(connection: Connection, answer: Answer, parameters: dict[str, Any]) 
         return answer
     table = answer.table
     rows = table.to_pylist()
-    days = [last_day_of(row["period"], parameters.get("granularity"), answer.last) for row in rows]
+    days = [last_day_of(row["period"], parameters.get("granularity"), answer.days.last) for row in rows]
     currencies = {row["currency"] for row in rows}
     converter = _converter(connection, parameters["convert"], str(parameters["rates"]), currencies, days)
     made = [
@@ -169,9 +162,7 @@ class Replica:
         """
         ends = time.monotonic() + self._wait_seconds
         while True:
-            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
-            assert row is not None
-            held, readable = row
+            [(held, readable)] = connection.execute(SQL.newest, (LAYOUT,)).fetchall()
             if readable and held >= version:
                 return True
             if time.monotonic() >= ends:
@@ -197,8 +188,8 @@ def _gave_way(error: psycopg.Error) -> bool:
 Make = Callable[[Connection, dict[str, Any], ReportProgress], Answer]
 COMPUTATIONS: dict[str, Make] = {
     COHORTS.name: cohorts.make,
-    CATEGORY_INSIGHTS.name: category_insights.make,
-    BRAND_INSIGHTS.name: brand_insights.make,
+    CATEGORY_INSIGHTS.name: insights.categories,
+    BRAND_INSIGHTS.name: insights.brands,
     PRICE_INDEX.name: price_index.make,
     REDUCTIONS.name: reductions.make,
     SUSTAINABILITY_ROLLUP.name: sustainability_rollup.make,
@@ -257,9 +248,7 @@ class ReportHandler:
         connection.autocommit = False
         connection.isolation_level, connection.read_only = psycopg.IsolationLevel.REPEATABLE_READ, True
         try:
-            row = connection.execute(SQL.newest, (LAYOUT,)).fetchone()
-            assert row is not None
-            version, readable = row
+            [(version, readable)] = connection.execute(SQL.newest, (LAYOUT,)).fetchall()
             if not readable:
                 raise CellsOutdated
             parameters = context.job.parameters
@@ -294,23 +283,16 @@ def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> M
 
 
 def _meta(answer: Answer, data_version: int, result_sha256: str, units: int) -> dict[str, Any]:
-    coverage = answer.coverage
     return {
         "data_version": data_version,
         "result_sha256": result_sha256,
         "cached": False,
         "cost_units": units,
         "rows": answer.rows.num_rows,
-        "from": answer.first,
-        "to": answer.last,
-        "window_ended_by": answer.ended_by,
-        "coverage": {
-            "days": coverage.days,
-            "observed_days": coverage.observed_days,
-            "missing_days": coverage.missing_days,
-            "first": coverage.first,
-            "last": coverage.last,
-        },
+        "from": answer.days.first,
+        "to": answer.days.last,
+        "window_ended_by": answer.days.ended_by,
+        "coverage": answer.coverage,
         "units": answer.units,
         "method": f"{answer.method}; {ARTICLES}",
         "rounding": answer.rounding,

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from psycopg import IsolationLevel, pq
 
 from shared.db.connect import Connection
-from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Rollup
+from workers.analytics.reports.aggregator import Collector, GroupedSeries, Key, Range, Rollup, number
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree
-from workers.analytics.reports.periods import Range, number
 from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import unpack_figures
 
@@ -39,102 +38,190 @@ def snapshot(connection: Connection) -> Iterator[None]:
             connection.isolation_level, connection.read_only = before
 
 
-def with_default_kind(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> Filter:
-    """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
-    if chosen.kinds:
-        return chosen
-    listings, sales = (replace(chosen, kinds=KINDS[name]) for name in ("listing", "sale"))
-    months = _months_by_kind(connection, chosen, days)
-    if not months["s"]:
-        return listings
-    if not months["l"]:
-        return sales
-    return listings if _has_observations(connection, tree, listings, days, months["l"]) else sales
+Rollups = tuple[str, tuple[int, ...], bool]
+"""The scope and ids of rollups, and whether they are grouped by their ids."""
 
 
-def has_sales(connection: Connection, tree: Tree, chosen: Filter, days: Range) -> bool:
-    """Return whether any sale matches a filter."""
-    months = _months_by_kind(connection, chosen, days)["s"]
-    return _has_observations(connection, tree, replace(chosen, kinds=KINDS["sale"]), days, months)
+class ReadPlan(NamedTuple):
+    """How a range is read: the months of `counted` from rollups, those of `finished` from figures, the rest by entries.
+
+    Figures may be missing of a month, which is then read by entries. `finished_by`: what figures are grouped by.
+    """
+
+    months: list[date]
+    counted: list[date]
+    finished: list[date]
+    rollups: Rollups | None
+    finished_by: str | None
 
 
-def _months_by_kind(connection: Connection, chosen: Filter, days: Range) -> dict[str, set[date]]:
-    """Return the months in which the scope of a filter has observations of each kind on days of the range."""
-    scope, ids = chosen.scope
+def plan_read(chosen: Filter, tree: Tree, days: Range) -> ReadPlan:
+    """Plan which months counted prices answer, which finished figures may, and which only entries."""
     months = list(days.months())
-    values = (scope, list(ids), months[0], months[-1], chosen.currency)
-    months_by_kind: dict[str, set[date]] = {"l": set(), "s": set()}
-    others = set() if chosen.outliers else {"L", "S"}
-    for month, kind, packed in connection.cursor(binary=True).execute(SQL.kinds, values):
-        first, last = (number(edge) - number(month) for edge in (days.first, days.last))
-        if kind not in others and unpack(packed)[0][max(0, first) : last + 1].any():
-            months_by_kind[kind.lower()].add(month)
-    return months_by_kind
+    whole = [month for month in months if days.holds_month(month)]
+    if (rollups := _rollups_that_answer(chosen)) is not None:
+        return ReadPlan(months, whole, [], rollups, None)
+    finished_by = _finished_by(chosen, tree)
+    return ReadPlan(months, [], whole if finished_by else [], None, finished_by)
 
 
-def any_in_index(connection: Connection, chosen: Filter, days: Range) -> bool:
-    """Return whether the whole index has an observation of a filter's kinds and currency in the months of a range."""
-    months = list(days.months())
-    values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
-    return connection.execute(SQL.heads, values).fetchone() is not None
+class Entries(NamedTuple):
+    """Those of a rollup's single observations that are wanted; `item` are places among the rollup's `item_ids`."""
+
+    group_id: int
+    currency: str
+    item_ids: bytes
+    item_count: int
+    price: Array
+    item: Array
+    other: Array
+    day: Array
+    channel: Array
+    units: Array
+    list_price: Array
+
+    @property
+    def ids(self) -> Array:
+        return np.frombuffer(self.item_ids, "<i8").take(self.item)
 
 
-def _has_observations(connection: Connection, tree: Tree, chosen: Filter, days: Range, months: set[date]) -> bool:
-    """Return whether any observation matches a filter whose scope has some in these months."""
-    if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
-        return bool(months)
-    for month in sorted(months, reverse=True):  # the newest first: mostly it decides
-        collector = Collector(days)
-        _add_entries(connection, collector, tree, chosen, days, month)
-        if collector.segments().keys:
-            return True
-    return False
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a report reads: one snapshot, the tree of its categories, a range of days.
+
+    `report_progress` is called before each month and may raise to stop.
+    """
+
+    connection: Connection
+    tree: Tree
+    days: Range
+    report_progress: ReportProgress = lambda stage, done, total: None
+
+    def of(self, days: Range) -> "Reader":
+        """Return the same for other days."""
+        return replace(self, days=days)
+
+    def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement, packed columns as bytes."""
+        return iter(self.connection.cursor(binary=True).execute(query, values))
+
+    def with_default_kind(self, chosen: Filter) -> Filter:
+        """Return the filter with its kinds settled: those asked for, else listings where it finds any, else sales."""
+        if chosen.kinds:
+            return chosen
+        listings, sales = (replace(chosen, kinds=KINDS[name]) for name in ("listing", "sale"))
+        months = self._months_by_kind(chosen)
+        if not months["s"]:
+            return listings
+        if not months["l"]:
+            return sales
+        return listings if self._has_observations(listings, months["l"]) else sales
+
+    def has_sales(self, chosen: Filter) -> bool:
+        """Return whether any sale matches a filter."""
+        return self._has_observations(replace(chosen, kinds=KINDS["sale"]), self._months_by_kind(chosen)["s"])
+
+    def any_in_index(self, chosen: Filter) -> bool:
+        """Return whether the whole index has an observation of a filter's kinds and currency in the range's months."""
+        months = list(self.days.months())
+        values = ("a", months[0], months[-1], None, chosen.currency, list(chosen.strata))
+        return self.connection.execute(SQL.heads, values).fetchone() is not None
+
+    def gather(self, chosen: Filter) -> GroupedSeries:
+        """Collect the segments of a filter."""
+        plan = plan_read(chosen, self.tree, self.days)
+        collector = Collector(self.days, mixed=len(chosen.strata) > 1)
+        answered = set(plan.counted)
+        if plan.rollups and plan.counted:
+            self._add_counted(collector, chosen, plan.rollups, plan.counted)
+        if plan.finished_by and plan.finished:
+            answered = self._add_finished(collector, chosen, plan.finished_by, plan.finished)
+        for done, month in enumerate(plan.months):
+            self.report_progress("reading", done, len(plan.months))
+            if month not in answered:
+                self._add_entries(collector, chosen, month)
+                collector.end_month()
+        self.report_progress("reading", len(plan.months), len(plan.months))
+        return collector.segments()
+
+    def entries(self, chosen: Filter, month: date, *, with_ids: bool = True) -> Iterator[Entries]:
+        """Yield a month's observations, rollup by rollup; without ids an item is known by its place alone."""
+        scope, ids, others = rollups_with_entries(chosen, self.tree)
+        values = (scope, month, ids, chosen.currency, list(chosen.strata), with_ids)
+        for group_id, currency, packed, item_ids, item_count in self.rows(SQL.entries, *values):
+            columns = wanted_entries(packed, others, chosen, self.days, month)
+            yield Entries(group_id, currency, item_ids, item_count, *columns)
+
+    def _months_by_kind(self, chosen: Filter) -> dict[str, set[date]]:
+        """Return the months in which the scope of a filter has observations of each kind on days of the range."""
+        scope, ids = chosen.scope
+        days, months = self.days, list(self.days.months())
+        months_by_kind: dict[str, set[date]] = {"l": set(), "s": set()}
+        others = set() if chosen.outliers else {"L", "S"}
+        for month, kind, packed in self.rows(SQL.kinds, scope, list(ids), months[0], months[-1], chosen.currency):
+            first, last = (number(edge) - number(month) for edge in (days.first, days.last))
+            if kind not in others and unpack(packed)[0][max(0, first) : last + 1].any():
+                months_by_kind[kind.lower()].add(month)
+        return months_by_kind
+
+    def _has_observations(self, chosen: Filter, months: set[date]) -> bool:
+        """Return whether any observation matches a filter whose scope has some in these months."""
+        if chosen.channels is None and (chosen.brands is None or chosen.categories is None):
+            return bool(months)
+        # The newest first: mostly it decides.
+        ordered = sorted(months, reverse=True)
+        return any(len(entries.price) for month in ordered for entries in self.entries(chosen, month, with_ids=False))
+
+    def _add_counted(self, collector: Collector, chosen: Filter, rollups: Rollups, months: list[date]) -> None:
+        scope, ids, grouped = rollups
+        rows = self.rows(SQL.spreads, scope, months, list(ids), chosen.currency, list(chosen.strata))
+        add_rollups(collector, rows, grouped=grouped)
+
+    def _add_finished(self, collector: Collector, chosen: Filter, by: str, months: list[date]) -> set[date]:
+        """Add finished figures; return the months that they answer: those of which no rollup lacks them."""
+        scope, ids, _ = rollups_with_entries(chosen, self.tree)
+        rows = list(self.rows(SQL.figures, scope, months, ids, chosen.currency, list(chosen.strata), by))
+        by_first = chosen.group_by[0] == by
+        unfinished = {month for _, month, *_, packed in rows if packed is None}
+        for own_id, month, currency, days, packed in rows:
+            if month in unfinished:
+                continue
+            figures = unpack_figures(packed)
+            own = own_id if len(chosen.group_by) > 1 else 0
+            groups = [(group, own) if by_first else (own, group) for group in figures.group.tolist()]
+            keys = [Key(currency, number(month), *group) for group in groups]
+            collector.add_figures(keys, figures, unpack(days)[0])
+        return set(months) - unfinished
+
+    def _add_entries(self, collector: Collector, chosen: Filter, month: date) -> None:
+        own = "brand" if chosen.brands is not None else "category"
+        for part in self.entries(chosen, month, with_ids=collector.by_id):
+            of = {own: np.full(len(part.price), part.group_id), "channel": part.channel}
+            groups = [of.get(name, part.other) for name in chosen.group_by] + [_NONE, _NONE]
+            collector.add_entries(
+                part.currency,
+                month,
+                part.day,
+                (groups[0], groups[1]),
+                part.price,
+                part.list_price,
+                part.channel,
+                part.ids if collector.by_id else part.item,
+                part.item_count,
+            )
 
 
-def gather(
-    connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress
-) -> GroupedSeries:
-    """Collect the segments of a filter. `report_progress` is called before each month and may raise to stop."""
-    collector = Collector(days, mixed=len(chosen.strata) > 1)
-    months = list(days.months())
-    rollups, finished_by = _rollups_that_answer(chosen), _finished_by(chosen, tree)
-    whole = [month for month in months if (rollups or finished_by) and days.holds_month(month)]
-    if rollups and whole:
-        _add_rollups(connection, collector, chosen, rollups, whole)
-    elif whole and finished_by:
-        whole = _add_figures(connection, collector, chosen, tree, finished_by, whole)
-    for done, month in enumerate(months):
-        report_progress("reading", done, len(months))
-        if month not in whole:
-            _add_entries(connection, collector, tree, chosen, days, month)
-            collector.end_month()
-    report_progress("reading", len(months), len(months))
-    return collector.segments()
-
-
-def _rollups_that_answer(chosen: Filter) -> tuple[str, tuple[int, ...], str | None] | None:
-    """Return the scope and ids whose counted prices are the answer, and their group; None: entries must be read."""
+def _rollups_that_answer(chosen: Filter) -> Rollups | None:
+    """Return the rollups whose counted prices are the answer; None: entries must be read."""
     if len(chosen.strata) > 1:
         return None  # an item may be in several strata of a month; only entries show that it is one item
     if chosen.channels is not None and not (chosen.brands or chosen.categories or chosen.group_by):
-        return ("h", chosen.channels, None) if len(chosen.channels) == 1 else None
+        return ("h", chosen.channels, False) if len(chosen.channels) == 1 else None
     if chosen.channels is not None or (chosen.brands is not None and chosen.categories is not None):
         return None
     if chosen.brands is not None and chosen.group_by in ((), ("brand",)):
-        return "b", chosen.brands, "brand" if chosen.group_by else None
-    return (*chosen.scope, None) if not chosen.group_by else None
-
-
-def _add_rollups(
-    connection: Connection,
-    collector: Collector,
-    chosen: Filter,
-    rollups: tuple[str, tuple[int, ...], str | None],
-    whole: list[date],
-) -> None:
-    scope, ids, grouped = rollups
-    values = (scope, whole, list(ids), chosen.currency, list(chosen.strata))
-    add_rollups(collector, connection.cursor(binary=True).execute(SQL.spreads, values), grouped=grouped is not None)
+        return "b", chosen.brands, bool(chosen.group_by)
+    return (*chosen.scope, False) if not chosen.group_by else None
 
 
 def add_rollups(collector: Collector, rows: Iterable[tuple[Any, ...]], *, grouped: bool) -> None:
@@ -170,44 +257,6 @@ def groups_within_rollups(chosen: Filter) -> list[str] | None:
     own, within = ("brand", {"channel", "category"}) if chosen.brands is not None else ("category", {"channel"})
     others = [name for name in chosen.group_by if name != own]
     return others if within.issuperset(others) else None
-
-
-def _add_figures(
-    connection: Connection, collector: Collector, chosen: Filter, tree: Tree, finished_by: str, whole: list[date]
-) -> list[date]:
-    """Add finished figures; return the months that they answer: those of which no rollup lacks them."""
-    scope, ids, _ = rollups_with_entries(chosen, tree)
-    values = (scope, whole, ids, chosen.currency, list(chosen.strata), finished_by)
-    rows = connection.cursor(binary=True).execute(SQL.figures, values).fetchall()
-    by_first = chosen.group_by[0] == finished_by
-    unfinished = {month for _, month, *_, packed in rows if packed is None}
-    for own_id, month, currency, days, packed in rows:
-        if month in unfinished:
-            continue
-        figures = unpack_figures(packed)
-        own = own_id if len(chosen.group_by) > 1 else 0
-        groups = [(one, own) if by_first else (own, one) for one in figures.group.tolist()]
-        keys = [Key(currency, number(month), *group) for group in groups]
-        collector.add_figures(keys, figures, unpack(days)[0])
-    return [month for month in whole if month not in unfinished]
-
-
-def _add_entries(
-    connection: Connection, collector: Collector, tree: Tree, chosen: Filter, days: Range, month: date
-) -> None:
-    scope, ids, others = rollups_with_entries(chosen, tree)
-    own = "brand" if scope == "b" else "category"
-    values = (scope, month, ids, chosen.currency, list(chosen.strata), collector.by_id)
-    for group_id, currency, packed, item_ids, item_count in connection.cursor(binary=True).execute(SQL.entries, values):
-        price, position, other, day, channel, _, list_price = wanted_entries(packed, others, chosen, days, month)
-        groups = [
-            channel if name == "channel" else np.full(len(price), group_id) if name == own else other
-            for name in chosen.group_by
-        ] + [_NONE, _NONE]
-        item = np.frombuffer(item_ids, "<i8").take(position) if collector.by_id else position
-        collector.add_entries(
-            currency, month, day, (groups[0], groups[1]), price, list_price, channel, item, item_count
-        )
 
 
 def rollups_with_entries(chosen: Filter, tree: Tree) -> tuple[str, list[int], Array | None]:

@@ -13,12 +13,11 @@ import pyarrow as pa
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
 from shared.prior_price.reduction import WINDOW_DAYS, Moment, Reason, Reference, reference
-from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
-from workers.analytics.reports.periods import Range, day_of, number
-from workers.analytics.reports.query import ReportProgress, rollups_with_entries, snapshot, wanted_entries
-from workers.analytics.reports.result import Answer, channel_codes, coverage
-from workers.analytics.reports.set_aside import METHOD as OUTLIERS
-from workers.analytics.reports.set_aside import SetAside
+from workers.analytics.reports.aggregator import Range, day_of, number
+from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
+from workers.analytics.reports.result import METHOD as OUTLIERS
+from workers.analytics.reports.result import Answer, SetAside, channel_codes
 from workers.analytics.rollups.codec import Array, starts_of
 from workers.analytics.rollups.figures import joined
 
@@ -78,42 +77,30 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tree = Tree.read(connection)
         chosen = replace(filter_of(connection, tree, parameters), kinds=KINDS["listing"])
         days = range_of(connection, chosen, parameters)
-        prices = _read(connection, tree, chosen, days, report_progress)
-        aside = SetAside(connection, tree, chosen, days)
-        aside.of(chosen, report_progress)
+        reader = Reader(connection, tree, days, report_progress)
+        prices = _read(reader, chosen)
+        aside = SetAside(reader, chosen)
+        aside.of(chosen)
         codes = channel_codes(connection)
     rows = _rows(_announced(prices, days), codes)
-    return Answer(
-        pa.Table.from_pylist(rows, SCHEMA),
-        days.first,
-        days.last,
-        coverage(days, {int(day) for day in np.unique(prices.day) if number(days.first) <= day}),
-        UNITS,
-        METHOD,
-        ROUNDING,
-        kind="listing",
-        outliers=aside.summary(),
-        ended_by=days.ended_by,
-    )
+    seen = {int(day) for day in np.unique(prices.day) if number(days.first) <= day}
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    return Answer(table, days, seen, UNITS, METHOD, ROUNDING, kind="listing", outliers=aside.summary())
 
 
-def _read(connection: Connection, tree: Tree, chosen: Filter, days: Range, report_progress: ReportProgress) -> _Prices:
+def _read(reader: Reader, chosen: Filter) -> _Prices:
     """Read the listings of the range, and of the days before it that its first reductions are judged by."""
-    wider = Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity)
-    scope, ids, others = rollups_with_entries(chosen, tree)
-    months = list(wider.months())
+    days = reader.days
+    wider = reader.of(Range(days.first - timedelta(days=WINDOW_DAYS + 1), days.last, days.granularity))
+    months = list(wider.days.months())
     parts: list[tuple[Array, ...]] = []
-    cursor = connection.cursor(binary=True)
     for done, month in enumerate(months):
-        report_progress("reading", done, len(months))
-        values = (scope, month, ids, chosen.currency, list(chosen.strata), True)
-        for _, currency, packed, item_ids, _ in cursor.execute(SQL.entries, values):
-            price, position, _, day, channel, _, list_price = wanted_entries(packed, others, chosen, wider, month)
-            item = np.frombuffer(item_ids, "<i8")[position]
-            since_1970 = number(month) - 1 + day.astype("i8")
-            channel, price, list_price = (column.astype("i8") for column in (channel, price, list_price))
-            parts.append((np.full(len(price), currency, "U3"), item, channel, since_1970, price, list_price))
-    report_progress("reading", len(months), len(months))
+        reader.report_progress("reading", done, len(months))
+        for part in wider.entries(chosen, month):
+            since_1970 = number(month) - 1 + part.day.astype("i8")
+            channel, price, list_price = (column.astype("i8") for column in (part.channel, part.price, part.list_price))
+            parts.append((np.full(len(price), part.currency, "U3"), part.ids, channel, since_1970, price, list_price))
+    reader.report_progress("reading", len(months), len(months))
     empty = (np.empty(0, "U3"), *(np.empty(0, "i8"),) * 5)
     prices = _Prices(*joined([empty, *parts]))
     order = np.lexsort((-prices.price, prices.day, prices.channel, prices.item, prices.currency))
@@ -168,8 +155,8 @@ def verdict(prior: Reference, list_price: Decimal) -> str:
 
 def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[str, Any]]:
     groups: dict[tuple[date, str, str], list[_Announced]] = defaultdict(list)
-    for one in announced:
-        groups[day_of(one.period), codes[one.channel], one.currency].append(one)
+    for reduction in announced:
+        groups[day_of(reduction.period), codes[reduction.channel], reduction.currency].append(reduction)
     return [
         {"period": period, "channel": channel, "currency": currency, **_figures(groups[period, channel, currency])}
         for period, channel, currency in sorted(groups)
@@ -177,10 +164,10 @@ def _rows(announced: Iterator[_Announced], codes: dict[int, str]) -> list[dict[s
 
 
 def _figures(group: list[_Announced]) -> dict[str, Any]:
-    counts = {name: sum(one.verdict == name for one in group) for name in VERDICTS}
+    counts = {name: sum(reduction.verdict == name for reduction in group) for name in VERDICTS}
     judged = len(group) - counts["undecided"]
     return {
-        "items": len({one.item for one in group}),
+        "items": len({reduction.item for reduction in group}),
         "announced": len(group),
         **counts,
         "share_holding": round(counts["holding"] / judged, 6) if judged else None,

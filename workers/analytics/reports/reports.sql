@@ -81,13 +81,6 @@ SELECT id, month, currency, n, CASE $7::text WHEN 'channel' THEN channels WHEN '
 WHERE scope = $1::text::"char" AND id = ANY($2::integer[]) AND month BETWEEN $3 AND $4
   AND ($5::text IS NULL OR currency = $5) AND kind = ANY ($6::text[]::"char"[]);
 
--- name: units
--- A month's entries with the items that they are of, which a rollup multiplies.
-SELECT id, entries, item_ids FROM month_cells
-WHERE scope = $1::text::"char" AND month = $2 AND id = ANY($3::integer[]) AND ($4::text IS NULL OR currency = $4)
-  AND kind = ANY ($5::text[]::"char"[])
-ORDER BY id, currency;
-
 -- name: own_figures
 -- Figures that were measured or modelled for the item itself.
 SELECT p.item_id, p.indicator, p.per_unit::float8, p.basis, p.low::float8, p.high::float8, p.deviation::float8

@@ -1,22 +1,23 @@
 """The result of every report, before it is formatted or stored, and the parts that rows of all reports share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from shared.analytics.outliers import MODES
 from shared.analytics.results import Columns
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.uncertainty.stated import Displacement
-from workers.analytics.reports.aggregator import ByChannel, Key
+from workers.analytics.reports.aggregator import ByChannel, Key, Range, day_of, number
 from workers.analytics.reports.filters import SQL, Filter, Tree
-from workers.analytics.reports.periods import Range, day_of
-from workers.analytics.rollups.codec import Array
+from workers.analytics.reports.query import Reader, groups_within_rollups, rollups_with_entries
+from workers.analytics.rollups.codec import Array, unpack
 from workers.analytics.rollups.figures import SCALE
 
 # Which of many brands or categories an answer is about: sorted, from a position on, at most so many.
@@ -72,21 +73,6 @@ def _follows(key: tuple[Any, ...], after: Sequence[Any], sort: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
-    """Which days of the range asked for hold data: `first` and `last` are None where none does."""
-
-    days: int
-    observed_days: int
-    first: date | None
-    last: date | None
-
-    @property
-    def missing_days(self) -> int:
-        """How many days of the range hold no data."""
-        return self.days - self.observed_days
-
-
-@dataclass(frozen=True, slots=True)
 class Outliers:
     """Whether outliers count (`exclude` or `include`), and how many of them there are."""
 
@@ -98,19 +84,17 @@ class Outliers:
 class Answer:
     """The rows of a report in their final order, and the statements that go with them.
 
-    `rows`: of a table money is decimal128, days are date32, nested values are structs or lists. `first` and `last` are
-    the range that was answered (defaults filled in), `units` the unit of each figure, `method` one sentence on how,
-    `rounding` to what each rounded field is rounded, `kind` of which observations the statistics of prices are,
-    `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of many the rows are about,
-    `outliers` which of them count, `conversion` by what rates amounts were converted, `displacement` how many
-    new items each unit displaces, `ended_by` where the last day of the range
-    comes from (workers/analytics/reports/periods.py).
+    `rows`: of a table money is decimal128, days are date32, nested values are structs or lists. `days` is the range
+    that was answered (defaults filled in), `seen` the days of it with data, counted from 1970; `units` the unit of each
+    figure, `method` one sentence on how, `rounding` to what each rounded field is rounded, `kind` of which observations
+    the statistics of prices are, `basis` what footprints are multiplied by: `sales` or `assortment`, `page` which of
+    many the rows are about, `outliers` which of them count, `conversion` by what rates amounts were converted,
+    `displacement` how many new items each unit displaces.
     """
 
     rows: pa.Table | Columns
-    first: date
-    last: date
-    coverage: Coverage
+    days: Range
+    seen: set[int]
     units: dict[str, str]
     method: str
     rounding: dict[str, str]
@@ -120,7 +104,18 @@ class Answer:
     outliers: Outliers | None = None
     conversion: dict[str, object] | None = None
     displacement: Displacement | None = None
-    ended_by: str = "request"
+
+    @property
+    def coverage(self) -> dict[str, Any]:
+        """Which days of the range hold data of what was asked for: the first and the last are None where none does."""
+        days, seen = self.days.days, self.seen
+        return {
+            "days": days,
+            "observed_days": len(seen),
+            "missing_days": days - len(seen),
+            "first": day_of(min(seen)) if seen else None,
+            "last": day_of(max(seen)) if seen else None,
+        }
 
     @property
     def table(self) -> pa.Table:
@@ -169,16 +164,16 @@ class Names(NamedTuple):
         groups = [(key.first_group, key.second_group) for key in keys]
         ids = sorted({group[position] for group in groups}) if position is not None else []
         slugs = {number: slug for number, (slug, _) in brand_names(connection, ids).items()}
-        return cls(slugs, {one.id: one.code for one in tree.by_id.values()}, channel_codes(connection))
+        return cls(slugs, {category.id: category.code for category in tree.by_id.values()}, channel_codes(connection))
 
     def of(self, group_by: tuple[str, ...], key: Key) -> dict[str, str | None]:
         """Return a row's groups: slug or code; None for items without brand or category."""
         values = {}
-        for name, number in zip(group_by, key[2:], strict=False):
+        for name, group_id in zip(group_by, key[2:], strict=False):
             if name == "brand":
-                values[name] = self.brands.get(number)
+                values[name] = self.brands.get(group_id)
             else:
-                values[name] = (self.categories if name == "category" else self.channels).get(number)
+                values[name] = (self.categories if name == "category" else self.channels).get(group_id)
         return values
 
 
@@ -228,11 +223,6 @@ def shares(channels: ByChannel, order: Array, codes: dict[int, str]) -> list[lis
     return [shown[start:end] for start, end in pairwise([0, *ends])]
 
 
-def coverage(days: Range, seen: set[int]) -> Coverage:
-    """Return which days of the range hold data of what was asked for."""
-    return Coverage(days.days, len(seen), day_of(min(seen)) if seen else None, day_of(max(seen)) if seen else None)
-
-
 def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> Array:
     """Return the places of keys and their groups in the order of rows: period, groups (none last), currency."""
 
@@ -241,3 +231,93 @@ def in_currency_order(keys: list[Key], groups: list[dict[str, str | None]]) -> A
         return (keys[place].period, *named, keys[place].currency)
 
     return np.array(sorted(range(len(keys)), key=order), "i8")
+
+
+# Insights for each channel apart: `group_by=channel`.
+
+
+Rows = Callable[[Filter], list[dict[str, Any]]]
+
+
+def is_grouped(parameters: dict[str, Any]) -> bool:
+    """Tell whether each channel has rows of its own. Raises InvalidParameter for any other group."""
+    groups = parameters.get("group_by") or []
+    if groups not in ([], ["channel"]):
+        raise InvalidParameter("group_by", "must be channel")
+    return bool(groups)
+
+
+def by_channel(chosen: Filter, codes: dict[int, str], rows: Rows) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a filter for each of its channels, in the order of their codes; `codes` are all channels'."""
+    wanted = codes if chosen.channels is None else {channel: codes[channel] for channel in chosen.channels}
+    for channel, code in sorted(wanted.items(), key=lambda one: one[1]):
+        for row in rows(replace(chosen, channels=(channel,))):
+            yield {**row, "channel": code}
+
+
+def with_channel(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with a column for the channel before the currency."""
+    return schema.insert(schema.get_field_index("currency"), pa.field("channel", pa.string()))
+
+
+# How many outliers a statistic leaves out, or counts where the caller wants them included.
+
+
+METHOD = (
+    "observations that their neighbours contradict are outliers: `outliers` says whether they count, "
+    "`set_aside` how many there are"
+)
+
+
+class SetAside:
+    """Outliers of what a report asks for; nothing is read where the index has none in the range."""
+
+    def __init__(self, reader: Reader, chosen: Filter) -> None:
+        self._reader = reader
+        self._include = chosen.outliers
+        self._any = reader.any_in_index(_only(chosen))
+        self._total = 0
+
+    def of(self, chosen: Filter) -> dict[Key, int]:
+        """Return how many there are of each segment of a filter; a segment without any is left out."""
+        if not self._any:
+            return {}
+        others, days = groups_within_rollups(chosen), self._reader.days
+        if others is not None and len(others) < 2 and all(map(days.holds_month, days.months())):
+            counts = self._of_rollups(_only(chosen), *others)
+        else:
+            gathered = self._reader.gather(_only(chosen))
+            spread = gathered.spread
+            counts = {gathered.keys[segment]: int(n) for segment, n in zip(spread.segment, spread.n, strict=True)}
+        self._total += sum(counts.values())
+        return counts
+
+    def _of_rollups(self, chosen: Filter, other: str | None = None) -> dict[Key, int]:
+        """Count those of whole months, which add up, in one statement; `other` is the group within rollups."""
+        scope, ids, _ = rollups_with_entries(chosen, self._reader.tree)
+        first, last = self._reader.days.first, self._reader.days.last
+        values = (scope, ids, first, last, chosen.currency, list(chosen.strata), other)
+        counts: Counter[Key] = Counter()
+        for own_id, month, currency, n, packed in self._reader.rows(SQL.counts, *values):
+            for other_id, of_other in _counted(n, packed, other):
+                groups = [other_id if name == other else own_id for name in chosen.group_by] + [0, 0]
+                counts[Key(currency, number(month), groups[0], groups[1])] += of_other
+        return dict(counts)
+
+    def summary(self) -> Outliers:
+        """Return what the meta of the answer says: the mode, and how many there were in all segments together."""
+        return Outliers(MODES[self._include], self._total)
+
+
+def _counted(n: int, packed: bytes | None, by: str | None) -> list[tuple[int, int]]:
+    """Return the ids of a rollup's groups, and how many observations each has; without groups one with the id 0."""
+    if packed is None:
+        return [(0, n)]
+    if by == "channel":
+        channels, of_channels = unpack(packed, 2)
+        return list(zip(channels.tolist(), of_channels.tolist(), strict=True))
+    return list(Counter(unpack(packed, 3)[2].tolist()).items())
+
+
+def _only(chosen: Filter) -> Filter:
+    return replace(chosen, kinds=chosen.set_aside, outliers=False)

@@ -15,11 +15,10 @@ from shared.db.connect import Connection
 from shared.errors import InvalidParameter, JobRefused
 from shared.uncertainty.stated import Pooled, Spread, Stated, enough, of_factor, of_item, requested_displacement
 from shared.uncertainty.sums import Group, interval_of_many
-from workers.analytics.reports.aggregator import Key
+from workers.analytics.reports.aggregator import Key, day_of, number
 from workers.analytics.reports.filters import KINDS, SQL, Filter, Tree, filter_of, range_of
-from workers.analytics.reports.periods import Range, day_of, number
-from workers.analytics.reports.query import ReportProgress, has_sales, rollups_with_entries, snapshot, wanted_entries
-from workers.analytics.reports.result import Answer, Names, coverage
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
+from workers.analytics.reports.result import Answer, Names
 from workers.analytics.rollups.codec import Array, counted, ranges
 from workers.analytics.rollups.figures import joined
 
@@ -33,20 +32,10 @@ _PAIRS_MAX = 5_000_000
 class Quantities:
     """Units by segment and item, month after month; segments are periods and groups. `once`: each item is one unit."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        tree: Tree,
-        chosen: Filter,
-        days: Range,
-        *,
-        once: bool,
-        pairs_max: int = _PAIRS_MAX,
-    ) -> None:
-        self._connection = connection
-        self._tree = tree
+    def __init__(self, reader: Reader, chosen: Filter, *, once: bool, pairs_max: int = _PAIRS_MAX) -> None:
+        self._reader = reader
+        self._days = reader.days
         self._chosen = chosen
-        self._days = days
         self._once = once
         self._pairs_max = pairs_max
         self._numbers: dict[Key, int] = {}
@@ -81,7 +70,7 @@ class Quantities:
             list(chosen.categories) if chosen.categories is not None else None,
             self._days.last,
         )
-        rows = self._connection.execute(SQL.unpriced_items, values).fetchall()
+        rows = self._reader.connection.execute(SQL.unpriced_items, values).fetchall()
         if not rows:
             return
         item, brand, category = (np.array([row[position] for row in rows], "i8") for position in range(3))
@@ -119,17 +108,13 @@ class Quantities:
         self._parts.append(counted(numbers[segment.reshape(-1)], item, units))
 
     def _entries(self, month: date) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
-        scope, ids, others = rollups_with_entries(self._chosen, self._tree)
-        values = (scope, month, ids, self._chosen.currency, list(self._chosen.strata))
-        for group_id, packed, item_ids in self._connection.cursor(binary=True).execute(SQL.units, values):
-            columns = wanted_entries(packed, others, self._chosen, self._days, month)
-            _, position, other, day, channel, units, _ = columns
-            item = np.frombuffer(item_ids, "<i8")[position]
-            own = ("brand", "category") if scope == "b" else ("category", "brand")
-            of = {own[0]: np.full(len(day), group_id), own[1]: other.astype("i8"), "channel": channel.astype("i8")}
-            zeros = np.zeros(len(day), "i8")
+        own, within = ("brand", "category") if self._chosen.brands is not None else ("category", "brand")
+        for part in self._reader.entries(self._chosen, month):
+            groups = np.full(len(part.day), part.group_id)
+            of = {own: groups, within: part.other.astype("i8"), "channel": part.channel.astype("i8")}
+            zeros = np.zeros(len(part.day), "i8")
             first, second = ([of[name] for name in self._chosen.group_by] + [zeros, zeros])[:2]
-            yield number(month) - 1 + day.astype("i8"), item, units.astype("i8"), first, second
+            yield number(month) - 1 + part.day.astype("i8"), part.ids, part.units.astype("i8"), first, second
 
 
 # The footprint of a unit of an item: its own figure, else its product type's by weight, else its category's.
@@ -192,7 +177,7 @@ def read(connection: Connection, tree: Tree, chosen: Filter) -> Footprints:
     factors = _factors(connection.execute(SQL.factors).fetchall())
     cells = _by_weight(connection, tree, factors, (brands, categories))
     average = EVIDENCE.index("category_average")
-    evidence = {item: average for item, known in cells.items() if any(one.factor != OWN for one in known)}
+    evidence = {item: average for item, known in cells.items() if any(cell.factor != OWN for cell in known)}
     for item, indicator, per_unit, basis, *spread in connection.execute(SQL.own_figures, (brands, categories)):
         stated = of_item(per_unit, basis, Spread(*spread))
         own = _Cell(per_unit, stated.median, stated.sigma)
@@ -230,7 +215,7 @@ def _by_weight(
     of_category: dict[str, _Factors] = {}
     for scope, code, indicator, factor in factors:
         (of_type if scope == "product_type" else of_category).setdefault(code, {})[indicator] = factor
-    nearest = {one.id: _nearest(one.code, of_category) for one in tree.by_id.values()}
+    nearest = {category.id: _nearest(category.code, of_category) for category in tree.by_id.values()}
     reached = [number for number, factors in nearest.items() if factors]
     cells: _Cells = {}
     values = (*chosen, list(of_type), reached)
@@ -349,8 +334,8 @@ _BOUNDS = tuple(f"{name}_{bound}" for name in CODES for bound in Bounds._fields)
 UNITS = {
     "units": "units",
     "items": "items",
-    **{one.code: one.unit for one in INDICATORS},
-    **{f"{one.code}_{bound}": one.unit for one in INDICATORS for bound in Bounds._fields},
+    **{indicator.code: indicator.unit for indicator in INDICATORS},
+    **{f"{indicator.code}_{bound}": indicator.unit for indicator in INDICATORS for bound in Bounds._fields},
     "items_covered": "share of items",
     "items_measured": "share of items",
     **dict.fromkeys(_EVIDENCE, "items"),
@@ -403,11 +388,12 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         # A unit was sold and an item exists, whatever price was noted.
         chosen = replace(filter_of(connection, tree, parameters), outliers=True)
         days = range_of(connection, chosen, parameters)
-        basis = _basis(connection, tree, chosen, days, parameters.get("basis"))
+        reader = Reader(connection, tree, days, report_progress)
+        basis = _basis(reader, chosen, parameters.get("basis"))
         report_progress("figures", 0, None)
         footprints = read(connection, tree, chosen)
         counted = replace(chosen, kinds=KINDS["sale" if basis == "sales" else "both"])
-        quantities = Quantities(connection, tree, counted, days, once=basis == "assortment")
+        quantities = Quantities(reader, counted, once=basis == "assortment")
         months = list(days.months())
         for done, month in enumerate(months):
             report_progress("reading", done, len(months))
@@ -422,24 +408,22 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
     rate = displacement.rate if displacement and basis == "sales" else None
     return Answer(
         _table(keys, [{**row, "avoided": _avoided(row, rate)} for row in sums], chosen, names),
-        days.first,
-        days.last,
-        coverage(days, quantities.seen),
+        days,
+        quantities.seen,
         UNITS,
         METHOD,
         ROUNDING,
         basis=basis,
         displacement=displacement,
-        ended_by=days.ended_by,
     )
 
 
-def _basis(connection: Connection, tree: Tree, chosen: Filter, days: Range, basis: str | None) -> str:
+def _basis(reader: Reader, chosen: Filter, basis: str | None) -> str:
     if basis is not None:
         if basis not in BASES:
             raise InvalidParameter("basis", f"must be one of {', '.join(BASES)}")
         return basis
-    return "sales" if has_sales(connection, tree, chosen, days) else "assortment"
+    return "sales" if reader.has_sales(chosen) else "assortment"
 
 
 def _sums(connection: Connection, quantities: Quantities, footprints: Footprints, basis: str) -> list[dict[str, Any]]:
@@ -473,7 +457,7 @@ def _contributors(
 ) -> list[list[dict[str, Any]]]:
     """Return for each segment the items that its sums owe most to, by indicator."""
     contributors = list(each_contributor(amounts, footprints))
-    named = connection.execute(SQL.iids, (sorted({one.item for one in contributors}),)).fetchall()
+    named = connection.execute(SQL.iids, (sorted({contributor.item for contributor in contributors}),)).fetchall()
     iids: dict[int, str] = dict(named)
     rows: list[list[dict[str, Any]]] = [[] for _ in range(count)]
     for one in contributors:

@@ -6,7 +6,11 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+import psycopg
+from psycopg import pq
 
+from shared.db.connect import Connection
+from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups.codec import (
     Array,
     Entries,
@@ -22,7 +26,86 @@ from workers.analytics.rollups.codec import (
     starts_of,
     unpack,
 )
-from workers.analytics.rollups.item_groups import Ancestors
+
+# Where items belong: their brand, their category, and the categories above it.
+
+
+_ITEM = TableLayout(
+    (name, "i4" if "brand" in name or "category" in name else "i8")
+    for name in ("item", "owner", "brand", "category", "old_brand", "old_category")
+)
+
+
+class Items(NamedTuple):
+    """Where items belong, and where they did before the load (-1: nowhere), in the order of their ids.
+
+    The owner is the item whose record an item's observations are part of: itself, the one it was merged into, or none
+    (-1) where it was withdrawn. Brand and category are the owner's.
+    """
+
+    item: Array
+    owner: Array
+    brand: Array
+    category: Array
+    old_brand: Array
+    old_category: Array
+
+    @classmethod
+    def read(cls, connection: Connection, query: str) -> "Items":
+        """Read them by a query of six columns."""
+        rows = copied_out(connection, query, _ITEM)
+        order = np.argsort(rows["item"].astype("i8"))
+        return cls(*(rows[name].astype("i8")[order] for name in cls._fields))
+
+    def entries(
+        self, item: Array, day: Array, channel: Array, price: Array, units: Array, list_price: Array
+    ) -> Entries:
+        """Make entries of observations under their owners; the item of those without an owner is -1.
+
+        Observations of an item are mostly side by side: it is looked up once a stretch.
+        """
+        stretches = starts_of(item)
+        lengths = np.diff(stretches, append=len(item))
+        position = np.searchsorted(self.item, item[stretches])
+        position[position == len(self.item)] = 0
+        known = self.item[position] == item[stretches]
+        owners = np.where(known, self.owner[position], -1)
+        owner, brand, category = (
+            np.repeat(column, lengths) for column in (owners, self.brand[position], self.category[position])
+        )
+        return Entries(owner, day, channel, price, units, list_price, brand, category)
+
+
+class Ancestors:
+    """Which categories a category counts for: itself and all above it."""
+
+    def __init__(self, numbers: dict[str, int]) -> None:
+        self._levels: dict[int, list[int]] = {}
+        for code, number in numbers.items():
+            parts = code.split(".")
+            above = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+            self._levels[number] = [numbers[name] for name in above if name in numbers]
+
+    def of(self, ids: Array) -> tuple[Array, Array]:
+        """Return pairs of place in `ids` and category that it counts for; none for the id 0."""
+        pairs = [(position, up) for position, number in enumerate(ids.tolist()) for up in self._levels.get(number, ())]
+        table = np.array(pairs, "i8").reshape(len(pairs), 2)
+        return table[:, 0], table[:, 1]
+
+
+def copied_out(connection: Connection, query: str, layout: TableLayout) -> Array:
+    """Read all rows of a query by COPY. By libpq's own calls: a cursor costs ten times as much a row."""
+    pgconn, rows = connection.pgconn, bytearray()
+    result = pgconn.exec_(f"COPY ({query}) TO STDOUT (FORMAT binary)".encode())
+    if result.status != pq.ExecStatus.COPY_OUT:
+        raise psycopg.OperationalError(result.get_error_message())
+    while (got := pgconn.get_copy_data(0))[0] > 0:
+        rows += got[1]
+    while (ended := pgconn.get_result()) is not None:
+        if ended.status != pq.ExecStatus.COMMAND_OK:
+            raise psycopg.OperationalError(ended.get_error_message())
+    return layout.rows_in(rows)
+
 
 # Entries of one month in one order, whatever the loads were: by item, day, channel, price, units, list price.
 #
@@ -212,11 +295,11 @@ def total(tallies: list[Aggregates], ids: list[Array]) -> Aggregates:
     if len(tallies) == 1 and np.array_equal(given, tallies[0].ids) and (tallies[0].n > 0).all():
         return tallies[0]  # `tally` has one group an id, and nothing to take away
     wanted, position = np.unique(given, return_inverse=True)
-    offsets = np.cumsum([0, *(len(one.ids) for one in tallies)])[:-1]
-    moved = [position[offset : offset + len(one.ids)] for one, offset in zip(tallies, offsets, strict=True)]
-    n, items, units = (_added(position, [getattr(one, name) for one in tallies], len(wanted)) for name in _SUMS)
+    offsets = np.cumsum([0, *(len(sums.ids) for sums in tallies)])[:-1]
+    moved = [position[offset : offset + len(sums.ids)] for sums, offset in zip(tallies, offsets, strict=True)]
+    n, items, units = (_added(position, [getattr(sums, name) for sums in tallies], len(wanted)) for name in _SUMS)
     days = np.zeros((len(wanted), DAYS), "i8")
-    np.add.at(days, position, np.concatenate([one.days for one in tallies]))
+    np.add.at(days, position, np.concatenate([sums.days for sums in tallies]))
     result = Aggregates(
         wanted, n, items, units, days, _channels(tallies, moved), _prices(tallies, moved), _pairs(tallies, moved)
     )
@@ -227,10 +310,10 @@ def ancestor_totals(
     by_category: list[Aggregates], by_channel: list[Aggregates], above: Ancestors
 ) -> Iterator[tuple[str, list[Aggregates], list[Array]]]:
     """Yield scope, tallies and ids for the groups that have no entries of their own, to be added up by `total`."""
-    yield "h", by_channel, [one.ids for one in by_channel]
-    yield "a", by_category, [np.zeros(len(one.ids), "i8") for one in by_category]
-    chosen = [above.of(one.ids) for one in by_category]
-    lifted = [_lifted(one, positions) for one, (positions, _) in zip(by_category, chosen, strict=True)]
+    yield "h", by_channel, [sums.ids for sums in by_channel]
+    yield "a", by_category, [np.zeros(len(sums.ids), "i8") for sums in by_category]
+    chosen = [above.of(sums.ids) for sums in by_category]
+    lifted = [_lifted(sums, positions) for sums, (positions, _) in zip(by_category, chosen, strict=True)]
     if any(len(ups) for _, ups in chosen):
         yield "t", lifted, [ups for _, ups in chosen]
 
@@ -293,7 +376,7 @@ def _added(position: Array, values: list[Array], count: int) -> Array:
 
 
 def _channels(tallies: list[Aggregates], moved: list[Array]) -> Channels:
-    parts = [[to[one.channels.group], *one.channels[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to[sums.channels.group], *sums.channels[1:]] for sums, to in zip(tallies, moved, strict=True)]
     sums = _summed(*_stacked(parts, len(Channels._fields)))
     return Channels(*(column[sums.n > 0] for column in sums))
 
@@ -312,7 +395,7 @@ def _summed(group: Array, channel: Array, *figures: Array) -> Channels:
 
 
 def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
-    parts = [[to.take(one.prices.group), *one.prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(sums.prices.group), *sums.prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
     group, price, times = _stacked(parts, 3)
     prices, rank = numbered(price)
     group, rank, times = counted(group, rank, times)
@@ -321,7 +404,7 @@ def _prices(tallies: list[Aggregates], moved: list[Array]) -> Prices:
 
 
 def _pairs(tallies: list[Aggregates], moved: list[Array]) -> ListPrices:
-    parts = [[to.take(one.list_prices.group), *one.list_prices[1:]] for one, to in zip(tallies, moved, strict=True)]
+    parts = [[to.take(sums.list_prices.group), *sums.list_prices[1:]] for sums, to in zip(tallies, moved, strict=True)]
     sums = ListPrices(*counted_pairs(*_stacked(parts, len(ListPrices._fields))))
     left = np.flatnonzero(sums.times > 0)
     return ListPrices(*(column.take(left) for column in sums))

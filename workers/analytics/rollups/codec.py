@@ -104,14 +104,14 @@ def unpack_joined(packed: Sequence[bytes], columns: int) -> tuple[list[int], lis
 
     Columns of few rows are nearly all fixed cost: those of the same width are made arrays once.
     """
-    heads = [one[1 : 1 + one[0]] for one in packed]
+    heads = [pack[1 : 1 + pack[0]] for pack in packed]
     offsets = [1 + len(head) for head in heads]
-    rows = [(len(one) - start) // sum(head) for one, start, head in zip(packed, offsets, heads, strict=True)]
+    rows = [(len(pack) - start) // sum(head) for pack, start, head in zip(packed, offsets, heads, strict=True)]
     unpacked = []
     for column in range(columns):
         widths = [head[column] for head in heads]
         ends = [start + width * count for start, width, count in zip(offsets, widths, rows, strict=True)]
-        parts = [one[start:end] for one, start, end in zip(packed, offsets, ends, strict=True)]
+        parts = [pack[start:end] for pack, start, end in zip(packed, offsets, ends, strict=True)]
         unpacked.append(_joined(parts, widths, rows))
         offsets = ends
     return rows, unpacked
@@ -166,7 +166,6 @@ class Entries(NamedTuple):
 
     @classmethod
     def joined(cls, parts: "list[Entries]") -> "Entries":
-        """Return several as one."""
         if not parts:
             return cls(*(np.empty(0, "i8") for _ in cls._fields))
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

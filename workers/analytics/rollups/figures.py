@@ -54,7 +54,6 @@ def summed_pairs(first: Array, second: Array, n: Array | None = None) -> tuple[A
 
 
 def join(parts: list[Array]) -> Array:
-    """Return several arrays as one."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -113,7 +112,7 @@ class Spread(NamedTuple):
             return spread(*(np.empty(0, "i8"),) * 2)
         segment, n, least, most, hundredths = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:5])
         total, squares = (
-            list(chain.from_iterable(getattr(one, name) for one in parts)) for name in ("total", "squares")
+            list(chain.from_iterable(getattr(part, name) for part in parts)) for name in ("total", "squares")
         )
         return cls(segment, n, least, most, hundredths, total, squares)
 

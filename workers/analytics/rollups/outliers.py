@@ -20,7 +20,7 @@ from shared.money import MINOR_MAX, minor_digits
 from workers.analytics.rollups.codec import Array, Entries, Stratum, order_by, starts_of
 
 if TYPE_CHECKING:
-    from workers.analytics.rollups.item_groups import Items
+    from workers.analytics.rollups.aggregates import Items
 
 
 # Which usual error explains a deviation: a shifted decimal point, another currency, the price of a pack.
@@ -373,7 +373,7 @@ class PriceFile:
         letters = np.full(len(price), b"-", "S1")
         for month in np.unique(self.month):
             rows = np.flatnonzero(self.month == month)
-            item, channel, day, chosen = (one.take(rows) for one in (self.item, self.channel, self.day, price))
+            item, channel, day, chosen = (column.take(rows) for column in (self.item, self.channel, self.day, price))
             outliers = find(item, channel, day, chosen, self.currency)
             letters[rows.take(outliers.position)] = outliers.cause
         return letters

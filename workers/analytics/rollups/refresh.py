@@ -17,9 +17,17 @@ from psycopg import sql
 from shared.db.connect import Connection
 from shared.db.copy_binary import TableLayout
 from workers.analytics.rollups import rows
-from workers.analytics.rollups.aggregates import Aggregates, SortedEntries, ancestor_totals, tally, total
+from workers.analytics.rollups.aggregates import (
+    Aggregates,
+    Ancestors,
+    Items,
+    SortedEntries,
+    ancestor_totals,
+    copied_out,
+    tally,
+    total,
+)
 from workers.analytics.rollups.codec import Array, Entries, Stratum
-from workers.analytics.rollups.item_groups import Ancestors, Items, copied_out
 from workers.analytics.rollups.layout import ReportProgress
 from workers.analytics.rollups.outliers import ByStratum, Marks, Observed, by_stratum, mark, partition
 from workers.analytics.rollups.rows import SQL, ItemPrices
@@ -43,7 +51,7 @@ _ROW = TableLayout(
 )
 
 
-def touched(
+def refresh_touched(
     connection: Connection, items: Items, above: Ancestors, query: str, *, but: set[date], observe: Observe
 ) -> None:
     """Refresh in a load's transaction what the query names, item and month of each change, `but` months made anew."""
@@ -125,7 +133,7 @@ class _Month:
                 (SortedEntries(part[stratum]), sign) for sign, part in ((-1, removed), (1, fresh)) if stratum in part
             ]
             by_category, by_channel = (
-                [tally(one, by) if sign > 0 else tally(one, by).negated() for one, sign in signed]
+                [tally(entries, by) if sign > 0 else tally(entries, by).negated() for entries, sign in signed]
                 for by in ("category", "channel")
             )
             for scope, sums, ids in ancestor_totals(by_category, by_channel, self._above):
@@ -134,12 +142,12 @@ class _Month:
             self._change(scope, changes)
 
     def _change(self, scope: str, changes: _Changes) -> None:
-        touched = np.unique(np.concatenate([one for _, ids in changes.values() for one in ids]))
-        now = rows.read_sums(self._connection, scope, self._month, touched)
-        for stratum, (sums, ids) in changes.items():
+        ids = np.unique(np.concatenate([column for _, parts in changes.values() for column in parts]))
+        now = rows.read_sums(self._connection, scope, self._month, ids)
+        for stratum, (sums, parts) in changes.items():
             held = [now[stratum]] if stratum in now else []
-            now[stratum] = total([*held, *sums], [*(one.ids for one in held), *ids])
-        self._clear(scope, touched)
+            now[stratum] = total([*held, *sums], [*(sums_held.ids for sums_held in held), *parts])
+        self._clear(scope, ids)
         rows.write(
             self._connection,
             chain.from_iterable(

@@ -11,10 +11,9 @@ from shared.db.copy_binary import HEADER, TRAILER, RowLayout
 from shared.db.queries import load_queries
 from shared.price_index.panel import Floats, cell_prices
 from workers.analytics.rollups import aggregates
-from workers.analytics.rollups.aggregates import SortedEntries
+from workers.analytics.rollups.aggregates import Ancestors, SortedEntries
 from workers.analytics.rollups.codec import Array, Entries, Stratum, narrow, pack_each, unpack
 from workers.analytics.rollups.figures import each_packed
-from workers.analytics.rollups.item_groups import Ancestors
 from workers.analytics.rollups.outliers import ByStratum
 
 # One price a month for each item of a rollup: what price indices compare.
@@ -142,7 +141,6 @@ def entries_of(scope: str, number: int, packed: bytes, item_ids: bytes) -> Entri
 
 
 def read_entries(connection: Connection, scope: str, month: date, ids: Array) -> ByStratum:
-    """Read the entries of rollups, by stratum."""
     by_stratum: dict[Stratum, list[Entries]] = {}
     cursor = connection.cursor(binary=True)
     for number, currency, kind, packed, item_ids in cursor.execute(

@@ -39,7 +39,6 @@ class Values:
 
     @property
     def texts(self) -> Any:
-        """Return the texts as one array."""
         return joined(*self.parts) if len(self.parts) > 1 else self.parts[0]
 
     def beside(self, other: "Values") -> "Values":
@@ -73,7 +72,7 @@ def text_of(pieces: Iterable[Piece], rows: int) -> memoryview:
             merged.append(piece)
         else:
             merged[-1] = one
-    columns = [Values((pa.array([one]),), 1) if isinstance(one, str) else one for one in merged]
+    columns = [Values((pa.array([part]),), 1) if isinstance(part, str) else part for part in merged]
     table = pa.concat_arrays([column.texts for column in columns]).cast(pa.string_view())
     _, buffer, *texts = table.buffers()
     views = np.frombuffer(buffer, _VIEW)

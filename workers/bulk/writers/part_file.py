@@ -1,6 +1,7 @@
 """The file of an export's part, in four formats: a batch at a time, counted and digested, whole or not there."""
 
 import hashlib
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, Self
@@ -36,14 +37,13 @@ class FormatWriter(Protocol):
         """Write the end; the file is not complete before."""
 
 
-class DigestingFile:
-    """A file that counts and digests the bytes written to it."""
+class DigestingFile(io.RawIOBase):
+    """A file that counts and digests the bytes written to it, one after the other; its owner closes it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._digest = hashlib.sha256()
         self.bytes = 0
-        self.closed = False
 
     def write(self, data: Any) -> int:
         """Write, and count what was written."""
@@ -53,23 +53,8 @@ class DigestingFile:
         self.bytes += len(view)
         return len(view)
 
-    def flush(self) -> None:
-        """Nothing is buffered here."""
-
-    def close(self) -> None:
-        """Leave the file open: its owner closes it."""
-
     def writable(self) -> bool:
-        """Whether it can be written: yes."""
         return True
-
-    def readable(self) -> bool:
-        """Whether it can be read: no."""
-        return False
-
-    def seekable(self) -> bool:
-        """Whether it can be sought in: no, a digest is sequential."""
-        return False
 
     @property
     def sha256(self) -> str:

@@ -93,12 +93,12 @@ def _statistics(dataset: Dataset, metadata: pq.FileMetaData) -> dict[str, Any]:
     for position in range(metadata.num_columns):
         name = metadata.schema.column(position).path
         of_groups = [group.column(position).statistics for group in groups]
-        if name not in columns or not all(one is not None for one in of_groups):
+        if name not in columns or not all(statistic is not None for statistic in of_groups):
             continue
-        statistics["nullCount"][name] = sum(one.null_count for one in of_groups)
-        valued = [one for one in of_groups if one.has_min_max]
-        if valued and len(valued) == sum(1 for one in of_groups if one.num_values):
-            _set_ends(statistics, name, [(one.min, one.max) for one in valued])
+        statistics["nullCount"][name] = sum(statistic.null_count for statistic in of_groups)
+        valued = [statistic for statistic in of_groups if statistic.has_min_max]
+        if valued and len(valued) == sum(1 for statistic in of_groups if statistic.num_values):
+            _set_ends(statistics, name, [(statistic.min, statistic.max) for statistic in valued])
     return statistics
 
 

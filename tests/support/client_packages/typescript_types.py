@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from deploy.clients.schemas import Operation, in_place, kinds_of, operations, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
 
 _HEAD = "/** Types of the API's documents and queries, made by `make clients`; answers may have more members. */\n"
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)

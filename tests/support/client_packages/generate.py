@@ -12,20 +12,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from deploy.clients import python_types, typescript_types
+from tests.support.client_packages import python_types, typescript_types
 
-_HERE = Path(__file__).parent
-DOCUMENT = _HERE.parent / "openapi" / "v1.json"
-PYTHON = _HERE / "python" / "itemindex_client" / "schemas.py"
+_PROJECT = Path(__file__).parents[3]
+_CLIENTS = _PROJECT / "deploy" / "clients"
+DOCUMENT = _PROJECT / "deploy" / "openapi" / "v1.json"
+PYTHON = _CLIENTS / "python" / "itemindex_client" / "schemas.py"
 PYTHON_REPORTS = PYTHON.with_name("reports.py")
-TYPESCRIPT = _HERE / "typescript" / "src" / "schemas.ts"
+TYPESCRIPT = _CLIENTS / "typescript" / "src" / "schemas.ts"
 TYPESCRIPT_PARAMETERS = TYPESCRIPT.with_name("parameters.ts")
-PACKAGE = _HERE / "typescript"
-COMPILER = _HERE.parents[1] / ".venv-judge" / "node_modules" / ".bin" / "tsc"
+PACKAGE = _CLIENTS / "typescript"
+COMPILER = _PROJECT / ".venv-judge" / "node_modules" / ".bin" / "tsc"
 # The digests of the sources that dist/ was compiled from: they show without a compiler whether it is current.
 COMPILED_FROM = PACKAGE / "dist" / "sources.json"
 # What the service hands out, in its own package: it is served where nothing can be built.
-PACKAGES = _HERE.parents[1] / "edge" / "docs" / "packages"
+PACKAGES = _PROJECT / "edge" / "docs" / "packages"
 # The same sources make the same packages, byte for byte: no time and no right of a file is the machine's own.
 _EPOCH, _MODE = 499_162_500, 0o644
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from deploy.clients.schemas import Operation, in_place, kinds_of, operations, whole
+from tests.support.client_packages.schemas import Operation, in_place, kinds_of, operations, whole
 
 _HEAD = '''"""Types of the API's documents and queries, made by `make clients`; answers may have more members."""
 

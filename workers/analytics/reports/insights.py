@@ -1,0 +1,506 @@
+"""Insights of brands and of categories: how they do, period by period, against the one before and their equals."""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from shared.analytics.results import FOUR_DECIMALS, SIX_DECIMALS
+from shared.db.connect import Connection
+from workers.analytics.reports.aggregator import Key, day_of
+from workers.analytics.reports.filters import Category, Filter, Tree, brand_ids, filter_of, range_of, with_defaults
+from workers.analytics.reports.price_change import (
+    PRICE_CHANGE,
+    PRICE_CHANGE_METHOD,
+    PRICE_CHANGE_UNITS,
+    ROUNDED_PRICE_CHANGE,
+    Figure,
+    PriceChanges,
+    all_ranks,
+    change,
+    counts,
+    figures,
+    period_before,
+    seed_of,
+)
+from workers.analytics.reports.query import Reader, ReportProgress, snapshot
+from workers.analytics.reports.result import (
+    DISCOUNT_METHOD,
+    DISCOUNT_UNITS,
+    DISCOUNTS,
+    LIMIT_MAX,
+    MONEY,
+    ROUNDED_DISCOUNTS,
+    Answer,
+    Listed,
+    Page,
+    SetAside,
+    brand_names,
+    by_channel,
+    channel_codes,
+    is_grouped,
+    page_of,
+    with_channel,
+)
+from workers.analytics.reports.result import METHOD as OUTLIERS
+
+_FILTERED_BY = ("channel", "currency", "kind", "outliers")
+
+
+class _Insights:
+    """Insights of a snapshot; outliers and days with data are counted over all rows. `scope`: whose ranks they show."""
+
+    def __init__(self, reader: Reader, chosen: Filter, seed: int, scope: str) -> None:
+        self._reader = reader
+        self._before = reader.of(reader.days.before())
+        self._chosen = chosen
+        self._seed = seed
+        self._codes = channel_codes(reader.connection)
+        self._outliers: dict[Key, int] = {}
+        self.seen: set[int] = set()
+        self.aside = SetAside(reader, chosen)
+        self._counts = counts(reader, scope, None, chosen)
+        self._all_counts = {**counts(self._before, scope, None, chosen), **self._counts}
+
+    def _gather(self, chosen: Filter) -> tuple[dict[Key, Figure], dict[Key, Figure], PriceChanges]:
+        """Return the figures of each period, those with the period before the first too, and the changes of prices."""
+        gathered = self._reader.gather(chosen)
+        self.seen |= gathered.days
+        self._outliers = self.aside.of(chosen)
+        now = figures(gathered)
+        return now, {**now, **figures(self._before.gather(chosen))}, PriceChanges(self._reader, chosen, self._seed)
+
+    def _earlier(self, key: Key) -> Key:
+        return key._replace(period=period_before(self._reader.days, key.period))
+
+    def _row(self, key: Key, now: Figure, was: Figure | None, prices: PriceChanges) -> dict[str, Any]:
+        """Return the columns that all insights have."""
+        median_change = change(now.median, was.median if was else None)
+        return {
+            "period": day_of(key.period),
+            "currency": key.currency,
+            "items": now.items,
+            "observations": now.n,
+            "set_aside": self._outliers.get(key, 0),
+            "median": now.median,
+            "median_change": median_change,
+            "kind": self._chosen.kind,
+            **now.discounts,
+            **prices.columns(key, median_change),
+        }
+
+
+# Brand insights: a brand's rank, its categories, its prices against theirs, and its peers.
+
+
+PEERS = 5
+_CATEGORY = pa.struct(
+    [
+        ("category", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+        ("category_median", MONEY),
+        ("against_category", pa.float64()),
+    ]
+)
+_PEER = pa.struct([("brand", pa.string()), ("name", pa.string()), ("observations", pa.int64()), ("median", MONEY)])
+BRAND_SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("currency", pa.string()),
+        ("rank", pa.int64()),
+        ("rank_before", pa.int64()),
+        ("ranked", pa.int64()),
+        ("percentile", pa.float64()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("set_aside", pa.int64()),
+        ("median", MONEY),
+        ("median_change", pa.float64()),
+        ("against_categories", pa.float64()),
+        ("kind", pa.string()),
+        *PRICE_CHANGE,
+        *DISCOUNTS,
+        ("categories", pa.list_(_CATEGORY)),
+        ("peers", pa.list_(_PEER)),
+    ]
+)
+BRAND_UNITS = {
+    "items": "items",
+    "observations": "observations",
+    "set_aside": "observations",
+    "median": "currency",
+    "median_change": "ratio",
+    "percentile": "percent of brands with fewer observations",
+    "against_categories": "ratio",
+    "categories.share": "share of observations",
+    "categories.category_median": "currency",
+    **PRICE_CHANGE_UNITS,
+    **DISCOUNT_UNITS,
+}
+BRAND_ROUNDING = {
+    **dict.fromkeys(
+        (
+            "median_change",
+            "against_categories",
+            "categories.share",
+            "categories.against_category",
+            *ROUNDED_PRICE_CHANGE,
+            *ROUNDED_DISCOUNTS,
+        ),
+        SIX_DECIMALS,
+    ),
+    "percentile": FOUR_DECIMALS,
+}
+BRAND_METHOD = (
+    "medians are exact (percentile_cont over every observed price); rank and percentile count observations of all "
+    "channels; against_categories is the mean of median over category median, weighted by the brand's observations; "
+    f"peers have most observations in the brand's largest category; {OUTLIERS}; {PRICE_CHANGE_METHOD}; "
+    f"{DISCOUNT_METHOD}"
+)
+
+
+def brands(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute insights of one brand, or of the largest.
+
+    Raises BrandNotFound, InvalidParameter, and what `report_progress` raises to stop it.
+    """
+    grouped = is_grouped(parameters)
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        slug = parameters.get("slug")
+        chosen = filter_of(connection, tree, {name: parameters.get(name) for name in _FILTERED_BY})
+        one = brand_ids(connection, [slug]) if slug else None
+        whole = replace(chosen, brands=one)
+        days = range_of(connection, whole, parameters)
+        reader = Reader(connection, tree, days, report_progress)
+        chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
+        report = _Brands(reader, chosen, seed_of(connection, parameters))
+        page = None if one else report.page(parameters)
+        ids = one or (page.ids if page else ())
+        rows = report.by_channel(ids) if grouped else report.rows(ids)
+    table = pa.Table.from_pylist(rows, with_channel(BRAND_SCHEMA) if grouped else BRAND_SCHEMA)
+    outliers = report.aside.summary()
+    return Answer(
+        table,
+        days,
+        report.seen,
+        BRAND_UNITS,
+        BRAND_METHOD,
+        BRAND_ROUNDING,
+        kind=chosen.kind,
+        page=page,
+        outliers=outliers,
+    )
+
+
+class _Brands(_Insights):
+    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
+        super().__init__(reader, chosen, seed, "b")
+        self._ranks = all_ranks({k: {b: n for b, n in by.items() if b} for k, by in self._all_counts.items()})
+
+    def page(self, parameters: dict[str, Any]) -> Page:
+        """Return the brands that a list is about: those with observations in the range, sorted, from a position on."""
+        sums: dict[int, int] = {}
+        for by_brand in self._counts.values():
+            for brand, n in by_brand.items():
+                sums[brand] = sums.get(brand, 0) + n
+        names = brand_names(self._reader.connection, [brand for brand in sums if brand])
+        return page_of({b: Listed(sums[b], names[b][0]) for b in names}, "brand", parameters)
+
+    def by_channel(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+        """Return a row for each channel, brand, period and currency."""
+        made = by_channel(self._chosen, self._codes, lambda chosen: self._narrowed(chosen).rows(brands))
+        return sorted(made, key=lambda row: (row["period"], row["channel"], row["currency"]))
+
+    def _narrowed(self, chosen: Filter) -> "_Brands":
+        """Return this report of a narrower filter; both count outliers and days with data together."""
+        narrowed = copy(self)
+        narrowed._chosen = chosen
+        return narrowed
+
+    def rows(self, brands: tuple[int, ...]) -> list[dict[str, Any]]:
+        """Return a row for each brand, period and currency, the brands in the order given."""
+        chosen = replace(self._chosen, brands=brands, group_by=("brand",))
+        now, known, prices = self._gather(chosen)
+        of_brand: dict[tuple[str, int, int], list[tuple[int, Figure]]] = {}
+        for key, figure in figures(self._reader.gather(chosen.grouped("brand", "category"))).items():
+            of_brand.setdefault(key[:3], []).append((key.second_group, figure))
+        wanted = sorted({category for listed in of_brand.values() for category, _ in listed if category})
+        of_category = figures(self._reader.gather(self._in(wanted).grouped("category"))) if wanted else {}
+        main = {key: _main(listed) for key, listed in of_brand.items()}
+        rivals = self._rivals(sorted({category for category in main.values() if category}))
+        peers = {key: self._peers(rivals, key, main[key[:3]]) for key in now}
+        listed_brands = sorted({*brands, *(peer.first_group for listed in peers.values() for peer in listed)})
+        names = brand_names(self._reader.connection, listed_brands)
+        rows = []
+        for key, figure in now.items():
+            earlier = self._earlier(key)
+            row = self._row(key, figure, known.get(earlier), prices) | self._standing(key, earlier, names)
+            self._add_categories(row, figure, key, of_brand[key[:3]], of_category)
+            row["peers"] = [_peer(names[peer.first_group], rivals[main[key[:3]]][peer]) for peer in peers[key]]
+            rows.append(row)
+        positions = {names[brand][0]: position for position, brand in enumerate(brands)}
+        return sorted(rows, key=lambda row: (row["period"], row["currency"], positions[row["brand"]]))
+
+    def _in(self, categories: list[int]) -> Filter:
+        return replace(self._chosen, brands=None, categories=tuple(categories), tops=tuple(categories))
+
+    def _rivals(self, categories: list[int]) -> dict[int, dict[Key, Figure]]:
+        return {number: figures(self._reader.gather(self._in([number]).grouped("brand"))) for number in categories}
+
+    def _peers(self, rivals: dict[int, dict[Key, Figure]], key: Key, category: int) -> list[Key]:
+        known = rivals.get(category, {})
+        others = [rival for rival in known if rival[:2] == key[:2] and rival.first_group not in (0, key.first_group)]
+        return sorted(others, key=lambda one: (-known[one].n, one.first_group))[:PEERS]
+
+    def _standing(self, key: Key, earlier: Key, names: dict[int, tuple[str, str]]) -> dict[str, Any]:
+        standing = self._ranks[key[:2]].of(key.first_group)
+        stood = self._ranks[earlier[:2]].of(key.first_group) if earlier[:2] in self._ranks else None
+        assert standing is not None
+        slug, name = names[key.first_group]
+        return {
+            "brand": slug,
+            "name": name,
+            "rank": standing.rank,
+            "rank_before": stood.rank if stood else None,
+            "ranked": standing.of,
+            "percentile": standing.percentile,
+        }
+
+    def _add_categories(
+        self, row: dict[str, Any], now: Figure, key: Key, parts: list[tuple[int, Figure]], known: dict[Key, Figure]
+    ) -> None:
+        row["categories"], weighted, n = [], 0.0, 0
+        for category, part in sorted(parts, key=lambda one: (-one[1].n, one[0])):
+            whole = known.get(Key(key.currency, key.period, category, 0))
+            against = float(part.median / whole.median) if whole and whole.median else None
+            if against is not None:
+                weighted, n = weighted + against * part.n, n + part.n
+            code = self._reader.tree.by_id[category].code if category else None
+            row["categories"].append(
+                {
+                    "category": code,
+                    "items": part.items,
+                    "observations": part.n,
+                    "share": round(part.n / now.n, 6),
+                    "median": part.median,
+                    "category_median": whole.median if whole else None,
+                    "against_category": round(against, 6) if against is not None else None,
+                }
+            )
+        row["against_categories"] = round(weighted / n, 6) if n else None
+
+
+def _main(parts: list[tuple[int, Figure]]) -> int:
+    return min(((-part.n, category) for category, part in parts if category), default=(0, 0))[1]
+
+
+def _peer(name: tuple[str, str], figure: Figure) -> dict[str, Any]:
+    return {"brand": name[0], "name": name[1], "observations": figure.n, "median": figure.median}
+
+
+# Category insights: how a category does, period by period, against the one before and against its equals.
+
+
+TOP_BRANDS = 5
+_CHANNEL = pa.struct(
+    [
+        ("channel", pa.string()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+    ]
+)
+_BRAND = pa.struct(
+    [
+        ("brand", pa.string()),
+        ("name", pa.string()),
+        ("observations", pa.int64()),
+        ("share", pa.float64()),
+        ("median", MONEY),
+    ]
+)
+CATEGORY_SCHEMA = pa.schema(
+    [
+        ("period", pa.date32()),
+        ("category", pa.string()),
+        ("path", pa.list_(pa.string())),
+        ("currency", pa.string()),
+        ("items", pa.int64()),
+        ("observations", pa.int64()),
+        ("set_aside", pa.int64()),
+        ("median", MONEY),
+        ("median_before", MONEY),
+        ("median_change", pa.float64()),
+        ("observations_before", pa.int64()),
+        *((name, pa.int64()) for name in ("rank", "rank_before", "ranked")),
+        ("kind", pa.string()),
+        *PRICE_CHANGE,
+        *DISCOUNTS,
+        ("channels", pa.list_(_CHANNEL)),
+        ("top_brands", pa.list_(_BRAND)),
+    ]
+)
+CATEGORY_UNITS = {
+    "items": "items",
+    "observations": "observations",
+    "set_aside": "observations",
+    "median": "currency",
+    "median_before": "currency",
+    "median_change": "ratio",
+    "channels.share": "share of observations",
+    "top_brands.share": "share of observations",
+    **PRICE_CHANGE_UNITS,
+    **DISCOUNT_UNITS,
+}
+CATEGORY_ROUNDING = dict.fromkeys(
+    ("median_change", "channels.share", "top_brands.share", *ROUNDED_PRICE_CHANGE, *ROUNDED_DISCOUNTS), SIX_DECIMALS
+)
+CATEGORY_METHOD = (
+    "medians are exact (percentile_cont over every observed price); the period before is the one of the same kind "
+    "right before, or as many days as the range has; rank counts observations of all channels among categories "
+    f"of equal depth; {OUTLIERS}; {PRICE_CHANGE_METHOD}; {DISCOUNT_METHOD}"
+)
+
+
+def categories(connection: Connection, parameters: dict[str, Any], report_progress: ReportProgress) -> Answer:
+    """Compute insights of one category, or of many on one level. Raises CategoryNotFound, InvalidParameter."""
+    grouped = is_grouped(parameters)
+    with snapshot(connection):
+        tree = Tree.read(connection)
+        code = parameters.get("code")
+        chosen = filter_of(connection, tree, {name: parameters.get(name) for name in _FILTERED_BY})
+        parent = tree.find(parameters["parent"]) if parameters.get("parent") else None
+        one = tree.find(code) if code else parent
+        whole = _of(chosen, one) if one else chosen
+        days = range_of(connection, whole, parameters)
+        done = total = 0
+        # The parts of a category report the category, so that progress never runs backwards.
+        reader = Reader(connection, tree, days, lambda *_: report_progress("reading", done, total))
+        chosen = replace(chosen, kinds=reader.with_default_kind(whole).kinds)
+        report = _Categories(reader, chosen, seed_of(connection, parameters))
+        page = None if code else _page(reader, chosen, parent, parameters)
+        requested = [tree.by_id[number] for number in page.ids] if page else [tree.find(str(code))]
+        rows: list[dict[str, Any]] = []
+        total = len(requested)
+        for done, category in enumerate(requested):
+            report_progress("reading", done, total)
+            rows += report.by_channel(category) if grouped else report.rows(_of(chosen, category), category)
+        report_progress("reading", total, total)
+    positions = {category.code: position for position, category in enumerate(requested)}
+    rows.sort(key=lambda row: (row["period"], positions[row["category"]], row.get("channel", ""), row["currency"]))
+    table = pa.Table.from_pylist(rows, with_channel(CATEGORY_SCHEMA) if grouped else CATEGORY_SCHEMA)
+    outliers = report.aside.summary()
+    return Answer(
+        table,
+        days,
+        report.seen,
+        CATEGORY_UNITS,
+        CATEGORY_METHOD,
+        CATEGORY_ROUNDING,
+        kind=chosen.kind,
+        page=page,
+        outliers=outliers,
+    )
+
+
+def _page(reader: Reader, chosen: Filter, parent: Category | None, parameters: dict[str, Any]) -> Page:
+    """Return the categories that a list is about: those of one level with observations in the range."""
+    tree = reader.tree
+    above = parent.path if parent else ()
+    level = [
+        category.id
+        for category in tree.by_id.values()
+        if len(category.path) == len(above) + 1 and (parent is None or category.id in parent.below)
+    ]
+    sums = dict.fromkeys(level, 0)
+    for by_category in counts(reader, "t", level, chosen).values():
+        for number, n in by_category.items():
+            sums[number] += n
+    listed = {number: Listed(n, tree.by_id[number].code) for number, n in sums.items() if n}
+    return page_of(listed, "category", with_defaults(parameters, sort="category", limit=LIMIT_MAX))
+
+
+def _of(chosen: Filter, category: Category) -> Filter:
+    return replace(chosen, categories=category.below, tops=(category.id,))
+
+
+class _Categories(_Insights):
+    def __init__(self, reader: Reader, chosen: Filter, seed: int) -> None:
+        super().__init__(reader, chosen, seed, "t")
+        depth = {category.id: len(category.path) for category in reader.tree.by_id.values()}
+        self._ranks = {
+            level: all_ranks(
+                {k: {c: n for c, n in by.items() if depth[c] == level} for k, by in self._all_counts.items()}
+            )
+            for level in set(depth.values())
+        }
+
+    def by_channel(self, category: Category) -> Iterator[dict[str, Any]]:
+        """Yield a row for each channel, period and currency."""
+        return by_channel(_of(self._chosen, category), self._codes, lambda narrowed: self.rows(narrowed, category))
+
+    def rows(self, chosen: Filter, category: Category) -> list[dict[str, Any]]:
+        """Return a row for each period and currency; `chosen` is of the category."""
+        reader = self._reader
+        now, known, prices = self._gather(chosen)
+        by_channel = figures(reader.gather(chosen.grouped("channel")))
+        by_brand = figures(reader.gather(chosen.grouped("brand")))
+        top = {key: _most(by_brand, key) for key in now}
+        names = brand_names(
+            reader.connection, sorted({brand.first_group for listed in top.values() for brand in listed})
+        )
+        listed = []
+        for key, figure in now.items():
+            earlier = self._earlier(key)
+            was = known.get(earlier)
+            row = self._row(key, figure, was, prices) | self._standing(category, key, was, earlier)
+            row["channels"] = sorted(
+                (
+                    {"channel": self._codes[part.first_group], **_part(of, figure)}
+                    for part, of in by_channel.items()
+                    if part[:2] == key[:2]
+                ),
+                key=lambda channel: str(channel["channel"]),
+            )
+            row["top_brands"] = [
+                {
+                    "brand": names[brand.first_group][0],
+                    "name": names[brand.first_group][1],
+                    **_part(by_brand[brand], figure),
+                }
+                for brand in top[key]
+            ]
+            listed.append(row)
+        return listed
+
+    def _standing(self, category: Category, key: Key, was: Figure | None, earlier: Key) -> dict[str, Any]:
+        ranks = self._ranks[len(category.path)]
+        standing = ranks[key[:2]].of(category.id) if key[:2] in ranks else None
+        stood = ranks[earlier[:2]].of(category.id) if earlier[:2] in ranks else None
+        return {
+            "category": category.code,
+            "path": list(category.path),
+            "median_before": was.median if was else None,
+            "observations_before": was.n if was else None,
+            "rank": standing.rank if standing else None,
+            "rank_before": stood.rank if stood else None,
+            "ranked": standing.of if standing else None,
+        }
+
+
+def _most(by_brand: dict[Key, Figure], key: Key) -> list[Key]:
+    """Return the brands with most observations of a period; items without a brand count for none."""
+    own = [brand for brand in by_brand if brand[:2] == key[:2] and brand.first_group]
+    return sorted(own, key=lambda one: (-by_brand[one].n, one.first_group))[:TOP_BRANDS]
+
+
+def _part(part: Figure, whole: Figure) -> dict[str, Any]:
+    return {"observations": part.n, "share": round(part.n / whole.n, 6), "median": part.median}
