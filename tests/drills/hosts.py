@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from botocore.exceptions import BotoCoreError
-from deploy.local.supervised import StackError
 
 from deploy.local.paths import Paths
-from deploy.local.process import Program
+from deploy.local.process import Program, StackError
 from shared.db.connect import connect
 from tests.drills.accounts import SQL, issue_key
 from tests.drills.checks import Check

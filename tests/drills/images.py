@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deploy.local.self_signed import certificate_of
-
+from deploy.local.certificates import certificate_of
 from deploy.local.nginx import PROJECT
 from deploy.local.paths import Paths
 from shared.bulk.signing import new_key

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from edge.http.faults import CATALOGUE
 from openapi_spec_validator import validate
 
 from deploy.ctl.openapi import openapi
 from edge.docs.document import SENTENCES
+from edge.http.problems import CATALOGUE
 from tests.support.client_packages.generate import (
     COMPILED_FROM,
     DOCUMENT,

@@ -29,7 +29,7 @@ from workers.bulk.changes import Comparison, steps
 from workers.bulk.releases import expire
 from workers.bulk.writers.release_file import ReleaseWriter
 from workers.jobs.context import SplitRows
-from workers.provenance import item_acts, reindex
+from workers.provenance import item_acts, standing
 from workers.provenance.undo import undo
 
 # One worker makes the releases of these tests, instead of each of them.
@@ -54,7 +54,7 @@ def rice(prices: dict[int, str]) -> str:
 
 def act(settings: Settings, kind: Any, *arguments: Any) -> None:
     with connect(settings.database_url, application="tests") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         kind(connection, *arguments, "tests", None)
 
 
