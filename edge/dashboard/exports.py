@@ -21,7 +21,7 @@ from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
-from shared.bulk.request import FORMATS, SHAPES
+from shared.bulk.request import FORMATS, QUERIED
 from shared.bulk.schema import DATASETS
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import INSTITUTIONAL, Principal
@@ -54,7 +54,7 @@ class ExportPages:
         """The form. The address chooses the dataset, because its columns and filters depend on it."""
         _organization(visitor)
         given = {"dataset": "observations", **request.query}
-        if given["dataset"] not in SHAPES:
+        if given["dataset"] not in QUERIED:
             raise PageError(404, "There is no such dataset. Choose one from the exports page.")
         return await self._form(request, visitor, given, None, {})
 
@@ -74,8 +74,8 @@ class ExportPages:
             visitor,
             400 if faults else 200,
             dataset=DATASETS[name],
-            datasets=SHAPES,
-            shape=SHAPES[name],
+            datasets=QUERIED,
+            shape=QUERIED[name],
             formats=FORMATS,
             once=uuid4().hex,
             given=given,
@@ -114,7 +114,7 @@ class ExportPages:
             order = await self._prepare(principal, _body(form, columns), f"dashboard-{once}")
         except (PageError, Problem) as error:
             known = isinstance(error, PageError) or error.type.status in (400, 404)
-            if form.get("dataset") not in SHAPES or not known:
+            if form.get("dataset") not in QUERIED or not known:
                 raise
             return await self._form(request, visitor, form, columns, _faults(error))
         if order.replayed:
@@ -200,7 +200,7 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
             narrowed[name] = names
     narrowed |= {name: form[name] for name in ("from", "to") if form.get(name)}
     body: dict[str, Any] = {"dataset": dataset, "format": form.get("format") or "parquet"}
-    known = [column.name for column in DATASETS[dataset].columns] if dataset in SHAPES else []
+    known = [column.name for column in DATASETS[dataset].columns] if dataset in QUERIED else []
     if columns[: _COLUMNS_MAX + 1] != known:
         if not columns:
             raise FormFaults({"columns": "Choose at least one column."})
@@ -219,7 +219,7 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
 
 def _fields_of(dataset: str) -> tuple[str, ...]:
     """Return the fields that the form of a dataset has: a fault of another one would have no place in the page."""
-    shape = SHAPES.get(dataset)
+    shape = QUERIED.get(dataset)
     if shape is None:
         return ()
     days = ("from", "to") if "from" in shape.filters else ()

@@ -33,15 +33,16 @@ class Shape(NamedTuple):
 
 
 _ITEM = frozenset({"brand", "category"})
-SHAPES: dict[str, Shape] = {
+QUERIED: dict[str, Shape] = {
     "items": Shape(_ITEM, True, "iid"),
     "observations": Shape(_ITEM | {"channel", "from", "to"}, True, "day"),
     "impacts": Shape(_ITEM, True, "iid"),
     "brands": Shape(frozenset(), False, "slug"),
     "categories": Shape(frozenset(), False, "code"),
     "merged": Shape(frozenset(), False, "from"),
-    **{name: Shape(frozenset(), True, dataset.order[0]) for name, dataset in CHANGES.items()},
 }
+"""The datasets that an export reads from the index or a release; the others are what changed between releases."""
+SHAPES = QUERIED | {name: Shape(frozenset(), True, dataset.order[0]) for name, dataset in CHANGES.items()}
 GONE_ITEMS = Dataset(
     "gone",
     "Items whose rows a copy made before must drop.",

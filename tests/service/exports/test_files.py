@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from shared.bulk.manifest import ExportManifest
-from shared.bulk.request import FORMATS, SHAPES
+from shared.bulk.request import FORMATS, QUERIED
 from shared.settings.settings import Settings
 from tests.service.reports import market
 from tests.support.exports import made, parameters, read, rows_by_sql
@@ -76,7 +76,7 @@ def arrow_rows(manifest: ExportManifest, settings: Settings) -> list[tuple[Any, 
     return [tuple(row.values()) for table in tables for row in table.to_pylist()]
 
 
-@pytest.mark.parametrize("dataset", SHAPES)
+@pytest.mark.parametrize("dataset", QUERIED)
 @pytest.mark.parametrize(("format", "compression"), [(f, c) for f in ("parquet", "arrow") for c in FORMATS[f]])
 def test_typed_formats_hold_the_rows(
     data: Settings, rows_of: Callable[[str], list[tuple[str, ...]]], dataset: str, format: str, compression: str
@@ -86,7 +86,7 @@ def test_typed_formats_hold_the_rows(
     assert normal(arrow_rows(manifest, data)) == rows_of(dataset)
 
 
-@pytest.mark.parametrize("dataset", SHAPES)
+@pytest.mark.parametrize("dataset", QUERIED)
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_ndjson_is_one_object_a_line(data: Settings, dataset: str, compression: str) -> None:
     wanted = parameters(dataset, "ndjson", compression)

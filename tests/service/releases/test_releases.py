@@ -29,7 +29,7 @@ from tests.support.workers import run
 from workers.bulk.releases import expire, order, order_due
 from workers.bulk.sources.snapshot import Snapshot, SnapshotLost
 from workers.jobs.job_handler import JobContext
-from workers.provenance import item_acts, reindex
+from workers.provenance import item_acts, standing
 
 # What a release holds, that it shares what did not change, and that nothing of it is ever half there.
 
@@ -373,7 +373,7 @@ def with_pairs(settings: Settings, tmp_path: Path) -> Settings:
     different = [iids(0), *((iids(number)[0], iids(number + 1)[0]) for number in range(1, PAIRS - 1))]
     with connect(settings.database_url, application="tests") as connection:
         ids = dict(connection.execute("SELECT iid, id FROM items").fetchall())
-        reindex.lock(connection)
+        standing.lock(connection)
         decided = [(ids[one], ids[other], False) for one, other in different]
         item_acts.decide_all(connection, decided, {}, "Jane Doe", "a reason of Acme Ltd")
     cut(settings)
