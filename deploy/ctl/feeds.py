@@ -56,7 +56,7 @@ def watch(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Register a feed: a file at an address, or a directory of files, that is loaded again and again.
+    """Register a feed: a file at an address or a directory of files that is loaded regularly.
 
     The mapping is kept with the feed. A feed that is registered again under its name is replaced.
     `itemindex ingest feeds run` reads the feeds; the embedded stack and the shipped services run it.
@@ -103,7 +103,7 @@ def feeds(ctx: click.Context, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def pause(name: str, data_dir: Path, as_json: bool) -> None:
-    """Read a feed no more until it is resumed."""
+    """Pause a feed until it is resumed."""
     _change(data_dir, name, SQL.pause, True)
     report("feed {feed} is paused", as_json=as_json, feed=name)
 
@@ -113,7 +113,7 @@ def pause(name: str, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def resume(name: str, data_dir: Path, as_json: bool) -> None:
-    """Read a paused feed again, or one that fails at once."""
+    """Resume a paused feed, or retry a failing one immediately."""
     _change(data_dir, name, SQL.pause, False)
     report("feed {feed} is read again", as_json=as_json, feed=name)
 
@@ -123,7 +123,7 @@ def resume(name: str, data_dir: Path, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def remove(name: str, data_dir: Path, as_json: bool) -> None:
-    """Remove a feed. What it has loaded stays."""
+    """Remove a feed. The data that it has loaded stays."""
     _change(data_dir, name, SQL.remove)
     report("feed {feed} is removed; its loads stay", as_json=as_json, feed=name)
 

@@ -21,7 +21,7 @@ class FetchFailed(ItemIndexError):
 @click.argument("dataset")
 @click.option("--release", default="latest", show_default=True, help="Release to download: a data_version.")
 @click.option("--url", default="http://127.0.0.1:8080/v1", show_default=True, help="Address of the API.")
-@click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; better in the variable ITEMINDEX_KEY.")
+@click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; safer in the variable ITEMINDEX_KEY.")
 @click.option(
     "--to",
     "folder",
@@ -31,7 +31,7 @@ class FetchFailed(ItemIndexError):
 )
 @click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Concurrent downloads.")
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
-    """Download a release. Run again, it resumes; files that exist and are correct are not fetched twice.
+    """Download a release. Run it again to resume; files that are already complete are skipped.
 
     The same as `ixc fetch` of the client for Python, which needs nothing of the server.
     """

@@ -59,7 +59,7 @@ ingest.add_command(feeds.feeds)
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Show the rows that would be loaded, and what the load would say: changes, rejects, links. Nothing is loaded.",
+    help="Show the rows that would be loaded, with changes, rejects and links. Nothing is loaded.",
 )
 @click.option(
     "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
@@ -69,8 +69,10 @@ ingest.add_command(feeds.feeds)
     is_flag=True,
     help="Load even if the load merges more than a tenth of the index with other items.",
 )
-@click.option("--member", help="Of a ZIP or tar: the file that has the rows, instead of the mapping's `member`.")
-@click.option("--strict", is_flag=True, help="End with status 3 if the load, or the dry run, has rejects.")
+@click.option(
+    "--member", help="File in a ZIP or tar archive that contains the rows, instead of the mapping's `member`."
+)
+@click.option("--strict", is_flag=True, help="Exit with status 3 if the load or dry run has rejects.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @stored
 @click.pass_context
@@ -145,10 +147,10 @@ def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_di
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--member", default="", help="Of a ZIP or tar with several files: the one to read.")
-@click.option("--sheet", default="", help="Of a spreadsheet with several sheets: the one to read.")
+@click.option("--member", default="", help="File to read in a ZIP or tar archive.")
+@click.option("--sheet", default="", help="Sheet to read in a spreadsheet.")
 def guess_mapping(file: Path, member: str, sheet: str) -> None:
-    """Write a first mapping for FILE: each line has its evidence, and each doubt is a line that begins with # CHECK.
+    """Write a first mapping for FILE. Each line states its evidence; each doubt is a line that begins with # CHECK.
 
     Where a value could be read in two ways the mapping has "?", and no load uses it until you have chosen.
     """

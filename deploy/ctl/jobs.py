@@ -53,7 +53,7 @@ def jobs() -> None:
 @limit_option(20)
 @stored
 def list_(state: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List jobs, the newest first."""
+    """List jobs, newest first."""
     with connect(settings(data_dir).database_url, application="jobs") as connection:
         rows = connection.execute(SQL.list, (state, limit)).fetchall()
     listed = [dict(zip(_LISTED, row, strict=True)) for row in rows]

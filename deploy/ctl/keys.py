@@ -22,7 +22,7 @@ def keys() -> None:
 @click.argument("organization")
 @stored
 def issue(organization: str, data_dir: Path, as_json: bool) -> None:
-    """Issue an organization's key and print it, once: only a keyed hash of it is kept."""
+    """Issue an organization's key and print it. It is shown only once: only a keyed hash is stored."""
     chosen = settings(data_dir)
     key, key_id, digest = _mint(chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
@@ -43,7 +43,7 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
-    """Replace an organization's key and print the new one, once."""
+    """Replace an organization's key and print the new one. It is shown only once."""
     chosen = settings(data_dir)
     key, key_id, digest = _mint(chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
@@ -75,7 +75,7 @@ def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def list_(organization: str | None, unused_since: datetime | None, data_dir: Path, as_json: bool) -> None:
-    """List the keys that work, and when and from where each was last used."""
+    """List the valid keys, with when and from where each was last used."""
     if (organization is None) == (unused_since is None):
         raise click.UsageError("name either an organization or --unused-since")
     with connect(settings(data_dir).database_url, application="keys") as connection:
@@ -118,7 +118,7 @@ def anonymous(data_dir: Path, as_json: bool) -> None:
 @click.option("--label", help="Label of the token, shown by `itemindex tokens list`.")
 @stored
 def issue_token(label: str | None, data_dir: Path, as_json: bool) -> None:
-    """Issue a token of the free plan and print it, once: only a keyed hash of it is kept."""
+    """Issue a token of the free plan and print it. It is shown only once: only a keyed hash is stored."""
     chosen = settings(data_dir)
     chosen.require("token_pepper")
     token = mint(FREE_PREFIX)

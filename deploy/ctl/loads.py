@@ -20,12 +20,12 @@ from workers.provenance import events, item_acts, reindex
 from workers.provenance.deletion import Chosen, delete
 from workers.provenance.undo import NothingToUndo, extent, undo
 
-reason_option = click.option("--reason", help="Reason, kept with the event.")
+reason_option = click.option("--reason", help="Reason, stored with the event.")
 
 
 @click.group()
 def items() -> None:
-    """Withdraw and merge items, and take that back. Each act commits a new data_version."""
+    """Withdraw, merge and restore items. Each change commits a new data_version."""
 
 
 @items.command(epilog="Example: itemindex items withdraw IID-99D2F-46WJ3-4S6N3 --reason recall")
@@ -33,7 +33,7 @@ def items() -> None:
 @reason_option
 @stored
 def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Withdraw an item: its IID is answered 410, and no report, search or export has it any more."""
+    """Withdraw an item: its IID returns 410, and reports, searches and exports no longer contain it."""
     named = _canonical(iid)
     _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
 
@@ -78,18 +78,18 @@ def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> Non
 
 @click.group()
 def observations() -> None:
-    """Delete observations. A deletion is an event like a load: `itemindex loads undo` takes it back."""
+    """Delete observations. A deletion is an event like a load: `itemindex loads undo` undoes it."""
 
 
 @observations.command(
     "delete", epilog="Example: itemindex observations delete --source shop --from 2099-01-01 --dry-run"
 )
-@click.option("--source", help="Only this source's.")
-@click.option("--iid", help="Only this item's, with those of the items merged into it.")
+@click.option("--source", help="Only observations of this source.")
+@click.option("--iid", help="Only observations of this item and of the items merged into it.")
 @click.option("--from", "first", help="First day, as YYYY-MM-DD.")
 @click.option("--to", "last", help="Last day, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def delete_observations(
     source: str | None,
@@ -101,7 +101,7 @@ def delete_observations(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Delete the observations that all given options name."""
+    """Delete the observations that match all given options."""
     if iid is not None and canonical_iid(iid) is None:
         raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
     chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
@@ -140,7 +140,7 @@ def list_loads(limit: int, data_dir: Path, as_json: bool) -> None:
 @click.argument("load")
 @stored
 def show_load(load: str, data_dir: Path, as_json: bool) -> None:
-    """Show everything that is stored about LOAD, named by its number or its id."""
+    """Show everything that is stored about LOAD, by its number or ID."""
     rows = _rows(settings(data_dir), SQL.show, load)
     if not rows:
         raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
@@ -151,7 +151,7 @@ def show_load(load: str, data_dir: Path, as_json: bool) -> None:
 @loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")
 @click.argument("load")
 @click.option("--dry-run", is_flag=True, help="Count what would be undone; change nothing.")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo exactly what LOAD added: the index then answers as if LOAD had not happened."""
@@ -170,7 +170,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Entries to show at most.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Maximum number of entries.")
 @stored
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""

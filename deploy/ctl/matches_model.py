@@ -115,7 +115,7 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 @click.option("--left-source", help="The source whose own ids left_id has; without it both columns have IIDs.")
 @click.option("--right-source", help="The source whose own ids right_id has.")
 @click.option("--activate", is_flag=True, help="Judge all pairs by the new model from now on.")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def train(
     decisions: Path | None,
@@ -257,7 +257,7 @@ def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
 
 @models.command("use", epilog="Example: itemindex matches models use shipped")
 @click.argument("digest")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def use(digest: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Judge all pairs by the model with this DIGEST (its first characters are enough) or by the `shipped` one.

@@ -30,7 +30,7 @@ def rates() -> None:
 def load_rates(
     file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
 ) -> None:
-    """Load FILE, in a form of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
+    """Load FILE in a format of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
 
     A load is an event with a number: `itemindex loads undo` gives back the rates before it.
     """

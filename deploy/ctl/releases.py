@@ -25,7 +25,7 @@ _STATE, _STAGE, _DONE, _RESULT, _ERROR = 3, 7, 8, 11, 12
 
 @click.group()
 def releases() -> None:
-    """Releases of the data as files: cut, list, expire."""
+    """Releases of the data as files: publish, list, expire."""
 
 
 @releases.command(epilog="Example: itemindex releases cut --wait")
@@ -59,7 +59,7 @@ table(
 @releases.command("expire", epilog="Example: itemindex releases expire")
 @stored
 def expire_(data_dir: Path, as_json: bool) -> None:
-    """Remove expired releases, and delete files that no release names, as the dispatcher does."""
+    """Remove expired releases and files that belong to no release, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, open_object_store(chosen), Log("ctl"), chosen.base_url)

@@ -24,14 +24,14 @@ _ATTEMPTS = ("event_id", "cursor", "at", "status", "outcome", "answer", "millise
 
 @click.group()
 def webhooks() -> None:
-    """Webhooks of organizations: the addresses to which their events are sent, and the delivery attempts."""
+    """Webhooks of organizations: create, rotate, disable, replay, list delivery attempts."""
 
 
 @webhooks.command("list", epilog="Example: itemindex webhooks list --json")
 @click.option("--organization", help="Only webhooks of this organization, by id or name.")
 @stored
 def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
-    """List webhooks with their failures and what they have not accepted yet."""
+    """List webhooks with their failures and pending events."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         owner = organization_of(connection, organization) if organization else None
         rows = connection.execute(SQL.listed, (owner,)).fetchall()
@@ -46,7 +46,7 @@ def list_(organization: str | None, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
-    """Create a webhook of an organization, and print its signing secret, once."""
+    """Create a webhook of an organization, and print its signing secret. It is shown only once."""
     chosen = settings(data_dir)
     fault = url_fault(url, private_allowed=chosen.webhook_private_addresses)
     if fault is not None:
@@ -66,7 +66,7 @@ def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, 
 @click.argument("webhook", type=click.UUID)
 @stored
 def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
-    """Replace a webhook's secret and print the new one, once; for 24 hours the one before signs as well."""
+    """Replace a webhook's secret and print the new one. For 24 hours the previous secret also signs."""
     chosen, secret = settings(data_dir), new_secret()
     sealed = _sealed(chosen, str(webhook), secret)
     with connect(chosen.database_url, application="webhooks") as connection:
@@ -90,7 +90,7 @@ def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
 @limit_option(20)
 @stored
 def attempts(webhook: UUID, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List the attempts of a webhook with the receiver's answers, the newest first."""
+    """List the attempts of a webhook with the receiver's responses, newest first."""
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         _owner(connection, webhook)
         rows = connection.execute(WEBHOOKS.attempts, (str(webhook), limit)).fetchall()
@@ -126,7 +126,7 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
 )
 @stored
 def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
-    """Disable a webhook, or enable it: then one that waits for its next attempt has it at once.
+    """Disable or enable a webhook. If one that is waiting for its next attempt is enabled, it is tried immediately.
 
     The organization finds an event and an entry in the audit log.
     """

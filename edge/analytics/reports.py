@@ -293,7 +293,7 @@ def documented(report: Report, endpoint: Endpoint, handler: Any) -> Handler:
         tags=["reports"],
         produces=list(MEDIA_TYPES.values()),
         responses={
-            "206": {"description": "Part that `Range` asks for."},
+            "206": {"description": "The part of the file that `Range` requests"},
             "304": {"description": "Your copy is current."},
         },
     )(handler)

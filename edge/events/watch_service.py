@@ -56,7 +56,9 @@ class WatchService:
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
-                raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")
+                raise Problem(
+                    "state-conflict", f"An organization can have up to {WATCHES_MAX} watches; delete some first."
+                )
             values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
             measures = (wanted["currency"], amount, days, wanted["percent"])
             [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
@@ -112,4 +114,4 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("watch-not-found", "Your organization has no watch of this id.")
+    return Problem("watch-not-found", "Your organization has no watch with this ID.")

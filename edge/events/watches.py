@@ -31,9 +31,9 @@ class Watches:
 
     @docs(
         operationId="createWatch",
-        summary="Watch an article, a brand or a category",
-        description="Each load of data evaluates the watches of the articles that it changes; the event names the "
-        "article. A watch of a brand or a category covers each of its articles; for `index-moved` it covers its index.",
+        summary="Watch an item, a brand or a category",
+        description="Each data load checks the watches of the items that it changes; the event states the item. "
+        "A watch of a brand or category covers each of its items, or with `index-moved` its price index.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
@@ -99,7 +99,7 @@ class Watches:
     @docs(
         operationId="listWatchEvents",
         summary="List the events of your watches",
-        description="The events of the type `watch.fired`, with the same cursors as `/events`.",
+        description="Events of type `watch.fired`, with the same cursors as `/events`.",
         tags=_TAGS,
     )
     @querystring_schema(schemas.WatchEventsQuery())

@@ -28,8 +28,8 @@ class Webhooks:
         operationId="createWebhook",
         summary="Create a webhook",
         description="Each event is sent as one POST, signed according to Standard Webhooks 1.0, in the order of the "
-        "feed. An event that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals "
-        "up to 24 h; later events wait. The secret is shown only once.",
+        "feed. An event that is not accepted (2xx within 10 s) is sent again after 5 s, then at increasing "
+        "intervals of up to 24 h; later events wait. The secret is shown only once.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
@@ -78,8 +78,8 @@ class Webhooks:
     @docs(
         operationId="rotateWebhookSecret",
         summary="Replace a webhook's secret",
-        description="For 24 hours each event carries two signatures, by the new secret and the one before. Repeat a "
-        "call whose answer was lost under its `Idempotency-Key`: another rotation would end the secret before at once.",
+        description="For 24 hours, each event is signed with the new and the previous secret. If the answer was lost, "
+        "repeat the call with the same `Idempotency-Key`: another rotation would end the previous secret immediately.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
@@ -116,7 +116,7 @@ class Webhooks:
     @docs(
         operationId="disableWebhook",
         summary="Disable a webhook",
-        description="Events wait for it until it is enabled, as long as the log keeps them.",
+        description="Events wait until it is enabled again, for as long as the log keeps them.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
@@ -134,7 +134,7 @@ class Webhooks:
     @docs(
         operationId="replayEvents",
         summary="Replay events to a webhook",
-        description="One by its id, or those after a cursor. They are sent in their order, with their own ids.",
+        description="Sends one event by its ID, or all after a cursor, in their order and with their original IDs.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )

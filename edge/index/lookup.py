@@ -254,8 +254,8 @@ class Lookup:
     @docs(
         operationId="lookupItem",
         summary="Look one item up by its IID",
-        description="Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to "
-        "its survivor.",
+        description="Returns everything that the index knows about one item. Lower case is accepted. A merged IID "
+        "redirects to the surviving item.",
         tags=["index"],
         responses={
             "301": {"description": "Location names the item that it was merged into."},
@@ -298,7 +298,7 @@ _TEXT_CHARACTERS_MAX = 80
 _FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
 _DESCRIPTION = (
     "As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`). "
-    "Each entry has the status that a look-up of its own would have had. `dry_run` returns the price."
+    "Each entry has the status that a separate look-up would return. `dry_run` returns the price."
 )
 
 
@@ -319,8 +319,8 @@ class BatchLookup:
 
     @docs(
         operationId="lookupItemsByBody",
-        summary="Look up more items than an address can hold",
-        description=f"{_DESCRIPTION} Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        summary="Look up more items than fit in a URL",
+        description=f"{_DESCRIPTION} The call changes nothing, so it can be repeated without an `Idempotency-Key`.",
         tags=["index"],
     )
     @querystring_schema(schemas.BatchQuery())

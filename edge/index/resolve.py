@@ -154,8 +154,8 @@ class ResolveBatch:
         operationId="resolveIdentifiers",
         summary="Find many items by identifiers",
         description="As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the "
-        "status that a call of its own would have had; entries are in the order of the identifiers. "
-        "`dry_run` returns the price. Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        "status that a separate call would return; entries are in the order of the identifiers. "
+        "`dry_run` returns the price. The call changes nothing, so it can be repeated without an `Idempotency-Key`.",
         tags=["index"],
     )
     @querystring_schema(schemas.ResolveBatchQuery())

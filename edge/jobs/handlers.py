@@ -164,7 +164,12 @@ class Jobs:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(operationId="getJob", summary="State of a job", description="Always 200 while it exists.", tags=["jobs"])
+    @docs(
+        operationId="getJob",
+        summary="State of a job",
+        description="Returns 200 while the job exists, whatever its state.",
+        tags=["jobs"],
+    )
     @match_info_schema(schemas.JobPath())
     @response_schema(schemas.Job(), 200, description="The job")
     async def show(self, request: web.Request) -> web.StreamResponse:
@@ -186,11 +191,11 @@ class Jobs:
     @docs(
         operationId="getJobResult",
         summary="Result of a job",
-        description="The bytes whose SHA-256 the job names, with ETag, Range and If-Range.",
+        description="The file whose SHA-256 the job states. Supports ETag, Range and If-Range.",
         tags=["jobs"],
         produces=[*MEDIA_TYPES.values()],
         responses={
-            "206": {"description": "Part that `Range` asks for."},
+            "206": {"description": "The part of the file that `Range` requests"},
             "303": {"description": "`Location` lists the files of an export."},
             "304": {"description": "Your copy is current."},
         },
@@ -220,7 +225,7 @@ def _no_result(order: Order) -> Problem:
     if failed is not None:
         return Problem("state-conflict", f"The job ended as {order.state} and has no result. {failed[1]}")
     if order.state == "expired":
-        return Problem("result-expired", "The result has expired and was deleted. Ask for it again.")
-    detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or ask again in {RETRY_SECONDS} s."
+        return Problem("result-expired", "The result has expired and was deleted. Request it again.")
+    detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or try again in {RETRY_SECONDS} s."
     fields = {"Retry-After": str(RETRY_SECONDS)}
     return Problem("job-not-ready", detail, extra={"retry_after": RETRY_SECONDS}, fields=fields)

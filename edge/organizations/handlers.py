@@ -83,7 +83,8 @@ def actor_of(request: web.Request) -> Actor:
     membership = person.membership(str(chosen) if chosen else None)
     if membership is None:
         raise Problem(
-            "not-found", "You are in no such organization; create one with POST /org, or ask for an invitation."
+            "not-found",
+            "You are not a member of such an organization; create one with POST /org, or ask for an invitation.",
         )
     return Actor(person, membership)
 
@@ -180,14 +181,16 @@ class OrganizationApi:
     @docs(
         operationId="requestPlan",
         summary="Request another plan",
-        description="An operator approves it, unless the service gives plans at once; `requested_plan` is null then.",
+        description="An operator approves it. If the service assigns plans immediately, `requested_plan` is null.",
         tags=_TAGS,
         parameters=[PARAMETER],
     )
     @querystring_schema(schemas.OrganizationQuery())
     @json_schema(schemas.PlanRequest())
     @response_schema(
-        schemas.CreatedOrganization(), 201, description="The organization's plan, and the plan that waits for approval"
+        schemas.CreatedOrganization(),
+        201,
+        description="The organization's plan, and the plan that is awaiting approval",
     )
     async def request_plan(self, request: web.Request) -> web.StreamResponse:
         """Ask for another plan."""
@@ -216,7 +219,7 @@ class OrganizationApi:
         operationId="rotateKey",
         summary="Replace the API key",
         description="The new key works immediately. The current key stops immediately, or after the grace period that "
-        "you choose. At most two keys work at a time: if the key before it is still in its grace period, that period "
+        "you choose. At most two keys work at a time: if the previous key is still in its grace period, that period "
         "remains and the current key stops immediately. `keys` lists each key with its end. Repeat the call with the "
         "same `Idempotency-Key` within a day to get the same key again.",
         tags=_TAGS,
@@ -254,7 +257,7 @@ class OrganizationApi:
 
     @docs(
         operationId="reportLeakedKey",
-        summary="Revoke a leaked key by showing it",
+        summary="Revoke a leaked key by sending it",
         description="Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and "
         "for a repetition, with or without an `Idempotency-Key`.",
         tags=_TAGS,
@@ -341,7 +344,7 @@ class MembersApi:
 
     @docs(
         operationId="changeRole",
-        summary="Give a member another role",
+        summary="Change a member's role",
         tags=_TAGS,
         responses={"204": {"description": "Changed"}},
     )
