@@ -224,6 +224,7 @@ REPORTS = (
                 example="/insights/reductions?category={category}",
             ),
         ),
+        picture=Picture(lines=("share_holding",)),
         columns=("announced", "holding", "overstated", "not_below", "undecided", "share_holding", "items"),
     ),
     Report(

@@ -190,7 +190,7 @@ class Datasets:
         if not self._links.holds(link, file.sha256):
             raise Problem(
                 "invalid-signature",
-                "This signed URL was modified, or belongs to another file. Fetch the manifest again.",
+                "This signed URL was modified or is for another file. Fetch the manifest again.",
             )
         if link.expires <= self._signer.now():
             raise Problem(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from edge.analytics.price_history import KINDS, Price, median
 from edge.analytics.report import Picture
 from edge.dashboard.periods import days_text
-from edge.dashboard.tables import BY_CODE, PLAIN, Reading, figure, group_name, heading, number
+from edge.dashboard.tables import BY_CODE, PLAIN, SHARE, Reading, figure, group_name, heading, number
 from shared.money import minor_digits
 
 # Bars with their figures and, where a figure has bounds, whiskers from the lower to the upper one.
@@ -52,6 +52,8 @@ SERIES_MAX = 6
 _BARS_MAX = 20
 # The percentiles of a box, from the end of its whisker inwards to its median and out again.
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
+# The fields of a row that list its parts with their shares, and what a part is.
+_PARTS = {"channels": "channel", "categories": "category", "top_brands": "brand (the five largest)"}
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
@@ -100,11 +102,20 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
     made = []
     if picture.boxes:
         made.append(boxed(f"Distribution of prices, {_moment(row, reading)}", [("", row)]))
-    channels = row.get("channels") or []
-    # A group that is one channel has all of it by construction.
-    if len(channels) > 1 and "share" in channels[0]:
-        listed = [Bar(str(c["channel"]), c["share"]) for c in channels]
-        made.append(barred(f"Share of observations by channel, {_moment(row, reading)}", listed, percent=True))
+    if row.get("peers"):
+        # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
+        shared = max(row["categories"], key=_size)
+        listed = [Bar(row["name"], shared["median"]), *(Bar(one["name"], one["median"]) for one in row["peers"])]
+        where = _group({"category": shared["category"]}, reading).rpartition(" › ")[2]
+        made.append(barred(f"Median price of the largest brands in {where}, {_moment(row, reading)}", listed))
+    for field, words in _PARTS.items():
+        parts = row.get(field) or []
+        # A group that is one channel has all of it by construction.
+        if len(parts) > 1 and "share" in parts[0]:
+            cut = [parts[place] for place in _largest([_size(one) for one in parts], _BARS_MAX)]
+            listed = [Bar(_group(one, reading).rpartition(" › ")[2], one["share"]) for one in cut]
+            title = f"Share of observations by {words}, {_moment(row, reading)}{_largest_of(_BARS_MAX, parts)}"
+            made.append(barred(title, listed, percent=True))
     single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
     indicators = [
         {
@@ -234,7 +245,7 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
     for label, row in zip(_labels(rows, reading), rows, strict=True):
         by_group[label][row["period"]] = row
     series = []
-    scale = 100 if name.startswith("share_") else 1
+    scale = 100 if SHARE.search(name) else 1
     groups = list(by_group)
     sizes = [sum(map(_size, by_group[label].values())) for label in groups]
     for label in (groups[place] for place in _largest(sizes, SERIES_MAX)):
@@ -242,7 +253,7 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
     plot = _plot(title + _largest_of(SERIES_MAX, groups), periods, series, reading)
-    return {**plot, "scale": "share"} if scale == 100 else plot
+    return {**plot, "scale": "share"} if name.startswith("share_") else plot
 
 
 def _interval(name: str, rows: Rows, reading: Reading) -> Plot:

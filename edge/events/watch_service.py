@@ -56,9 +56,7 @@ class WatchService:
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
-                raise Problem(
-                    "state-conflict", f"An organization can have up to {WATCHES_MAX} watches; delete some first."
-                )
+                raise Problem("state-conflict", f"An organization can have {WATCHES_MAX} watches at most; delete some.")
             values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
             measures = (wanted["currency"], amount, days, wanted["percent"])
             [row] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)

@@ -48,7 +48,7 @@ class WebhookService:
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= ENDPOINTS_MAX:
                 raise Problem(
-                    "state-conflict", f"An organization can have up to {ENDPOINTS_MAX} webhooks; delete one first."
+                    "state-conflict", f"An organization can have {ENDPOINTS_MAX} webhooks at most; delete one."
                 )
             values = (endpoint, url, types, self._sealed(endpoint, secret), acting.name)
             await transaction.fetch(SQL.add, acting.organization, *values)

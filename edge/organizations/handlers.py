@@ -84,7 +84,7 @@ def actor_of(request: web.Request) -> Actor:
     if membership is None:
         raise Problem(
             "not-found",
-            "You are not a member of such an organization; create one with POST /org, or ask for an invitation.",
+            "You are not a member of that organization; create one with POST /org, or ask for an invitation.",
         )
     return Actor(person, membership)
 

@@ -60,6 +60,34 @@ def test_currencies_are_not_compared_with_each_other() -> None:
     assert [picture["title"][-3:] for picture in bars(COHORT, rows)] == ["HKD", "USD"]
 
 
+def test_a_brand_is_compared_with_its_peers_in_the_category_that_they_share() -> None:
+    soy = {"category": "soy", "observations": 9, "share": 0.9, "median": "5.00"}
+    tea = {"category": "tea", "observations": 1, "share": 0.1, "median": "50.00"}
+    peer = {"brand": "b", "name": "B", "observations": 7, "median": "6.00"}
+    row = {"period": None, "currency": "HKD", "brand": "a", "name": "A", "median": "9.00"}
+    row |= {"categories": [tea, soy], "peers": [peer]}
+    peers, shares = bars(REPORTS_BY_KIND["brand-insights"].picture, [row])
+    assert peers["title"].startswith("Median price of the largest brands in soy")
+    assert [(e["label"], e["text"]) for e in peers["entries"]] == [("A", "5.00"), ("B", "6.00")]
+    assert [(e["label"], e["text"]) for e in shares["entries"]] == [("tea", "10.0 %"), ("soy", "90.0 %")]
+
+
+def test_changes_and_shares_are_drawn_in_the_per_cent_that_their_titles_state() -> None:
+    rows = [
+        {"period": period, "currency": "HKD", "category": name, "median": "3.00", "index_change": 0.05}
+        for period in ("2026-06-01", "2026-07-01")
+        for name in "ab"
+    ]
+    change = plots(CATEGORY, rows)[1]
+    assert "%" in change["title"] and change["series"][0]["values"] == [5.0, 5.0]
+    holding = [
+        {"period": period, "currency": "HKD", "channel": "N", "share_holding": share}
+        for period, share in (("2026-06-01", 0.25), ("2026-07-01", 0.5))
+    ]
+    [plot] = plots(REPORTS_BY_KIND["reductions"].picture, holding)
+    assert (plot["series"][0]["values"], plot["scale"]) == ([25.0, 50.0], "share")
+
+
 def test_of_many_groups_the_largest_are_drawn() -> None:
     rows = [
         cohort(day, "7.00", channel=name) | {"observations": 1 if name == "B" else 9}
