@@ -138,20 +138,14 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
 def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> list[Plot]:
     made = []
     every = [label or "all" for label in _labels(alike, reading)]
-    places = _largest([_size(row) for row in alike], _BARS_MAX)
+    places = _largest([_size(row, picture.compared) for row in alike], _BARS_MAX)
     labels, cut = [every[place] for place in places], _largest_of(_BARS_MAX, alike)
     alike = [alike[place] for place in places]
     if picture.boxes:
         title = f"Distribution of prices, {_moment(alike[0], reading)}{cut}"
         made.append(boxed(title, list(zip(labels, alike, strict=True))))
     elif picture.compared and (listed := _named_bars(labels, alike, picture.compared)):
-        unit = (
-            BY_CODE[picture.compared.removesuffix("_central")].unit
-            if picture.compared.removesuffix("_central") in BY_CODE
-            else ""
-        )
-        title = ", ".join(part for part in (picture.compared_title, unit, _moment(alike[0], reading)) if part)
-        made.append(barred(title + cut, listed))
+        made.append(barred(f"{picture.compared_title}, {_moment(alike[0], reading)}{cut}", listed))
     for name in picture.lines:
         drawn = _drawn_name(name, alike)
         if (
@@ -188,8 +182,9 @@ def _named_bars(labels: Sequence[str], rows: Rows, name: str) -> list[Bar]:
     return [_bar(label, row, name) for label, row in zip(labels, rows, strict=True) if row.get(name) is not None]
 
 
-def _size(row: Mapping[str, Any]) -> float:
-    return row.get("observations") or row.get("units") or row.get("items") or 0
+def _size(row: Mapping[str, Any], name: str = "") -> float:
+    """Return how large a group is: by its observations, or if they are not counted, by the figure that is drawn."""
+    return number(row.get("observations", row.get(name))) or 0.0
 
 
 def _largest(sizes: Sequence[float], most: int) -> list[int]:
@@ -246,8 +241,8 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
         by_group[label][row["period"]] = row
     series = []
     scale = 100 if SHARE.search(name) else 1
-    groups = list(by_group)
-    sizes = [sum(map(_size, by_group[label].values())) for label in groups]
+    groups = [label for label, known in by_group.items() if any(row.get(name) is not None for row in known.values())]
+    sizes = [sum(_size(row, name) for row in by_group[label].values()) for label in groups]
     for label in (groups[place] for place in _largest(sizes, SERIES_MAX)):
         points = [by_group[label].get(period, {}) for period in periods]
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]

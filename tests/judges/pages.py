@@ -15,7 +15,6 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 from rich.console import Console
-from rich.table import Table
 
 from tests.browser.conftest import chromium, sign_in, until
 from tests.browser.test_every_page import OPEN, SIGNED_IN, addresses
@@ -102,7 +101,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.judges.pages", description=__doc__)
     parser.add_argument("--only", default="", help="only addresses that contain this text")
     options = parser.parse_args()
-    table, low, executable = Table("page", *CATEGORIES), 0, chromium()
+    low, executable, console = 0, chromium(), Console()
     with tempfile.TemporaryDirectory() as scratch:
         stack = start(Path(scratch) / "stack", environment={"WEBHOOK_PRIVATE_ADDRESSES": "true"})
         try:
@@ -115,11 +114,9 @@ def main() -> int:
                 found = scores(f"http://127.0.0.1:{stack.port}{address}", cookie, executable, Path(scratch))
                 judged = CATEGORIES[:3] if address.startswith("/dashboard") else CATEGORIES
                 low += any(found[name] < SCORE_MIN for name in judged)
-                table.add_row(address, *(str(found[name]) for name in CATEGORIES))
-                print(address, found, flush=True)
+                console.print(address, *(f"{name} {found[name]}" for name in judged), soft_wrap=True)
         finally:
             stack.ctl("down", check=False)
-    Console().print(table)
     return 1 if low else 0
 
 

@@ -972,7 +972,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         'button.setAttribute("aria-label", "Copy")',
         'button.setAttribute("title", "")',
-        "tests/browser/test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+        "tests/browser/test_docs.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
     ),
     fault(
         "a page in an outage has no way on",

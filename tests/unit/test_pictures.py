@@ -103,6 +103,20 @@ def test_of_many_groups_the_largest_are_drawn() -> None:
     assert boxes["title"].endswith("(the 20 largest of 21)")
 
 
+def test_of_footprints_the_largest_are_drawn_and_the_unit_stands_once() -> None:
+    rows = [
+        {"period": day, "category": f"{n:02}", "items": 99 - n, "co2e_kg": None, "co2e_kg_central": float(n) or None}
+        for day in ("2026-06-01", "2026-07-01")
+        for n in range(8)
+    ]
+    plot = plots(FOOTPRINT, rows)[0]
+    assert [series["label"] for series in plot["series"]] == [f"{n:02}" for n in range(2, 8)]
+    assert plot["title"].endswith("(the 6 largest of 7)")
+    [compared] = bars(FOOTPRINT, rows)
+    assert compared["title"] == "Greenhouse gas emissions, kg CO2e, 2026-07-01"
+    assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(1, 8)]
+
+
 def test_the_work_for_a_picture_grows_with_the_rows_and_no_faster() -> None:
     """A page of 16,000 rows whose labels were compared with one another took longer than the proxy waits."""
 
