@@ -68,7 +68,7 @@ class Day(fields.Date):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether statistics include outliers, which are observations that contradict their neighbours"
+    description = "Whether statistics include outliers; these are observations that contradict their neighbours"
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 

@@ -23,6 +23,7 @@ _ROBOTS = (
     "User-agent: *",
     f"Allow: {API_PATH}/docs",
     f"Allow: {API_PATH}/errors",
+    f"Allow: {API_PATH}/clients",
     "Disallow: /dashboard",
     f"Disallow: {API_PATH}/",
     "",

@@ -1587,11 +1587,11 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1608,11 +1608,11 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1635,11 +1635,11 @@ class GetCohortsQuery(TypedDict, total=False):
     ]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
@@ -1665,7 +1665,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     method: Annotated[
         Literal[
@@ -1709,7 +1709,7 @@ class GetPricingQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
@@ -1721,7 +1721,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     progressive: Annotated[
         bool,
@@ -1747,7 +1747,7 @@ class GetReductionsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
@@ -1829,11 +1829,11 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
@@ -1873,11 +1873,11 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers, which are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],

@@ -758,9 +758,9 @@ export interface GetBrandInsightsQuery {
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales */
+    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -781,9 +781,9 @@ export interface GetCategoryInsightsQuery {
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales */
+    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -810,9 +810,9 @@ export interface GetCohortsQuery {
     category?: string[] | undefined;
     /** Field to group by; repeat for a second one */
     group_by?: ("brand" | "category" | "channel")[] | undefined;
-    /** Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales */
+    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getOrganization`. */
@@ -842,7 +842,7 @@ export interface GetPriceIndexQuery {
     category?: string[] | undefined;
     /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
@@ -867,7 +867,7 @@ export interface GetPricingQuery {
     currency?: string | undefined;
     /** Only listings or only sales; default: both, in separate rows and statistics */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getPriorPrice`. */
@@ -882,7 +882,7 @@ export interface GetPriorPriceQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged */
     progressive?: boolean | undefined;
@@ -905,7 +905,7 @@ export interface GetReductionsQuery {
     currency?: string | undefined;
     /** Category (code), including all below it; repeat to select several */
     category?: string[] | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getSignedExportFile`. */
@@ -1287,9 +1287,9 @@ export interface ListBrandInsightsQuery {
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales */
+    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: -observations */
     sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1338,9 +1338,9 @@ export interface ListCategoryInsightsQuery {
     convert?: string | undefined;
     /** Table of exchange rates to convert by */
     rates?: string | undefined;
-    /** Prices to include: listings, sales, or both in one statistic; default: listings if any, otherwise sales */
+    /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers, which are observations that contradict their neighbours */
+    /** Whether statistics include outliers; these are observations that contradict their neighbours */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: category */
     sort?: "observations" | "-observations" | "category" | "-category" | undefined;
