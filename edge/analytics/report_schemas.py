@@ -319,9 +319,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = (
-        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
-    )
+    description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
     return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
 
 
