@@ -104,7 +104,7 @@ class ItemMerged(ItemIndexError):
 class StoreUnavailable(ItemIndexError):
     """A store did not do its work in time. `store`: state, cache, database, results or search; `state`: how it is."""
 
-    def __init__(self, store: str, retry_after_seconds: int = 2, state: str = "does not answer") -> None:
+    def __init__(self, store: str, retry_after_seconds: int = 2, state: str = "is not responding") -> None:
         super().__init__(f"the {store} store {state}")
         self.store = store
         self.state = state

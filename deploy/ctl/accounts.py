@@ -60,7 +60,7 @@ def person_of(connection: Connection, text: str) -> str:
 
 @click.group()
 def orgs() -> None:
-    """Organizations: create, list, change plans and state, decide on requests of plans, audit."""
+    """Organizations: create, list, change plan and state, decide on plan requests, audit."""
 
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
@@ -79,7 +79,9 @@ def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
 
 
 @orgs.command("list", epilog="Example: itemindex orgs list --requests")
-@click.option("--requests", is_flag=True, help="Only those that ask for another plan, the oldest request first.")
+@click.option(
+    "--requests", is_flag=True, help="Only organizations that have requested another plan, oldest request first."
+)
 @stored
 def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
     """List the organizations."""
@@ -93,17 +95,17 @@ def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
 @click.argument("plan")
 @stored
 def plan(organization: str, plan: str, data_dir: Path, as_json: bool) -> None:
-    """Change an organization's plan; every edge knows within a second."""
+    """Change an organization's plan; it takes effect on every edge within a second."""
     _change(data_dir, as_json, SQL.change_plan, (organization, plan, OPERATOR))
 
 
 @orgs.command(epilog="Example: itemindex orgs decide 01a1… approve")
 @click.argument("organization")
 @click.argument("decision", type=click.Choice(("approve", "decline")))
-@click.option("--plan", help="Plan to give instead of the requested one.")
+@click.option("--plan", help="Plan to assign instead of the requested one.")
 @stored
 def decide(organization: str, decision: str, plan: str | None, data_dir: Path, as_json: bool) -> None:
-    """Give an organization the plan that it asks for, or decline it: then it keeps its plan and may ask again.
+    """Approve or decline the plan that an organization has requested. If declined, it keeps its plan and can ask again.
 
     Every edge knows within a second.
     """
@@ -118,14 +120,14 @@ def decide(organization: str, decision: str, plan: str | None, data_dir: Path, a
 @click.argument("state", type=click.Choice(("active", "suspended")))
 @stored
 def state(organization: str, state: str, data_dir: Path, as_json: bool) -> None:
-    """Suspend an organization, or resume it. Its key is refused while it is suspended; its people can read why."""
+    """Suspend or resume an organization. While it is suspended, its key is refused, and its members can see why."""
     _change(data_dir, as_json, SQL.change_state, (organization, state, OPERATOR))
 
 
 @orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
 @click.argument("organization", required=False)
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("--verify", is_flag=True, help="Check the chain of rows; of all organizations if none is named.")
+@click.option("--verify", is_flag=True, help="Verify the chain of rows; of all organizations if none is given.")
 @stored
 def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
     """Show an organization's audit log, newest first; or check that no row was changed or removed.
@@ -263,7 +265,7 @@ _DEADLINE_SECONDS = 5.0
 
 @click.command(epilog="Example: itemindex sessions ada@example.org --end-all")
 @click.argument("person")
-@click.option("--end", metavar="ID", help="End this session; it is refused from its next page on.")
+@click.option("--end", metavar="ID", help="End this session; its next request is refused.")
 @click.option("--end-all", is_flag=True, help="End every session.")
 @stored
 def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_json: bool) -> None:
@@ -321,7 +323,7 @@ _NUMBERS = ("daily_units", "burst_units", "jobs_running", "jobs_queued", "batch_
 
 @click.group()
 def plans() -> None:
-    """Plans: list and edit. Every edge knows of a change within a second."""
+    """Plans: list and edit. Changes take effect on every edge within a second."""
 
 
 table(
@@ -347,7 +349,7 @@ table(
 )
 @stored
 def set_(name: str, data_dir: Path, as_json: bool, **given: object) -> None:
-    """Change some limits of a plan; the others stay."""
+    """Change limits of a plan; all others stay as they are."""
     changes = {column: value for column, value in given.items() if value is not None}
     if not changes:
         raise ItemIndexError(
@@ -375,7 +377,7 @@ def keys() -> None:
 @click.argument("organization")
 @stored
 def issue(organization: str, data_dir: Path, as_json: bool) -> None:
-    """Issue an organization's key and print it, once: only a keyed hash of it is kept."""
+    """Issue an organization's key and print it. It is shown only once: only a keyed hash is stored."""
     chosen = settings(data_dir)
     key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
@@ -396,7 +398,7 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
-    """Replace an organization's key and print the new one, once."""
+    """Replace an organization's key and print the new one. It is shown only once."""
     chosen = settings(data_dir)
     key, key_id, digest = _mint(KEY_PREFIX, chosen.token_pepper)
     with connect(chosen.database_url, application="keys") as connection:
@@ -428,7 +430,7 @@ def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
 )
 @stored
 def list_keys(organization: str | None, unused_since: datetime | None, data_dir: Path, as_json: bool) -> None:
-    """List the keys that work, and when and from where each was last used."""
+    """List the valid keys, with when and from where each was last used."""
     if (organization is None) == (unused_since is None):
         raise click.UsageError("name either an organization or --unused-since")
     with connect(settings(data_dir).database_url, application="keys") as connection:
@@ -469,7 +471,7 @@ def anonymous(data_dir: Path, as_json: bool) -> None:
 @click.option("--label", help="Label of the token, shown by `itemindex tokens list`.")
 @stored
 def issue_token(label: str | None, data_dir: Path, as_json: bool) -> None:
-    """Issue a token of the free plan and print it, once: only a keyed hash of it is kept."""
+    """Issue a token of the free plan and print it. It is shown only once: only a keyed hash is stored."""
     chosen = settings(data_dir)
     token, token_id, digest = _mint(FREE_PREFIX, chosen.token_pepper)
     with connect(chosen.database_url, application="tokens") as connection:

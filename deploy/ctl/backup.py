@@ -144,7 +144,7 @@ def take(as_json: bool) -> None:
 @backup.command("list", epilog="Example: itemindex backup list --json")
 @json_option
 def list_(as_json: bool) -> None:
-    """List the base backups, and up to which moment each can be restored to."""
+    """List the base backups, and the latest moment to which each can be restored."""
     rows = []
     for timeline in timelines(Settings.from_environment().backup_dir):
         received = timeline.received()

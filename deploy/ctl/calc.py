@@ -43,10 +43,10 @@ SHARE_MIN = 0.9
 
 @calc.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
 @FILE
-@click.option("--value", help="Column of the figures; by default the one whose header looks like it.")
+@click.option("--value", help="Column of the figures; default: detected from the header.")
 @click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
 @click.option("--name", help="Column of the names.")
-@click.option("--unit", help="Column of the units; figures of different units are apart.")
+@click.option("--unit", help="Column of the units; different units are kept separate.")
 @click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
 @json_option
 def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
@@ -109,8 +109,8 @@ def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str,
 # `itemindex calc outliers`: prices of a file that their neighbours contradict.
 
 
-COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name.")
-CURRENCY = click.option("--currency", default="HKD", show_default=True, help="The currency of all prices.")
+COLUMN = click.option("--column", "columns", multiple=True, help="NAME=COLUMN if a column has another name.")
+CURRENCY = click.option("--currency", default="HKD", show_default=True, help="Currency of all prices.")
 
 
 @calc.command(epilog="Example: itemindex calc outliers prices.csv.gz --json")
@@ -166,7 +166,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 )
 @json_option
 def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
-    """Judge the running reduction of each channel by Directive 98/6/EC Art. 6a.
+    """Judge the current reduction of each channel under Directive 98/6/EC Art. 6a.
 
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.
@@ -329,7 +329,7 @@ _HELP = {
 @click.option("--first", type=FiniteRange(), default=100.0, show_default=True, help=_HELP["first"])
 @click.option("--bootstrap", type=click.IntRange(1, 100_000), help="Replicates of a 95 % interval over items.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option("--column", "columns", multiple=True, help="NAME=COLUMN where a column has another name: item=sku.")
+@click.option("--column", "columns", multiple=True, help="NAME=COLUMN if a column has another name: item=sku.")
 @json_option
 def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Compute a price index from the columns period, item, price and (for weighted methods) quantity of a CSV FILE.

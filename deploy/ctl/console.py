@@ -68,7 +68,7 @@ def stored(function: Function) -> Function:
 def limit_option(default: int, most: int = 10_000) -> Callable[[Function], Function]:
     """Return the option of a list that is read from its newest entry."""
     kind = click.IntRange(1, most)
-    return click.option("--limit", default=default, show_default=True, type=kind, help="Entries to show at most.")
+    return click.option("--limit", default=default, show_default=True, type=kind, help="Maximum number of entries.")
 
 
 def table(

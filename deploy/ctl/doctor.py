@@ -110,7 +110,7 @@ class Finding(NamedTuple):
 @click.command(epilog="Example: itemindex doctor || itemindex logs")
 @stored
 def doctor(data_dir: Path, as_json: bool) -> None:
-    """Check every part of the service on this data directory. Exit code 1 when something is wrong."""
+    """Check every part of the service on this data directory. Exit code 1 if something is wrong."""
     findings = list(_examine(Paths.at(data_dir)))
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))

@@ -166,7 +166,7 @@ def ingest() -> None:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Show the rows that would be loaded, and what the load would say: changes, rejects, links. Nothing is loaded.",
+    help="Show the rows that would be loaded, with changes, rejects and links. Nothing is loaded.",
 )
 @click.option(
     "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
@@ -176,8 +176,10 @@ def ingest() -> None:
     is_flag=True,
     help="Load even if the load merges more than a tenth of the index with other items.",
 )
-@click.option("--member", help="Of a ZIP or tar: the file that has the rows, instead of the mapping's `member`.")
-@click.option("--strict", is_flag=True, help="End with status 3 if the load, or the dry run, has rejects.")
+@click.option(
+    "--member", help="File in a ZIP or tar archive that contains the rows, instead of the mapping's `member`."
+)
+@click.option("--strict", is_flag=True, help="Exit with status 3 if the load or dry run has rejects.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @stored
 @click.pass_context
@@ -252,10 +254,10 @@ def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_di
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--member", default="", help="Of a ZIP or tar with several files: the one to read.")
-@click.option("--sheet", default="", help="Of a spreadsheet with several sheets: the one to read.")
+@click.option("--member", default="", help="File to read in a ZIP or tar archive.")
+@click.option("--sheet", default="", help="Sheet to read in a spreadsheet.")
 def guess_mapping(file: Path, member: str, sheet: str) -> None:
-    """Write a first mapping for FILE: each line has its evidence, and each doubt is a line that begins with # CHECK.
+    """Write a first mapping for FILE. Each line states its evidence; each doubt is a line that begins with # CHECK.
 
     Where a value could be read in two ways the mapping has "?", and no load uses it until you have chosen.
     """
@@ -387,7 +389,7 @@ def watch(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Register a feed: a file at an address, or a directory of files, that is loaded again and again.
+    """Register a feed: a file at an address or a directory of files that is loaded regularly.
 
     The mapping is kept with the feed. A feed that is registered again under its name is replaced.
     `itemindex ingest feeds run` reads the feeds; the embedded stack and the shipped services run it.
@@ -430,7 +432,7 @@ def feeds(ctx: click.Context, data_dir: Path, as_json: bool) -> None:
 @click.argument("name")
 @stored
 def pause(name: str, data_dir: Path, as_json: bool) -> None:
-    """Read a feed no more until it is resumed."""
+    """Pause a feed until it is resumed."""
     _change_feed(data_dir, name, FEEDS.pause, True)
     report("feed {feed} is paused", as_json=as_json, feed=name)
 
@@ -439,7 +441,7 @@ def pause(name: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("name")
 @stored
 def resume(name: str, data_dir: Path, as_json: bool) -> None:
-    """Read a paused feed again, or one that fails at once."""
+    """Resume a paused feed, or retry a failing one immediately."""
     _change_feed(data_dir, name, FEEDS.pause, False)
     report("feed {feed} is read again", as_json=as_json, feed=name)
 
@@ -448,7 +450,7 @@ def resume(name: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("name")
 @stored
 def remove(name: str, data_dir: Path, as_json: bool) -> None:
-    """Remove a feed. What it has loaded stays."""
+    """Remove a feed. The data that it has loaded stays."""
     _change_feed(data_dir, name, FEEDS.remove)
     report("feed {feed} is removed; its loads stay", as_json=as_json, feed=name)
 

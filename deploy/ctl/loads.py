@@ -45,7 +45,7 @@ def rates() -> None:
 def load_rates(
     file: Path, name: str, title: str | None, url: str | None, license_: str | None, data_dir: Path, as_json: bool
 ) -> None:
-    """Load FILE, in a form of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
+    """Load FILE in a format of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
 
     A load is an event with a number: `itemindex loads undo` gives back the rates before it.
     """
@@ -84,12 +84,12 @@ def _checked(name: str) -> str:
 # `itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event.
 
 
-reason_option = click.option("--reason", help="Reason, kept with the event.")
+reason_option = click.option("--reason", help="Reason, stored with the event.")
 
 
 @click.group()
 def items() -> None:
-    """Withdraw and merge items, and take that back. Each act commits a new data_version."""
+    """Withdraw, merge and restore items. Each change commits a new data_version."""
 
 
 @items.command(epilog="Example: itemindex items withdraw IID-99D2F-46WJ3-4S6N3 --reason recall")
@@ -97,7 +97,7 @@ def items() -> None:
 @reason_option
 @stored
 def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Withdraw an item: its IID is answered 410, and no report, search or export has it any more."""
+    """Withdraw an item: its IID returns 410, and reports, searches and exports no longer contain it."""
     named = _canonical(iid)
     _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
 
@@ -142,18 +142,18 @@ def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> Non
 
 @click.group()
 def observations() -> None:
-    """Delete observations. A deletion is an event like a load: `itemindex loads undo` takes it back."""
+    """Delete observations. A deletion is an event like a load: `itemindex loads undo` undoes it."""
 
 
 @observations.command(
     "delete", epilog="Example: itemindex observations delete --source shop --from 2099-01-01 --dry-run"
 )
-@click.option("--source", help="Only this source's.")
-@click.option("--iid", help="Only this item's, with those of the items merged into it.")
+@click.option("--source", help="Only observations of this source.")
+@click.option("--iid", help="Only observations of this item and of the items merged into it.")
 @click.option("--from", "first", help="First day, as YYYY-MM-DD.")
 @click.option("--to", "last", help="Last day, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def delete_observations(
     source: str | None,
@@ -165,7 +165,7 @@ def delete_observations(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Delete the observations that all given options name."""
+    """Delete the observations that match all given options."""
     if iid is not None and canonical_iid(iid) is None:
         raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
     chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
@@ -208,7 +208,7 @@ table(
 @click.argument("load")
 @stored
 def show_load(load: str, data_dir: Path, as_json: bool) -> None:
-    """Show everything that is stored about LOAD, named by its number or its id."""
+    """Show everything that is stored about LOAD, by its number or ID."""
     with connect(settings(data_dir).database_url, application="loads") as connection:
         rows = rows_of(connection, SQL.show, load)
     if not rows:
@@ -220,7 +220,7 @@ def show_load(load: str, data_dir: Path, as_json: bool) -> None:
 @loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")
 @click.argument("load")
 @click.option("--dry-run", is_flag=True, help="Count what would be undone; change nothing.")
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo exactly what LOAD added: the index then answers as if LOAD had not happened."""
@@ -239,7 +239,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Entries to show at most.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Maximum number of entries.")
 @stored
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""

@@ -19,31 +19,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
     "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
     "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
-    "doctor": ("deploy.ctl.doctor:doctor", "Check every part; name each fault and its remedy."),
-    "backup": ("deploy.ctl.backup:backup", "Backups of PostgreSQL: run them, take one, list them, try the newest."),
-    "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second of the backups."),
+    "doctor": ("deploy.ctl.doctor:doctor", "Check every part; show each fault with its remedy."),
+    "backup": ("deploy.ctl.backup:backup", "Backups of PostgreSQL: run, take, list and test them."),
+    "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second covered by backups."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Update the schema."),
-    "ingest": ("deploy.ctl.ingest:ingest", "Load files through a mapping."),
+    "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
     "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
     "rates": ("deploy.ctl.loads:rates", "Exchange rates: load a central bank's file, list the tables."),
     "rebuild": ("deploy.ctl.migrate:rebuild", "Rebuild the aggregates that reports read, or the search index."),
     "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
-    "matches": ("deploy.ctl.matches:matches", "Articles of several sources: links, pairs to review, decisions."),
-    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions, outliers, units, footprints of your own files."),
+    "matches": ("deploy.ctl.matches:matches", "Items of several sources: links, pairs to review, decisions."),
+    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions, outliers, units and footprints of your own files."),
     "tokens": ("deploy.ctl.accounts:tokens", "Public tokens: print, issue, list, revoke."),
     "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
     "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, decide on plans, suspend, audit."),
     "members": ("deploy.ctl.accounts:members", "People of an organization: list, add or change role, remove."),
-    "people": ("deploy.ctl.accounts:people", "People who have signed in: list them, print an ID token of a local one."),
+    "people": ("deploy.ctl.accounts:people", "People who have signed in: list them, print a local person's ID token."),
     "secrets": ("deploy.ctl.secrets:secrets", "Secrets: rotate one without refusing a call."),
     "sessions": ("deploy.ctl.accounts:sessions", "Dashboard sessions: list or end a person's."),
     "keys": ("deploy.ctl.accounts:keys", "API keys: issue, rotate, revoke, list."),
     "edge": ("deploy.ctl.worker:edge", "Run an edge."),
     "nginx": ("deploy.ctl.nginx:nginx", "The reverse proxy: print its configuration, or run it."),
     "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
-    "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher: hands queued jobs to the broker."),
-    "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the log of 30 days."),
+    "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher, which hands queued jobs to the broker."),
+    "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the last 30 days."),
     "webhooks": (
         "deploy.ctl.webhooks:webhooks",
         "Webhooks: create, rotate, disable, replay, list delivery attempts.",
@@ -115,7 +115,14 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, COMMANDS[name][1]) for name in names or rest])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        # `index_numbers` is `index-numbers`, of commands and of options.
+        "token_normalize_func": lambda name: name.replace("_", "-"),
+    },
+)
 @click.version_option(package_name="item-index")
 def cli() -> None:
     """Item Index: what a thing is, what it sells for, what it costs the planet.

@@ -80,7 +80,7 @@ def _applied(chosen: Settings) -> tuple[int, int | None]:
         return reviews.apply(connection)
 
 
-reason_option = click.option("--reason", help="Reason, kept with the event.")
+reason_option = click.option("--reason", help="Reason, stored with the event.")
 _EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
 
 
@@ -106,7 +106,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def matches() -> None:
-    """Articles that several sources have: the links that loads found, and the pairs that wait for a person."""
+    """Items that several sources have: links found by loads, and pairs to review."""
 
 
 matches.add_command(matches_model.evaluate)
@@ -165,7 +165,7 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
 @reason_option
 @stored
 def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide whether two items are one article, or undo the decision. No load asks again about different ones.
+    """Decide whether two items are the same, or undo the decision. Loads do not ask again.
 
     `undo` of a link without a decision removes the link, and no load makes it again.
     """
@@ -190,9 +190,13 @@ def _bulk(same: bool) -> Callable[..., None]:
 
     @filter_options
     @click.option(
-        "--sample", default=50, show_default=True, type=click.IntRange(0, 1_000), help="Pairs to decide singly."
+        "--sample",
+        default=50,
+        show_default=True,
+        type=click.IntRange(0, 1_000),
+        help="Number of pairs to decide one by one.",
     )
-    @click.option("--yes", is_flag=True, help="Do not ask before all others are decided.")
+    @click.option("--yes", is_flag=True, help="Do not ask for confirmation before deciding all others.")
     @reason_option
     @stored
     def decide_all(chosen: Filters, sample: int, yes: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:

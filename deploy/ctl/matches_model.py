@@ -119,7 +119,7 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 @click.option("--right-source", help="The source whose own ids right_id has.")
 @click.option("--activate", is_flag=True, help="Judge all pairs by the new model from now on.")
 @allow_merges_option
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def train(
     decisions: Path | None,
@@ -146,10 +146,9 @@ def train(
     # Only now: they load numpy, SciPy and pyarrow.
     from workers.articles import models
     from workers.provenance import item_acts, standing
-    from workers.provenance import standing as reindex
 
     with connect(chosen.database_url, application="matches") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         acts = standing.read_acts(connection)
         decided = {(one.left_id, one.right_id): one.same for one in acts.decisions}
         unknown = 0
@@ -268,7 +267,7 @@ def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
 @models.command("use", epilog="Example: itemindex matches models use shipped")
 @click.argument("digest")
 @allow_merges_option
-@click.option("--reason", help="Reason, kept with the event.")
+@click.option("--reason", help="Reason, stored with the event.")
 @stored
 def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Judge all pairs by the model with this DIGEST (its first characters are enough) or by the `shipped` one.
@@ -277,12 +276,11 @@ def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_
     used only with --allow-merges.
     """
     from workers.articles import models as kept
-    from workers.provenance import item_acts
-    from workers.provenance import standing as reindex
+    from workers.provenance import item_acts, standing
 
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="matches") as connection:
-        reindex.lock(connection)
+        standing.lock(connection)
         named = kept.find(connection, digest)
         number, version = item_acts.use_model(
             connection, named, events.actor(), reason, chosen.match_dir, merges_allowed=allow_merges

@@ -40,7 +40,7 @@ class Listen(click.ParamType[str]):
         if value.startswith("unix:/") and not re.search(r"[\s;{}]", value):
             return value
         if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65_535) or not _HOST.fullmatch(host):
-            self.fail(f"{printable(value)!r} is no address; write host:port, a port, or unix:/path", param, ctx)
+            self.fail(f"{printable(value)!r} is not an address; write host:port, a port, or unix:/path", param, ctx)
         return value
 
 

@@ -31,7 +31,7 @@ class FetchFailed(ItemIndexError):
 @click.argument("dataset")
 @click.option("--release", default="latest", show_default=True, help="Release to download: a data_version.")
 @click.option("--url", default="http://127.0.0.1:8080/v1", show_default=True, help="Address of the API.")
-@click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; better in the variable ITEMINDEX_KEY.")
+@click.option("--key", envvar="ITEMINDEX_KEY", required=True, help="API key; safer in the variable ITEMINDEX_KEY.")
 @click.option(
     "--to",
     "folder",
@@ -41,7 +41,7 @@ class FetchFailed(ItemIndexError):
 )
 @click.option("--parallel", default=4, show_default=True, type=click.IntRange(1, 16), help="Concurrent downloads.")
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
-    """Download a release. Run again, it resumes; files that exist and are correct are not fetched twice.
+    """Download a release. Run it again to resume; files that are already complete are skipped.
 
     The same as `ixc fetch` of the client for Python, which needs nothing of the server.
     """
@@ -74,7 +74,7 @@ _LOOK_SECONDS = 0.3
 
 @click.group()
 def releases() -> None:
-    """Releases of the data as files: cut, list, expire."""
+    """Releases of the data as files: publish, list, expire."""
 
 
 @releases.command(epilog="Example: itemindex releases cut --wait")
@@ -107,7 +107,7 @@ table(
 @releases.command("expire", epilog="Example: itemindex releases expire")
 @stored
 def expire_(data_dir: Path, as_json: bool) -> None:
-    """Remove expired releases, and delete files that no release names, as the dispatcher does."""
+    """Remove expired releases and files that belong to no release, as the dispatcher does."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="releases", autocommit=True) as connection:
         deleted = expire(connection, open_object_store(chosen), Log("ctl"), chosen.base_url)

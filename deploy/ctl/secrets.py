@@ -66,7 +66,7 @@ def rotate(name: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("login")
 @stored
 def retire(login: str, data_dir: Path, as_json: bool) -> None:
-    """End the login that a rotation replaced: it can connect no more. Refused while it is connected."""
+    """End the login that a rotation replaced, so that it can no longer connect. Refused while it is connected."""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
         if login not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")

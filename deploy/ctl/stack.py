@@ -28,9 +28,14 @@ from shared.processes import is_alive
 
 @click.command(epilog="Example: itemindex logs edge-a -f")
 @click.argument("name", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Continue to show new lines.")
+@click.option("-f", "--follow", is_flag=True, help="Keep showing new lines.")
 @click.option(
-    "-n", "--lines", default=30, show_default=True, type=click.IntRange(0, 100_000), help="Lines to begin with."
+    "-n",
+    "--lines",
+    default=30,
+    show_default=True,
+    type=click.IntRange(0, 100_000),
+    help="Number of lines to start with.",
 )
 @data_dir_option
 def logs(name: str | None, follow: bool, lines: int, data_dir: Path) -> None:
@@ -89,7 +94,10 @@ _READY_SECONDS = 30.0
 )
 @click.option("--demo/--no-demo", default=True, show_default=True, help="Load the demo data on the first start.")
 @click.option(
-    "--tls", "local_tls", is_flag=True, help="Speak HTTPS with a self-signed certificate, made in the data directory."
+    "--tls",
+    "local_tls",
+    is_flag=True,
+    help="Serve HTTPS with a self-signed certificate, created in the data directory.",
 )
 @tls_options
 @click.option("--detach", is_flag=True, help="Return as soon as the service is ready; stop it with `itemindex down`.")
@@ -249,7 +257,7 @@ def _detach(paths: Paths, port: int, edge_workers: int, demo: bool, options: lis
 @click.command(epilog="Example: itemindex status --json")
 @stored
 def status(data_dir: Path, as_json: bool) -> None:
-    """Show each part: its process, since when it runs, how often it was restarted. Exit code 3 when nothing runs."""
+    """Show each part: its process, its uptime, and how often it was restarted. Exit code 3 if nothing is running."""
     state = read_state(Paths.at(data_dir))
     if state is None:
         errors.say("nothing runs on this data directory; start it with `itemindex up`")
@@ -278,7 +286,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 @click.command(epilog="Example: itemindex down --data-dir ~/item-index")
 @stored
 def down(data_dir: Path, as_json: bool) -> None:
-    """Stop the service that runs on this data directory, and wait until it has ended.
+    """Stop the service that is running on this data directory, and wait until it has stopped.
 
     Parts that a killed supervisor left behind are ended as well.
     """

@@ -100,9 +100,9 @@ class Scrape:
                 raise ItemIndexError(f"{url} answered {status}")
             return cls.of(body.decode(), time.monotonic())
         except (OSError, http.client.HTTPException) as error:
-            raise ItemIndexError(f"{url} does not answer ({type(error).__name__})") from None
+            raise ItemIndexError(f"{url} is not responding ({type(error).__name__})") from None
         except ValueError:
-            raise ItemIndexError(f"{url} is no address of metrics") from None
+            raise ItemIndexError(f"{url} is not the address of metrics") from None
 
     @classmethod
     def of(cls, text: str, at: float) -> "Scrape":
@@ -307,7 +307,7 @@ def _time(seconds: float | None) -> str:
 @click.option("--once", is_flag=True, help="Print one frame and exit.")
 @data_dir_option
 def top(url: str | None, interval: float, once: bool, data_dir: Path) -> None:
-    """Show requests, refusals, caches, stores, queues and processes as they are now. Ctrl-C ends it."""
+    """Show live figures of requests, refusals, caches, stores, queues and processes. Press Ctrl-C to end."""
     address, parts = (url, {}) if url else _of_the_stack(data_dir)
     before, earlier = Scrape.fetch(address), efforts(parts)
     if once:

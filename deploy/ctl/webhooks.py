@@ -60,7 +60,7 @@ SQL = load_queries(__file__, "webhooks.sql")
 
 @click.group()
 def webhooks() -> None:
-    """Webhooks of organizations: the addresses to which their events are sent, and the delivery attempts."""
+    """Webhooks of organizations: create, rotate, disable, replay, list delivery attempts."""
 
 
 table(
@@ -69,7 +69,7 @@ table(
     SQL.listed,
     click.option("--organization", help="Only webhooks of this organization, by id or name."),
     title="webhooks",
-    text="List webhooks with their failures and what they have not accepted yet.",
+    text="List webhooks with their failures and pending events.",
     example="itemindex webhooks list --json",
     values=lambda connection, organization: [organization and organization_of(connection, organization)],
 )
@@ -83,7 +83,7 @@ table(
 )
 @stored
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
-    """Create a webhook of an organization, and print its signing secret, once."""
+    """Create a webhook of an organization, and print its signing secret. It is shown only once."""
     chosen = settings(data_dir)
     fault = url_fault(url, private_allowed=chosen.webhook_private_addresses)
     if fault is not None:
@@ -103,7 +103,7 @@ def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, 
 @click.argument("webhook", type=click.UUID)
 @stored
 def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
-    """Replace a webhook's secret and print the new one, once; for 24 hours the one before signs as well."""
+    """Replace a webhook's secret and print the new one. For 24 hours the previous secret also signs."""
     chosen, secret = settings(data_dir), new_secret()
     sealed = _sealed(chosen, str(webhook), secret)
     with connect(chosen.database_url, application="webhooks") as connection:
@@ -129,7 +129,7 @@ table(
     click.argument("webhook", type=click.UUID),
     limit_option(20),
     title="attempts",
-    text="List the attempts of a webhook with the receiver's answers, the newest first.",
+    text="List the attempts of a webhook with the receiver's responses, newest first.",
     example="itemindex webhooks attempts 01a1… --limit 5",
     values=lambda connection, webhook, limit: [_owner(connection, webhook) and str(webhook), limit],
 )
@@ -162,7 +162,7 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
 )
 @stored
 def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
-    """Disable a webhook, or enable it: then one that waits for its next attempt has it at once.
+    """Disable or enable a webhook. If one that is waiting for its next attempt is enabled, it is tried immediately.
 
     The organization finds an event and an entry in the audit log.
     """

@@ -19,7 +19,7 @@ _NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of 
 class ConvertQuery(QueryParameters):
     """The parameters of every answer with amounts: a currency to convert them to, and the table of rates."""
 
-    convert = CurrencyCode("Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed")
+    convert = CurrencyCode("Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion")
     rates = fields.Str(
         load_default=None,
         validate=_NAME,
@@ -44,13 +44,15 @@ class UsedRate(Schema):
 
     from_ = fields.Str(required=True, data_key="from", metadata={"example": "HKD"})
     day = fields.Date(required=True, metadata={"description": "Day of the row"})
-    rate_day = fields.Date(required=True, metadata={"description": "Day of the rates; earlier where it has none"})
+    rate_day = fields.Date(
+        required=True, metadata={"description": "Day of the rates; an earlier one if the day has none"}
+    )
     from_per_euro = fields.Str(required=True, metadata={"example": "8.9642"})
     to_per_euro = fields.Str(required=True, metadata={"example": "1.1520"})
 
 
 class ConversionMeta(Schema):
-    """Conversion of amounts; the table, its source, the rule, and every rate that was used."""
+    """How amounts were converted: the table, its source, the rule, and every rate that was used."""
 
     to = fields.Str(required=True, metadata={"example": "USD"})
     rates = fields.Str(required=True, metadata={"example": "ecb"})

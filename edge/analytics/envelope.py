@@ -62,7 +62,7 @@ class Day(fields.Date):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether outliers count in the statistics; these are observations that their neighbours contradict"
+    description = "Whether statistics include outliers; these are observations that contradict their neighbours"
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 
@@ -80,15 +80,13 @@ class LightFormat(QueryParameters):
 class LightQuery(LightFormat):
     """The parameters of light reads of a range of days."""
 
-    from_ = Day(
-        data_key="from", load_default=None, metadata={"description": "First day; default: the 90th up to the last"}
-    )
+    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 90 days in all"})
     to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last with data, or `from`"})
     channel = fields.List(
         Utf8(1, 200),
         load_default=list,
         validate=validate.Length(0, 100),
-        metadata={"description": "Only this channel; repeat for more", "explode": True},
+        metadata={"description": "Only this channel; repeat to select several", "explode": True},
     )
 
 
@@ -103,12 +101,12 @@ class Coverage(Schema):
 
 
 class OutlierMeta(Schema):
-    """Outliers; whether they count in the statistics, and how many there are."""
+    """Outliers: whether statistics include them, and how many there are."""
 
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
     set_aside = fields.Int(
         required=True,
-        metadata={"description": "Observations that their neighbours contradict; with `include` they count too"},
+        metadata={"description": "Number of outliers: observations that contradict their neighbours"},
     )
 
 
@@ -117,7 +115,7 @@ class Meta(Schema):
 
     data_version = fields.Int(required=True)
     result_sha256 = fields.Str(
-        required=True, metadata={"description": "SHA-256 of the rows as NDJSON; for every format"}
+        required=True, metadata={"description": "SHA-256 of the rows as NDJSON, whatever the format"}
     )
     cached = fields.Bool(required=True)
     cost_units = fields.Int(required=True)
@@ -130,7 +128,7 @@ class Meta(Schema):
     rounding = fields.Dict(
         keys=fields.Str(),
         values=fields.Str(),
-        metadata={"description": "Rounding of each rounded field; a field that is not named is exact"},
+        metadata={"description": "Precision of each rounded field; all other fields are exact"},
     )
 
 
@@ -142,7 +140,7 @@ class Quote(Schema):
     cached = fields.Bool(required=True)
     format = fields.Str(required=True)
     data_version = fields.Int(required=True)
-    parameters = fields.Dict(metadata={"description": "Parameters of a report in their normal form"})
+    parameters = fields.Dict(metadata={"description": "Parameters of the report in canonical form"})
 
 
 class Analysis(Schema):
@@ -163,7 +161,7 @@ def requested_format(request: web.Request) -> str:
     media_format = requested or best_format(request.headers.get("Accept"), MEDIA_TYPES)
     if media_format is None:
         offered = list(MEDIA_TYPES.values())
-        raise Problem("not-acceptable", f"This call gives {', '.join(offered)}.", extra={"offered": offered})
+        raise Problem("not-acceptable", f"This call returns {', '.join(offered)}.", extra={"offered": offered})
     return media_format
 
 

@@ -121,7 +121,7 @@ class Report:
 class ReductionsQuery(ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
     granularity = granularity(None)
     outliers = outliers_field()
 
@@ -137,23 +137,24 @@ class RollupQuery(DisplacementQuery, ReportQuery):
 
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
     basis = fields.Str(
         load_default=None,
         validate=validate.OneOf(BASES),
         metadata={
-            "description": "Multiply figures by units sold, or take each item once; default: sales where there are "
-            "any, else the assortment"
+            "description": "Multiply figures by units sold, or count each item once; default: sales if there are any, "
+            "otherwise the assortment"
         },
     )
 
 
 class RollupMeta(ReportMeta):
-    """The meta of a rollup."""
+    """Context of a rollup."""
 
     displacement = fields.Nested(
-        DisplacementMeta(), metadata={"description": "Rate of `avoided`; only with `displacement` or a rate"}
+        DisplacementMeta(),
+        metadata={"description": "Rate used for `avoided`; only with `displacement` or `displacement_rate`"},
     )
 
 
@@ -304,6 +305,7 @@ REPORTS = (
                 example="/insights/reductions?category={category}",
             ),
         ),
+        picture=Picture(lines=("share_holding",)),
         columns=("announced", "holding", "overstated", "not_below", "undecided", "share_holding", "items"),
     ),
     Report(

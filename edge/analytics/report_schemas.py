@@ -55,14 +55,14 @@ class PriceRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Observations that count", validate=validate.OneOf(KINDS))
+    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS))
     items = _count("Distinct items")
     observations = _count("Observations")
-    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
+    set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
     list_price_n = _count("Observations with a list price")
-    promotion_share = _share("Share of them whose price is below the list price")
-    discount_mean = _share("Mean of 1 - price / list price over observations on promotion")
-    discount_median = _share("Median discount over observations on promotion")
+    promotion_share = _share("Share of these whose price is below the list price")
+    discount_mean = _share("Mean discount (1 − price / list price) of observations on promotion")
+    discount_median = _share("Median discount of observations on promotion")
 
 
 class GroupedRow(PeriodRow):
@@ -74,7 +74,7 @@ class GroupedRow(PeriodRow):
 
 
 class ChannelShare(Schema):
-    """A channel's part."""
+    """A channel's share."""
 
     channel = _text("Code")
     observations = _count("Observations")
@@ -82,7 +82,7 @@ class ChannelShare(Schema):
 
 
 class ChannelMedian(ChannelShare):
-    """A channel's part and its median."""
+    """A channel's share and median."""
 
     median = _amount()
 
@@ -108,13 +108,15 @@ class CohortRow(PriceRow, GroupedRow):
 class PriceChangeRow(PriceRow):
     """The change of prices of the same items, beside that of the median."""
 
-    index_change = _share("Jevons index of the items that both periods have, less 1; null for `kind=both`")
-    index_change_low = _share("Lower end of the 95 % bootstrap interval over items")
-    index_change_high = _share("Upper end of it")
-    share_matched = _share("Share of the period's items that the period before has too")
+    index_change = _share(
+        "Change of the price index (Jevons) of the items that both periods have; null with `kind=both`"
+    )
+    index_change_low = _share("Lower end of the 95 % bootstrap interval")
+    index_change_high = _share("Upper end of the 95 % bootstrap interval")
+    share_matched = _share("Share of the period's items that the previous period also has")
     median_disagrees = fields.Bool(
         allow_none=True,
-        metadata={"description": "Whether `median_change` is outside that interval; then the mix moved it, not prices"},
+        metadata={"description": "Whether `median_change` is outside the interval: the assortment changed"},
     )
 
 
@@ -135,18 +137,18 @@ class CategoryRow(PriceChangeRow):
     path = fields.List(fields.Str())
     channel = _text("Code; only with `group_by=channel`")
     median = _amount()
-    median_before = _amount("Median price of the period before")
+    median_before = _amount("Median price of the previous period")
     median_change = _share("median / median_before - 1")
-    observations_before = _count("Observations of the period before", nullable=True)
-    rank = _count("Place by observations among categories of equal depth", nullable=True)
-    rank_before = _count("The same in the period before", nullable=True)
-    ranked = _count("Categories that are ranked", nullable=True)
+    observations_before = _count("Observations of the previous period", nullable=True)
+    rank = _count("Rank by observations among categories of the same depth", nullable=True)
+    rank_before = _count("Rank in the previous period", nullable=True)
+    ranked = _count("Number of ranked categories", nullable=True)
     channels = fields.List(fields.Nested(ChannelMedian()))
     top_brands = fields.List(fields.Nested(TopBrand()))
 
 
 class BrandCategory(Schema):
-    """A brand's part in one category."""
+    """A brand's figures in one category."""
 
     category = _text("Code", nullable=True)
     items = _count("Distinct items")
@@ -172,13 +174,15 @@ class BrandRow(PriceChangeRow):
     brand = _text("Slug")
     name = _text("Name")
     channel = _text("Code; only with `group_by=channel`")
-    rank = _count("Place by observations among all brands")
-    rank_before = _count("The same in the period before", nullable=True)
-    ranked = _count("Brands that are ranked")
-    percentile = fields.Float(metadata={"description": "Percent of brands with fewer observations", "example": 97.5})
+    rank = _count("Rank by observations among all brands")
+    rank_before = _count("Rank in the previous period", nullable=True)
+    ranked = _count("Number of ranked brands")
+    percentile = fields.Float(
+        metadata={"description": "Percentage of the other brands that have fewer observations", "example": 97.5}
+    )
     median = _amount()
-    median_change = _share("Median price against the period before; 0.1 is a tenth more")
-    against_categories = _share("Median price against the medians of its categories")
+    median_change = _share("Change of the median against the previous period; 0.1 means 10 % higher")
+    against_categories = _share("Weighted mean of median / category median over the brand's categories")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
 
@@ -192,20 +196,20 @@ class PriceIndexRow(PeriodRow):
 
     currency = _text("ISO 4217")
     original_currency = original_currency()
-    kind = _text("Observations that count", validate=validate.OneOf(KINDS[:2]))
-    index = _index("Price index, first period = 100; null where no matched item connects the period with the first")
-    low = _index("Lower end of the 95 % bootstrap interval over items")
-    high = _index("Upper end of it")
+    kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS[:2]))
+    index = _index("Price index, first period = 100; null if no matched items connect the period with the first")
+    low = _index("Lower end of the 95 % bootstrap interval")
+    high = _index("Upper end of the 95 % bootstrap interval")
     items = _count("Distinct items with a price above zero")
-    set_aside = _count("Outliers among what was observed; they are in the other figures only if asked for")
-    matched_items = _count("Items that the period compared with has too; null in the first period", nullable=True)
+    set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
+    matched_items = _count("Items that `compared_with` also has; null in the first period", nullable=True)
     share_matched = _share("matched_items / items; null in the first period")
-    new_items = _count("Items that the period compared with has not", nullable=True)
-    vanished_items = _count("Items that only the period compared with has", nullable=True)
+    new_items = _count("Items that `compared_with` does not have", nullable=True)
+    vanished_items = _count("Items that only `compared_with` has", nullable=True)
     compared_with = fields.Date(
-        allow_none=True, metadata={"description": "Period before that has data; null in the first period"}
+        allow_none=True, metadata={"description": "Previous period with data; null in the first period"}
     )
-    median = _amount("Median price, whatever the mix")
+    median = _amount("Median of all observed prices, whatever the assortment")
     median_index = _index("Median price, first period = 100")
     median_disagrees = fields.Bool(
         allow_none=True, metadata={"description": "Whether `median_index` is outside `low` to `high`"}
@@ -213,28 +217,28 @@ class PriceIndexRow(PeriodRow):
 
 
 class ReductionRow(PeriodRow):
-    """Announced reductions that began in a period; of one channel and currency."""
+    """Announced reductions that began in a period, in one channel and currency."""
 
     channel = _text("Code")
     currency = _text("ISO 4217")
     items = _count("Distinct items with an announced reduction")
-    announced = _count("Announced reductions; a further step counts again")
+    announced = _count("Announced reductions; each further step counts again")
     holding = _count("Reductions whose list price is not above the prior price")
     overstated = _count("Reductions below the prior price whose list price is above it")
     not_below = _count("Reductions whose price is not below the prior price")
-    undecided = _count("Reductions that the observations do not suffice to judge")
-    share_holding = _share("holding / (announced - undecided); null where all are undecided")
+    undecided = _count("Reductions that cannot be judged from the observations")
+    share_holding = _share("holding / (announced - undecided); null if all are undecided")
 
 
 class _RollupCounts(GroupedRow):
-    basis = _text("Multiplier of the figures; units sold, or 1 for each item", validate=validate.OneOf(BASES))
+    basis = _text("Multiplier of the figures: units sold, or 1 for each item", validate=validate.OneOf(BASES))
     items = _count("Distinct items")
-    units = _count("Units sold; null where the basis is the assortment", nullable=True)
+    units = _count("Units sold; null if the basis is the assortment", nullable=True)
     items_covered = _share("Share of items that have a figure")
     items_measured = _share("Share of items with a measured figure of their own")
     measured_items = _count("Items whose best figure is measured")
     modelled_items = _count("Items whose best figure is modelled")
-    category_average_items = _count("Items with only an average; that of their product type or category")
+    category_average_items = _count("Items with only an average of their product type or category")
 
 
 def _total(indicator: Indicator) -> fields.Float:
@@ -273,7 +277,7 @@ _BOUNDS = {f"{one.code}_{bound}": _bound(bound) for one in INDICATORS for bound 
 
 
 class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignore[misc]
-    """Footprint of the items of a period and group; sums (null without figures), medians, bounds of the middle 95 %."""
+    """Footprint of the items of a period and group: sums (null without figures), medians and 95 % intervals."""
 
     contributors = fields.List(
         fields.Nested(Contributor()),
@@ -283,7 +287,7 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
         fields.Nested(Avoided()),
         allow_none=True,
         metadata={
-            "description": "Avoided impact by indicator; null unless with a displacement rate and the basis `sales`"
+            "description": "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
         },
     )
 
@@ -308,7 +312,7 @@ def listed(
 
 def groups(*names: str) -> fields.List[Any]:
     """Declare what an answer may be grouped by."""
-    return listed(fields.Str(validate=validate.OneOf(names)), "Group by this; repeat for a second", _GROUPS_MAX)
+    return listed(fields.Str(validate=validate.OneOf(names)), "Field to group by; repeat for a second one", _GROUPS_MAX)
 
 
 def granularity(default: str | None, *longer: str) -> fields.Str:
@@ -323,9 +327,7 @@ def granularity(default: str | None, *longer: str) -> fields.Str:
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
-    description = (
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any"
-    )
+    description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
     return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
 
 
@@ -337,7 +339,7 @@ class ReportQuery(QueryParameters):
     )
     to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
     granularity = granularity(None)
-    channel = listed(Utf8(1, 200), "Only this channel; repeat for more", example="WELLCOME")
+    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several", example="WELLCOME")
     currency = CurrencyCode()
     format = fields.Str(
         load_default=None,
@@ -357,8 +359,8 @@ class ReportQuery(QueryParameters):
 class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
@@ -381,12 +383,12 @@ class InsightsQuery(ConvertQuery, ReportQuery):
 class OneInsightQuery(InsightsQuery):
     """Query of the insights of one brand or category."""
 
-    group_by = listed(fields.Str(validate=validate.OneOf(["channel"])), "Rows for each channel apart", 1)
+    group_by = listed(fields.Str(validate=validate.OneOf(["channel"])), "Separate rows for each channel", 1)
 
 
 def _sort(by_name: str, default: str) -> fields.Str:
     allowed = ("observations", "-observations", by_name, f"-{by_name}")
-    description = f"Order of the list, `-` from the end; default: {default}"
+    description = f"Sort order; `-` reverses it; default: {default}"
     return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": description})
 
 
@@ -425,22 +427,22 @@ class MethodName(fields.String):
 class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
-    brand = listed(Utf8(1, 200), "Brand (slug); repeat for more: any of them", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code) and those below it; repeat for more: any of them")
+    brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
+    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = fields.Str(
         load_default=None,
         validate=validate.OneOf(KINDS[:2]),
         metadata={
-            "description": "Observations that count; offers seen or sales; default: sales for methods that weight by "
-            "units, else listings where there are any"
+            "description": "Prices to include: listings or sales; default: sales for methods that weight by units, "
+            "otherwise listings if there are any"
         },
     )
     outliers = outliers_field()
     method = MethodName(
         load_default=DEFAULT_METHOD,
         metadata={
-            "description": f"Index formula; usual spellings of it, as ccdi, are the same; default: {DEFAULT_METHOD}",
+            "description": f"Index formula; common aliases such as ccdi are accepted; default: {DEFAULT_METHOD}",
             "example": DEFAULT_METHOD,
         },
     )
@@ -448,12 +450,12 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
         2,
         400,
         load_default=None,
-        metadata={"description": "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data"},
+        metadata={"description": "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"},
     )
     splice = fields.Str(
         load_default=DEFAULT_SPLICE,
         validate=validate.OneOf(SPLICES),
-        metadata={"description": f"Splice that links a further period to earlier windows; default: {DEFAULT_SPLICE}"},
+        metadata={"description": f"How a period after the window is linked to it; default: {DEFAULT_SPLICE}"},
     )
 
     @validates_schema
@@ -478,16 +480,16 @@ class BrandPath(PathParameters):
 
 
 class ReportMeta(Meta):
-    """The meta of a report."""
+    """Context of a report."""
 
     kind = fields.Str(
-        validate=validate.OneOf(KINDS), metadata={"description": "Observations behind the statistics of prices"}
+        validate=validate.OneOf(KINDS), metadata={"description": "Which observations price statistics include"}
     )
     basis = fields.Str(
         validate=validate.OneOf(BASES),
-        metadata={"description": "Multiplier of footprints; units sold, or 1 for each item"},
+        metadata={"description": "Multiplier of footprints: units sold, or 1 for each item"},
     )
-    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with statistics of prices"})
+    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with price statistics"})
     conversion = conversion_meta()
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),

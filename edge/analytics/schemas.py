@@ -20,12 +20,14 @@ class DisplacementQuery(QueryParameters):
     displacement = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(RATES)),
-        metadata={"description": "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"},
+        metadata={
+            "description": "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair"
+        },
     )
     displacement_rate = DecimalNumber(
         load_default=None,
         validate=validate.Range(0, 1),
-        metadata={"description": "New items displaced by each unit sold; in place of `displacement`", "example": 0.5},
+        metadata={"description": "New items displaced by each unit sold; instead of `displacement`", "example": 0.5},
     )
 
     @validates_schema
@@ -36,11 +38,11 @@ class DisplacementQuery(QueryParameters):
 
 
 class DisplacementMeta(Schema):
-    """New items that each unit displaces; with the source of the number, and which units are counted."""
+    """How many new items each unit displaces, the source of this rate, and which units are counted."""
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
-    counted = fields.Str(required=True, metadata={"description": "Units that are multiplied by the rate"})
+    counted = fields.Str(required=True, metadata={"description": "Which units are multiplied by the rate"})
 
 
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
@@ -50,37 +52,40 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
     """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
 
     asked_on = Day(
-        load_default=None, metadata={"description": "Day to judge; default: each channel's last observed day"}
+        load_default=None, metadata={"description": "Day to be judged; default: each channel's last observed day"}
     )
     channel = fields.List(
         Utf8(1, 200),
         load_default=list,
         validate=validate.Length(0, 100),
-        metadata={"description": "Only this channel; repeat for more", "explode": True},
+        metadata={"description": "Only this channel; repeat to select several", "explode": True},
     )
     currency = CurrencyCode()
     outliers = outliers_field()
     progressive = Flag(
         load_default=None,
         metadata={
-            "description": "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before "
-            "the first one; without it such a reduction is not judged"
+            "description": "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
+            "price before its first step. If absent, such a reduction is not judged"
         },
     )
     progressive_days = WholeNumber(
-        1, 366, load_default=None, metadata={"description": "Steps count that begin within so many days of the first"}
+        1,
+        366,
+        load_default=None,
+        metadata={"description": "Days after the first step within which further steps count"},
     )
     first_offered = Day(
         load_default=None,
         metadata={
-            "description": "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days "
-            "may then suffice"
+            "description": "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 "
+            "days may then suffice"
         },
     )
 
 
 class ReductionSummary(Schema):
-    """The running reduction of one channel; as the observations show it."""
+    """The current reduction of one channel, according to the observations."""
 
     channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
     currency = fields.Str(required=True, metadata={"example": "HKD"})
@@ -91,16 +96,16 @@ class ReductionSummary(Schema):
     prior_price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     percent = fields.Str(required=True, allow_none=True, metadata={"format": "decimal", "example": "20.00"})
     applicable = fields.Bool(
-        required=True, metadata={"description": "Whether the price is below a prior price that is known"}
+        required=True, metadata={"description": "Whether the prior price is known and the price is below it"}
     )
     reason = fields.Str(required=True, allow_none=True, validate=validate.OneOf([reason.value for reason in Reason]))
-    known = fields.Bool(required=True, metadata={"description": "Whether the observations suffice to judge"})
+    known = fields.Bool(required=True, metadata={"description": "Whether the observations are sufficient to judge"})
     at_most = fields.Str(
         required=True,
         allow_none=True,
         metadata={
             "format": "decimal",
-            "description": "Lowest price observed in its days; if the prior price is unknown",
+            "description": "If the prior price is unknown: the lowest price observed in its days",
         },
     )
 
@@ -113,14 +118,14 @@ class EvidenceDay(Schema):
 
 
 class PriorPriceRow(ReductionSummary):
-    """A reduction with the days that it is judged by."""
+    """A reduction with the days by which it is judged."""
 
     lowest_on = fields.List(fields.Date(), required=True)
     evidence = fields.List(fields.Nested(EvidenceDay()), required=True)
 
 
 class PriorPriceMeta(Meta):
-    """The meta of prior prices."""
+    """Context of prior prices."""
 
     conversion = conversion_meta()
 
@@ -139,9 +144,7 @@ class PricingQuery(ConvertQuery, LightQuery):
     kind = fields.Str(
         load_default=None,
         validate=validate.OneOf(["listing", "sale"]),
-        metadata={
-            "description": "Only offers seen, or only sales; default: both, each in rows and statistics of its own"
-        },
+        metadata={"description": "Only listings or only sales; default: both, in separate rows and statistics"},
     )
     outliers = outliers_field()
 
@@ -151,7 +154,7 @@ class SustainabilityQuery(DisplacementQuery, LightQuery):
 
 
 class PricingRow(Schema):
-    """A day of an item in one channel."""
+    """Prices of an item on one day in one channel."""
 
     day = fields.Date(required=True, metadata={"example": "2026-10-31"})
     channel = fields.Str(required=True, metadata={"example": "WELLCOME"})
@@ -166,7 +169,7 @@ class PricingRow(Schema):
 
 
 class PriceStatistic(Schema):
-    """Prices of the last days; of one currency and kind."""
+    """Prices of the last `days` days in one currency and kind."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
@@ -179,11 +182,11 @@ class PriceStatistic(Schema):
     high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     n = fields.Int(required=True)
     observed_days = fields.Int(required=True)
-    set_aside = fields.Int(required=True, metadata={"description": "Outliers among what was observed"})
+    set_aside = fields.Int(required=True, metadata={"description": "Number of outliers among the observations"})
 
 
 class PricingMeta(Meta):
-    """The meta of a pricing history."""
+    """Context of a pricing history."""
 
     conversion = conversion_meta()
     outliers = fields.Nested(OutlierMeta(), required=True)
@@ -191,13 +194,13 @@ class PricingMeta(Meta):
     unit_prices = fields.List(
         fields.Nested(UnitPrice()),
         required=True,
-        metadata={"description": "Statistics for each kilogram, litre or piece; empty where the content is unknown"},
+        metadata={"description": "Statistics per kilogram, litre or piece; empty if the content is unknown"},
     )
     reductions = fields.List(
         fields.Nested(ReductionSummary()),
         required=True,
         metadata={
-            "description": "Each channel's running reduction; its evidence is at `/index/pricing/{iid}/reference`"
+            "description": "Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference`"
         },
     )
 
@@ -210,7 +213,7 @@ class PricingReport(Analysis):
 
 
 class StageFigure(Schema):
-    """Contribution of one stage of the life cycle; a credit is negative."""
+    """Contribution of one life-cycle stage; a credit is negative."""
 
     stage = fields.Str(required=True, metadata={"example": "upstream"})
     per_unit = fields.Float(required=True)
@@ -219,7 +222,7 @@ class StageFigure(Schema):
 
 
 class SustainabilityRow(Schema):
-    """One indicator. A value that no source has is null."""
+    """One indicator. Unknown values are null."""
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
@@ -229,7 +232,7 @@ class SustainabilityRow(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Figure for the units sold; for one unit if the basis is the assortment",
+            "description": "Figure for all units sold, or for one unit if the basis is the assortment",
             "example": 264.6,
         },
     )
@@ -244,7 +247,9 @@ class SustainabilityRow(Schema):
     license = fields.Str(required=True, allow_none=True)
     method = fields.Str(required=True, allow_none=True)
     samples = fields.Int(
-        required=True, allow_none=True, metadata={"description": "Records that the figure is the mean of; 1: its own"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Number of records averaged; 1 if the figure is the item's own"},
     )
     cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
     low = fields.Float(required=True, allow_none=True, metadata={"description": "Lower bound of the middle 95 %"})
@@ -267,17 +272,17 @@ class SustainabilityRow(Schema):
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
-        metadata={"description": "Stages that sources list; they need not add up to `per_unit`"},
+        metadata={"description": "Stages listed by sources; they need not add up to `per_unit`"},
     )
 
 
 class SustainabilityMeta(Meta):
-    """The meta of an item's figures."""
+    """Context of an item's figures."""
 
     basis = fields.Str(
         required=True,
         validate=validate.OneOf(BASES),
-        metadata={"description": "What cumulative figures count; units sold, or each item once"},
+        metadata={"description": "What cumulative figures count: units sold, or each item once"},
     )
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 

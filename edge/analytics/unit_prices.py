@@ -23,14 +23,14 @@ _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "e
 
 
 class UnitPrice(Schema):
-    """Prices of the last days; for one unit of what the item holds."""
+    """Prices of the last `days` days per unit of content."""
 
     days = fields.Int(required=True, validate=validate.OneOf([7, 30, 90, 365]))
     currency = fields.Str(required=True, metadata={"example": "HKD"})
     original_currency = original_currency()
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
-    content = fields.Str(required=True, metadata={"description": "Content of an article", "example": "1.5"})
+    content = fields.Str(required=True, metadata={"description": "Content of an item", "example": "1.5"})
     read_in = fields.Str(required=True, metadata={"description": "`name` or the attribute", "example": "name"})
     low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     median = fields.Str(required=True, allow_none=True, metadata=_MONEY)

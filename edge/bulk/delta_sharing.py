@@ -343,7 +343,7 @@ def _check_path(request: web.Request) -> Dataset:
 
 def _there(release: Release | None) -> Release:
     if release is None:
-        raise not_found("There is no release of that time.")
+        raise not_found("There was no release at that time.")
     return release
 
 

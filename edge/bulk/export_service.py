@@ -294,7 +294,7 @@ class ExportRepository:
         manifest = order.export
         part = manifest.file(name) if manifest else None
         if manifest is None or part is None:
-            raise Problem("export-not-found", "The export has no file of this name (yet).")
+            raise Problem("export-not-found", "The export has no file with this name, or is not finished yet.")
         file = StoredFile(part.key, part.bytes, part.sha256, manifest.media_type, part.name)
         try:
             return await self._downloads.respond(request, file, organization)

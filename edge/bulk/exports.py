@@ -35,7 +35,7 @@ _FILE_KINDS = [
 
 _PARTS = {
     "200": {"description": "File"},
-    "206": {"description": "Part that `Range` asks for."},
+    "206": {"description": "The part of the file that `Range` requests"},
     "304": {"description": "Your copy is current."},
 }
 
@@ -61,9 +61,9 @@ class Exports:
 
     @docs(
         operationId="createExport",
-        summary="Order an export",
-        description="Requests with the same `Idempotency-Key` are one export, paid once. `dry_run` and `preview` say "
-        "what it would be and cost nothing.",
+        summary="Create an export",
+        description="Requests with the same `Idempotency-Key` create one export and are charged once. `dry_run` and "
+        "`preview` are free and return an estimate.",
         tags=_TAGS,
         parameters=[idempotency_key.PARAMETER],
     )
@@ -132,8 +132,8 @@ class Exports:
         operationId="endExport",
         summary="Cancel an export, or delete its files",
         tags=_TAGS,
-        description="An unfinished export is cancelled and its charge is refunded. Of a finished one the files are "
-        "deleted. A repeated call is no error.",
+        description="Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. "
+        "Repeating the call is not an error.",
         responses={"204": {"description": "The export is cancelled, or its files are deleted"}},
     )
     @match_info_schema(schemas.ExportPath())
@@ -145,7 +145,7 @@ class Exports:
     @docs(
         operationId="getExportFile",
         summary="Download a file of an export",
-        description="With strong ETag, `Range`, `If-Range` and `Repr-Digest`.",
+        description="Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,
@@ -159,7 +159,7 @@ class Exports:
     @docs(
         operationId="getSignedExportFile",
         summary="Download a file of an export by its signed address",
-        description="Needs no credential, takes ranges, works until it expires.",
+        description="Needs no credential and supports ranges until the address expires.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,
@@ -170,9 +170,9 @@ class Exports:
         """Send a file for a signed URL until it expires, if its organization may still read."""
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):
-            raise Problem("invalid-signature", "This signed URL was changed. Fetch the export again for a valid one.")
+            raise Problem("invalid-signature", "This signed URL was modified. Fetch the export again for a valid one.")
         if link.expires <= self._serializer.now():
             raise Problem("expired-signature", "This signed URL has expired. Fetch the export again to get a new one.")
         if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
-            raise Problem("invalid-signature", "The organization of this signed URL may not read exports any more.")
+            raise Problem("invalid-signature", "The organization of this signed URL can no longer read exports.")
         return await self._repository.send(request, link.organization, path["id"], path["file"])

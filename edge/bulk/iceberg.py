@@ -422,7 +422,7 @@ class Iceberg:
         }
         return unstored_json(document)
 
-    @docs(operationId="icebergCredentials", summary="Make new credentials for a table's files", **_TAGS)
+    @docs(operationId="icebergCredentials", summary="Create new credentials for a table's files", **_TAGS)
     @match_info_schema(schemas.IcebergTablePath())
     async def credentials(self, request: web.Request) -> web.StreamResponse:
         """Make credentials, as those of a loaded table end after an hour."""

@@ -33,7 +33,7 @@ from shared.organizations.accounts import INSTITUTIONAL
 KIND = "releases"
 _PARTS = {
     "200": {"description": "File"},
-    "206": {"description": "Part that `Range` asks for."},
+    "206": {"description": "The part of the file that `Range` requests"},
     "304": {"description": "Your copy is current."},
 }
 JSON_LD = "application/ld+json"
@@ -66,7 +66,7 @@ class Datasets:
     @docs(
         operationId="listDatasets",
         summary="List the datasets",
-        description="With schema and newest release.",
+        description="Each with its schema and newest release.",
         tags=["datasets"],
     )
     @response_schema(schemas.DatasetList(), 200, description="All datasets")
@@ -100,7 +100,7 @@ class Datasets:
     @docs(
         operationId="getManifest",
         summary="Manifest of a release",
-        description="Every file with its size and digest; an address for your API key, and one that needs no header.",
+        description="Lists every file with its size, its digest, an address for your API key and a signed address.",
         tags=["datasets"],
     )
     @match_info_schema(schemas.ReleasePath())
@@ -117,7 +117,7 @@ class Datasets:
     @docs(
         operationId="listSchemaChanges",
         summary="Changes of a dataset's schema",
-        description="Which column came, changed or went in which release, the newest first; derived from the releases.",
+        description="Columns that were added, changed or removed, by release, newest first. Derived from the releases.",
         tags=["datasets"],
     )
     @match_info_schema(schemas.DatasetPath())
@@ -189,14 +189,13 @@ class Datasets:
         file = await self._repository.file(path["name"], path["release"], path["file"])
         if not self._links.holds(link, file.sha256):
             raise Problem(
-                "invalid-signature", "This signed URL was changed, or is of another file. Fetch the manifest again."
+                "invalid-signature",
+                "This signed URL was modified or is for another file. Fetch the manifest again.",
             )
         if link.expires <= self._signer.now():
             raise Problem(
                 "expired-signature", "This signed URL has expired. Fetch the manifest again to get a new one."
             )
         if await self._repository.rank_of(link.organization) < INSTITUTIONAL:
-            raise Problem(
-                "invalid-signature", "The organization that the address was made for may not read it any more."
-            )
+            raise Problem("invalid-signature", "The organization of this signed URL can no longer read the file.")
         return await self._downloads.respond(request, file, link.organization)

@@ -100,8 +100,8 @@ class S3:
 
     @docs(
         operationId="createDataCredentials",
-        summary="Make credentials for the bucket of releases",
-        description="For tools that read S3: good for an hour, and no longer than the API key that made them.",
+        summary="Create credentials for the bucket of releases",
+        description="For tools that read S3. Valid for one hour, but no longer than the API key that created them.",
         tags=["datasets"],
     )
     @response_schema(schemas.DataCredentials(), 200, description="The credentials")

@@ -97,7 +97,7 @@ class DatasetList(ListEnvelope):
 
 
 class SchemaChange(Schema):
-    """A column that came, changed or went with a release."""
+    """A column that a release added, changed or removed."""
 
     data_version = fields.Int(required=True, metadata={"description": "The first release that has the change"})
     change = fields.Str(
@@ -123,12 +123,12 @@ class ReleaseList(ListEnvelope):
 
 
 class ReleaseFile(Schema):
-    """One file of a release. Files are in the order of their keys: first and last key show which file holds a key."""
+    """One file of a release. Files are sorted by key: the first and last key show which file contains a key."""
 
     name = fields.Str(required=True)
     url = fields.Url(required=True, metadata={"description": "Address for use with your API key"})
     signed_url = fields.Url(
-        required=True, metadata={"description": "Address that needs no header; valid until `signed_until`"}
+        required=True, metadata={"description": "Signed address that needs no header; valid until `signed_until`"}
     )
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -148,7 +148,7 @@ class ManifestSignature(Schema):
 class ManifestLinks(SelfLink):
     """Addresses of related calls."""
 
-    keys = fields.Url(required=True, metadata={"description": "Public keys that check the signature"})
+    keys = fields.Url(required=True, metadata={"description": "Address of the public keys that verify the signature"})
     croissant = fields.Url(required=True)
     schema_org = fields.Url(required=True)
     dcat = fields.Url(required=True)
@@ -173,7 +173,7 @@ class ReleaseManifest(Schema):
         ManifestSignature(),
         required=True,
         allow_none=True,
-        metadata={"description": "null: the release was published unsigned"},
+        metadata={"description": "null if the release was published unsigned"},
     )
     links = fields.Nested(ManifestLinks(), required=True)
 
@@ -196,10 +196,10 @@ class Names(fields.List[Any]):
 
 
 class ExportFilter(Parameters):
-    """Filters of the rows; of several names of one kind, any may match."""
+    """Row filters; if a filter has several values, any of them may match."""
 
     brand = Names(Utf8(1, 200), "Brands (slugs)")
-    category = Names(Utf8(1, 400), "Categories (codes) and those below them")
+    category = Names(Utf8(1, 400), "Categories (codes), including all below them")
     channel = Names(Utf8(1, 200), "Channels; only observations have them")
     from_ = Day(data_key="from", metadata={"description": "First day; only observations have days"})
     to = Day(metadata={"description": "Last day, inclusive"})
@@ -212,7 +212,7 @@ class ExportFilter(Parameters):
 
 
 class NewExport(Parameters):
-    """An order of an export."""
+    """An export to create."""
 
     dataset = fields.Str(required=True, validate=validate.OneOf(list(SHAPES)), metadata={"example": "observations"})
     columns = fields.List(
@@ -220,7 +220,7 @@ class NewExport(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, 50),
-        metadata={"description": "Names of columns; in the order of the file; all columns if absent"},
+        metadata={"description": "Columns, in the order of the file; default: all columns"},
     )
     filter = fields.Nested(ExportFilter(), load_default=dict)
     since = JsonInteger(
@@ -259,7 +259,7 @@ class NewExport(Parameters):
         requested = {"from" if name == "from_" else name for name in data["filter"]}
         for name in sorted(requested - shape.filters):
             allowed = ", ".join(sorted(shape.filters)) or "none"
-            faults[f"filter.{name}"] = f"is no filter of {dataset.name}; allowed are: {allowed}"
+            faults[f"filter.{name}"] = f"is not a filter of {dataset.name}; allowed are: {allowed}"
         if data["since"] is not None and not shape.since:
             datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
             faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
@@ -269,7 +269,7 @@ class NewExport(Parameters):
             faults["until"] = f"is accepted for {', '.join(CHANGES)}"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
             faults["compression"] = (
-                f"is no compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"
+                f"is not a compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"
             )
         if faults:
             raise ValidationError(faults)
@@ -281,7 +281,7 @@ class NewExportQuery(Parameters):
     dry_run = Flag(
         load_default=False, metadata={"description": "Return the cost and the estimated content; charge nothing"}
     )
-    preview = Flag(load_default=False, metadata={"description": "As `dry_run`, with the first ten rows"})
+    preview = Flag(load_default=False, metadata={"description": "Like `dry_run`, with the first ten rows"})
 
 
 class ExportsQuery(Parameters):
@@ -308,12 +308,12 @@ class FilePath(ExportPath):
 
 
 class ExportFile(Schema):
-    """One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop."""
+    """One file. `content` is `rows`, or `gone`: items whose rows must be deleted from an earlier copy."""
 
     name = fields.Str(required=True)
     url = fields.Url(required=True)
     signed_url = fields.Url(
-        required=True, metadata={"description": "Address for tools that send no header; valid until `signed_until`"}
+        required=True, metadata={"description": "Signed address that needs no header; valid until `signed_until`"}
     )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
@@ -334,17 +334,18 @@ class ExportManifest(Schema):
     data_version = fields.Int(required=True)
     since = fields.Int(required=True, allow_none=True)
     months = fields.List(
-        fields.Date(), required=True, metadata={"description": "Months with changes; empty where nothing has changed"}
+        fields.Date(), required=True, metadata={"description": "Months with changes; empty if nothing has changed"}
     )
     all_months = fields.Bool(
-        required=True, metadata={"description": "Whether rows replace those of all months; `months` is empty then"}
+        required=True, metadata={"description": "Whether rows replace those of all months; then `months` is empty"}
     )
     formula_prefix = fields.Str(
         required=True,
         allow_none=True,
         metadata={
-            "description": "Stands before texts of CSV that a spreadsheet would run; they begin with = + - @, tab or "
-            "line break and are no negative number. Take it away for the text itself. Null in other formats."
+            "description": "Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, "
+            "-, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other "
+            "formats."
         },
     )
     created_at = fields.DateTime(required=True)
@@ -356,9 +357,9 @@ class ExportManifest(Schema):
 
 
 class ListedExport(Job):
-    """One export; its job and its order."""
+    """One export: its job and its request."""
 
-    request = fields.Dict(required=True, metadata={"description": "Order in its normal form"})
+    request = fields.Dict(required=True, metadata={"description": "The request in canonical form"})
 
 
 class Export(ListedExport):
@@ -368,13 +369,13 @@ class Export(ListedExport):
 
 
 class ExportList(ListEnvelope):
-    """One page of exports, the newest first."""
+    """One page of exports, newest first."""
 
     data = fields.List(fields.Nested(ListedExport()), required=True)
 
 
 class ExportEstimate(Schema):
-    """Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early."""
+    """Cost and size of an export. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early."""
 
     cost_units = fields.Int(required=True)
     rows = fields.Int(required=True)
@@ -429,39 +430,39 @@ class TablePath(SchemaPath):
 class Page(Parameters):
     """Query of a list."""
 
-    maxResults = WholeNumber(0, 1_000, load_default=None, metadata={"description": "Entries on a page"})  # noqa: N815
+    maxResults = WholeNumber(0, 1_000, load_default=None, metadata={"description": "Entries per page"})  # noqa: N815
     pageToken = fields.Str(  # noqa: N815
         load_default=None,
-        validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the page before"),
-        metadata={"description": "`nextPageToken` of the page before", "pattern": "^[0-9]{1,4}$"},
+        validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the previous page"),
+        metadata={"description": "`nextPageToken` of the previous page", "pattern": "^[0-9]{1,4}$"},
     )
 
 
 class VersionQuery(Parameters):
     """Query of a version."""
 
-    startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
+    startingTimestamp = _moment("First version published at or after this time")  # noqa: N815
 
 
 class MetadataQuery(Parameters):
     """Query of a table's metadata."""
 
     version = _version("This version; default: the newest")
-    timestamp = _moment("The version that was the newest at this time")
+    timestamp = _moment("The version that was current at this time")
 
 
 class ChangesQuery(Parameters):
     """Query of changes."""
 
     startingVersion = _version("The first version whose changes are listed")  # noqa: N815
-    endingVersion = _version("The last one; default: the newest")  # noqa: N815
-    startingTimestamp = _moment("The first version at this moment or after it")  # noqa: N815
-    endingTimestamp = _moment("The version that was the newest at this time")  # noqa: N815
-    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Accepted and ignored"})  # noqa: N815
+    endingVersion = _version("The last version; default: the newest")  # noqa: N815
+    startingTimestamp = _moment("First version published at or after this time")  # noqa: N815
+    endingTimestamp = _moment("The version that was current at this time")  # noqa: N815
+    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Accepted, but ignored"})  # noqa: N815
 
 
 class SharingQuery(Parameters):
-    """Body of a query. The protocol grows: members that are not known here are hints of its later versions."""
+    """Body of a query. Unknown members are ignored: they are hints of later versions of the protocol."""
 
     class Meta:
         """Marshmallow's switch for that."""
@@ -472,7 +473,7 @@ class SharingQuery(Parameters):
     jsonPredicateHints = fields.Str(load_default=None)  # noqa: N815
     limitHint = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
     version = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)
-    timestamp = _moment("The version that was the newest at this time")
+    timestamp = _moment("The version that was current at this time")
     startingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
     endingVersion = JsonInteger(0, _VERSION_MAX, load_default=None, allow_none=True)  # noqa: N815
 
@@ -495,27 +496,29 @@ class SharingList(Schema):
 
 
 class DataCredentials(Schema):
-    """Credentials of S3, and the bucket that they open."""
+    """S3 credentials, and the bucket that they can read."""
 
-    access_key_id = fields.Str(required=True, metadata={"description": "Names the credentials"})
-    secret_access_key = fields.Str(required=True, metadata={"description": "Signs requests"})
-    session_token = fields.Str(required=True, metadata={"description": "Comes along with each request"})
-    expires_at = fields.DateTime(required=True, metadata={"description": "When they end; with the API key, if earlier"})
-    endpoint = fields.Url(required=True, require_tld=False, metadata={"description": "Where clients of S3 ask"})
-    region = fields.Str(required=True, metadata={"description": "Region that signatures name"})
+    access_key_id = fields.Str(required=True, metadata={"description": "ID of the credentials"})
+    secret_access_key = fields.Str(required=True, metadata={"description": "Key that signs requests"})
+    session_token = fields.Str(required=True, metadata={"description": "Token to be sent with each request"})
+    expires_at = fields.DateTime(
+        required=True, metadata={"description": "When they expire; earlier if the API key does"}
+    )
+    endpoint = fields.Url(required=True, require_tld=False, metadata={"description": "Endpoint for S3 clients"})
+    region = fields.Str(required=True, metadata={"description": "Region for signatures"})
     bucket = fields.Str(required=True, metadata={"description": "Bucket of the releases"})
 
 
 class IcebergConfigQuery(Schema):
     """Query of the configuration."""
 
-    warehouse = fields.Str(metadata={"description": "Any name: there is one warehouse"})
+    warehouse = fields.Str(metadata={"description": "Any name; there is only one warehouse"})
 
 
 class IcebergPage(Schema):
     """Query of lists, which are short: one page has them all."""
 
-    parent = fields.Str(metadata={"description": "A namespace; none has others below it"})
+    parent = fields.Str(metadata={"description": "Parent namespace; namespaces are not nested"})
     pageToken = fields.Str(metadata={"description": "Not used"})  # noqa: N815
     pageSize = fields.Int(metadata={"description": "Not used"})  # noqa: N815
 
@@ -535,7 +538,7 @@ class IcebergTablePath(IcebergNamespacePath):
 class IcebergTableQuery(Schema):
     """Query of a table."""
 
-    snapshots = fields.Str(metadata={"description": "`all` or `refs`; all of them come"})
+    snapshots = fields.Str(metadata={"description": "`all` or `refs`; the answer is the same"})
 
 
 class SharingProfile(Schema):

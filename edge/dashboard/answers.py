@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from edge.dashboard.tables import BY_CODE, Reading, figure, group_name, named, number
-from shared.jobs.contract import BRAND_INSIGHTS, CATEGORY_INSIGHTS, COHORTS, PRICE_INDEX, REDUCTIONS
+from shared.jobs.contract import (
+    BRAND_INSIGHTS,
+    CATEGORY_INSIGHTS,
+    COHORTS,
+    PRICE_INDEX,
+    REDUCTIONS,
+    SUSTAINABILITY_ROLLUP,
+)
 
 _MEDIANS = {COHORTS.name: "p50", CATEGORY_INSIGHTS.name: "median", BRAND_INSIGHTS.name: "median"}
 _SUBJECTS = ("slug", "code", "brand", "category")
@@ -30,7 +37,7 @@ def answer_of(kind: str, parameters: Mapping[str, Any], rows: Rows, reading: Rea
         return _prices(parameters, rows, reading, _MEDIANS[kind])
     if kind == PRICE_INDEX.name:
         return _index(parameters, rows, reading)
-    return _reductions(rows, reading) if kind == REDUCTIONS.name else _footprint(rows, reading)
+    return _reductions(rows, reading) if kind == REDUCTIONS.name else _footprint(parameters, rows, reading)
 
 
 def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answer:
@@ -73,6 +80,8 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
     if abs(change) < _SMALLEST:
         return Answer("0.0 %", f"change in {subject} median price against {against}: it is {price} as before {when}.")
     moved = f"{subject} median price {_moved(100 * change)} against {against}, to {price} {when}."
+    if row.get("median_disagrees") and (same := number(row.get("index_change"))) is not None:
+        moved += f" The assortment changed: prices of the same items {_moved(100 * same)}."
     return Answer(_signed(100 * change), moved[0].upper() + moved[1:])
 
 
@@ -125,13 +134,14 @@ def _reductions(rows: Rows, reading: Reading) -> Answer:
     return Answer(f"{100 * holding / judged:.1f} %", f"{share}{_during(reading)}; {undecided:,} cannot be judged.")
 
 
-def _footprint(rows: Rows, reading: Reading) -> Answer:
+def _footprint(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> Answer:
     newest = [row for row in rows if row["period"] == rows[-1]["period"]]
     when = f"({reading.periods.text(rows[-1]['period'])})"
     known = [row for row in newest if row["co2e_kg_central"] is not None]
     if not known:
         items = sum(row["items"] for row in newest)
-        return Answer(f"0 of {items:,}", f"items have a footprint figure {when}.", "Choose other brands or categories.")
+        advice, form = "Choose other brands or categories.", _form(SUSTAINABILITY_ROLLUP.name, parameters)
+        return Answer(f"0 of {items:,}", f"items have a footprint figure {when}.", advice, form)
     row = max(known, key=lambda one: one["co2e_kg_central"])
     low, central, high = (figure(round(row[f"co2e_kg_{bound}"])) for bound in ("low", "central", "high"))
     whose = group_name(row, reading.names)
@@ -162,7 +172,10 @@ def _list(name: str, parameters: Mapping[str, Any], reading: Reading) -> list[st
 
 
 def _during(reading: Reading) -> str:
-    return f" in {reading.periods.span}" if reading.periods.span else ""
+    first, last = reading.periods.first, reading.periods.last
+    if first is None or last is None:
+        return ""
+    return f" on {first}" if first == last else f" from {first} to {last}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -1,14 +1,14 @@
 """Pictures of reports and of items, as SVG."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from edge.analytics.price_history import KINDS, Price, median
 from edge.analytics.report_declarations import Picture
-from edge.dashboard.tables import BY_CODE, PLAIN, Reading, days_text, figure, group_name, heading, number
+from edge.dashboard.tables import BY_CODE, PLAIN, SHARE, Reading, days_text, figure, group_name, heading, number
 from shared.money import minor_digits
 
 
@@ -46,6 +46,8 @@ SERIES_MAX = 6
 _BARS_MAX = 20
 # The percentiles of a box, from the end of its whisker inwards to its median and out again.
 _BOX = ("min", "p10", "p25", "p50", "p75", "p90", "max")
+# The fields of a row that list its parts with their shares, and what a part is.
+_PARTS = {"channels": "channel", "categories": "category", "top_brands": "brand (the five largest)"}
 Rows = list[dict[str, Any]]
 Plot = dict[str, Any]
 
@@ -54,7 +56,7 @@ def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     """Return the line plots of a report, each with its title; none where fewer than two periods could be joined."""
     if len({row.get("period") for row in rows}) < 2:
         return []
-    alone = len({_label(row, rows, reading) for row in rows}) == 1
+    alone = len(set(_labels(rows, reading))) == 1
     made = _spread(picture, rows, reading) if picture.spread else []
     for name in (*picture.lines, *picture.changes):
         drawn = _drawn_name(name, rows)
@@ -94,11 +96,20 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
     made = []
     if picture.boxes:
         made.append(boxed(f"Distribution of prices, {_moment(row, reading)}", [("", row)]))
-    channels = row.get("channels") or []
-    # A group that is one channel has all of it by construction.
-    if len(channels) > 1 and "share" in channels[0]:
-        listed = [Bar(str(c["channel"]), c["share"]) for c in channels]
-        made.append(barred(f"Share of observations by channel, {_moment(row, reading)}", listed, percent=True))
+    if row.get("peers"):
+        # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
+        shared = max(row["categories"], key=_size)
+        listed = [Bar(row["name"], shared["median"]), *(Bar(one["name"], one["median"]) for one in row["peers"])]
+        where = _group({"category": shared["category"]}, reading).rpartition(" › ")[2]
+        made.append(barred(f"Median price of the largest brands in {where}, {_moment(row, reading)}", listed))
+    for field, words in _PARTS.items():
+        parts = row.get(field) or []
+        # A group that is one channel has all of it by construction.
+        if len(parts) > 1 and "share" in parts[0]:
+            cut = [parts[place] for place in _largest([_size(one) for one in parts], _BARS_MAX)]
+            listed = [Bar(_group(one, reading).rpartition(" › ")[2], one["share"]) for one in cut]
+            title = f"Share of observations by {words}, {_moment(row, reading)}{_largest_of(_BARS_MAX, parts)}"
+            made.append(barred(title, listed, percent=True))
     single = [name for name in picture.lines if name in BY_CODE and len(_known(_drawn_name(name, rows), rows)) == 1]
     indicators = [
         {
@@ -120,22 +131,15 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
 
 def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    labels = [_group(row, reading) or _label(row, rows, reading) or "all" for row in alike]
+    every = [label or "all" for label in _labels(alike, reading)]
+    places = _largest([_size(row, picture.compared) for row in alike], _BARS_MAX)
+    labels, cut = [every[place] for place in places], _largest_of(_BARS_MAX, alike)
+    alike = [alike[place] for place in places]
     if picture.boxes:
-        made.append(
-            boxed(
-                f"Distribution of prices, {_moment(alike[0], reading)}{_first(_BARS_MAX, alike)}",
-                list(zip(labels, alike, strict=True))[:_BARS_MAX],
-            )
-        )
+        title = f"Distribution of prices, {_moment(alike[0], reading)}{cut}"
+        made.append(boxed(title, list(zip(labels, alike, strict=True))))
     elif picture.compared and (listed := _named_bars(labels, alike, picture.compared)):
-        unit = (
-            BY_CODE[picture.compared.removesuffix("_central")].unit
-            if picture.compared.removesuffix("_central") in BY_CODE
-            else ""
-        )
-        title = ", ".join(part for part in (picture.compared_title, unit, _moment(alike[0], reading)) if part)
-        made.append(barred(title + _first(_BARS_MAX, listed), listed[:_BARS_MAX]))
+        made.append(barred(f"{picture.compared_title}, {_moment(alike[0], reading)}{cut}", listed))
     for name in picture.lines:
         drawn = _drawn_name(name, alike)
         if (
@@ -144,9 +148,7 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> li
             and (listed := _named_bars(labels, alike, drawn))
         ):
             title = f"{heading(drawn, reading.units)}, {_moment(alike[0], reading)}"
-            made.append(
-                barred(title + _first(_BARS_MAX, listed), listed[:_BARS_MAX], percent=name.startswith("share_"))
-            )
+            made.append(barred(title + cut, listed, percent=name.startswith("share_")))
     return made
 
 
@@ -174,8 +176,18 @@ def _named_bars(labels: Sequence[str], rows: Rows, name: str) -> list[Bar]:
     return [_bar(label, row, name) for label, row in zip(labels, rows, strict=True) if row.get(name) is not None]
 
 
-def _first(most: int, listed: Sequence[Any], what: str = "") -> str:
-    return f" (the first {most} of {len(listed)}{what})" if len(listed) > most else ""
+def _size(row: Mapping[str, Any], name: str = "") -> float:
+    """Return how large a group is: by its observations, or if they are not counted, by the figure that is drawn."""
+    return number(row.get("observations", row.get(name))) or 0.0
+
+
+def _largest(sizes: Sequence[float], most: int) -> list[int]:
+    """Return the places of the largest sizes, in their order."""
+    return sorted(sorted(range(len(sizes)), key=lambda place: -sizes[place])[:most])
+
+
+def _largest_of(most: int, listed: Sized, what: str = "") -> str:
+    return f" (the {most} largest of {len(listed)}{what})" if len(listed) > most else ""
 
 
 def _drawn_name(name: str, rows: Rows) -> str:
@@ -198,7 +210,7 @@ def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
 
 
 def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
-    if len({_label(row, rows, reading) for row in rows}) > 1:
+    if len(set(_labels(rows, reading))) > 1:
         return [
             _lines(_title(picture.compared, rows, reading, picture.compared_title), rows, picture.compared, reading)
         ]
@@ -219,16 +231,18 @@ def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
 def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
     periods = sorted({row["period"] for row in rows})
     by_group: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in rows:
-        by_group[_label(row, rows, reading)][row["period"]] = row
+    for label, row in zip(_labels(rows, reading), rows, strict=True):
+        by_group[label][row["period"]] = row
     series = []
-    scale = 100 if name.startswith("share_") else 1
-    for label in list(by_group)[:SERIES_MAX]:
+    scale = 100 if SHARE.search(name) else 1
+    groups = [label for label, known in by_group.items() if any(row.get(name) is not None for row in known.values())]
+    sizes = [sum(_size(row, name) for row in by_group[label].values()) for label in groups]
+    for label in (groups[place] for place in _largest(sizes, SERIES_MAX)):
         points = [by_group[label].get(period, {}) for period in periods]
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
-    plot = _plot(title + _first(SERIES_MAX, list(by_group)), periods, series, reading)
-    return {**plot, "scale": "share"} if scale == 100 else plot
+    plot = _plot(title + _largest_of(SERIES_MAX, groups), periods, series, reading)
+    return {**plot, "scale": "share"} if name.startswith("share_") else plot
 
 
 def _interval(name: str, rows: Rows, reading: Reading) -> Plot:
@@ -280,12 +294,16 @@ def _group(row: dict[str, Any], reading: Reading) -> str:
     return group_name(row, reading.names)
 
 
-def _label(row: dict[str, Any], rows: Rows, reading: Reading) -> str:
-    """Return what tells a row's line from the others: its group, and its currency where there are several."""
-    currency, original = row.get("currency") or "", row.get("original_currency")
-    converted = f"{currency} from {original}" if original and original != currency else str(currency)
-    several = len({(one.get("currency"), one.get("original_currency")) for one in rows}) > 1
-    return ", ".join(part for part in (_group(row, reading), converted if several else "") if part)
+def _labels(rows: Rows, reading: Reading) -> list[str]:
+    """Return what distinguishes each row's line from the others: its group, and its currency if there are several."""
+    several = len({(row.get("currency"), row.get("original_currency")) for row in rows}) > 1
+
+    def label(row: dict[str, Any]) -> str:
+        currency, original = row.get("currency") or "", row.get("original_currency")
+        converted = f"{currency} from {original}" if original and original != currency else str(currency)
+        return ", ".join(part for part in (_group(row, reading), converted if several else "") if part)
+
+    return [label(row) for row in rows]
 
 
 def _moment(row: dict[str, Any], reading: Reading) -> str:
@@ -309,8 +327,10 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
         first, last = min(p.day for p in chosen), max(p.day for p in chosen)
         days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
         series: list[dict[str, Any]] = []
-        channels = sorted({price.channel for price in chosen})
-        for colour, channel in enumerate(channels[:SERIES_MAX]):
+        counts = Counter(sorted(price.channel for price in chosen))
+        channels = list(counts)
+        for colour, place in enumerate(_largest(list(counts.values()), SERIES_MAX)):
+            channel = channels[place]
             here = [price for price in chosen if price.channel == channel]
             values = _by_day([price for price in here if price.outlier is None], days, currency)
             series.append({"label": channel, "values": values, "colour": colour})
@@ -322,7 +342,7 @@ def history(prices: Sequence[Price], outliers: Sequence[Price] = ()) -> list[dic
         scale = _scale(series)
         logarithmic = ", logarithmic scale" if scale == "log" else ""
         title = f"Median price per day, {KINDS[kind]}s, {currency}, {days_text(first, last)}{logarithmic}"
-        title += _first(SERIES_MAX, channels, " channels")
+        title += _largest_of(SERIES_MAX, channels, " channels")
         listed = [day.isoformat() for day in days]
         made.append({"title": title, "x": listed, "series": series, "kind": "lines", "scale": scale})
     return made

@@ -205,7 +205,9 @@ class ReportPages:
         kind, parameters = order.row["kind"], _parameters(order)
         report = REPORTS_BY_KIND.get(kind)
         listed = rows[: charts.ROWS_MAX]
-        names = await self._names([parameters, *listed])
+        # Pictures have groups of all rows; of the other fields only those in the table are named.
+        groups = [{name: row[name] for name in ("brand", "category") if name in row} for row in rows]
+        names = await self._names([parameters, *listed, *groups])
         reading = Reading(Periods.of(parameters, meta), meta.get("units", {}), names)
         return {
             "order": order,

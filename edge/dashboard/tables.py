@@ -103,7 +103,7 @@ def days_text(first: date, last: date) -> str:
 
 BY_CODE = {one.code: one for one in INDICATORS}
 
-_SHARE = re.compile(r"^share_|_share$|^share$|_change(_low|_high)?$|^discount_|_covered$|_measured$")
+SHARE = re.compile(r"^share_|_share$|^share$|_change(_low|_high)?$|^discount_|_covered$|_measured$")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LONG = re.compile(r"-?[0-9]+\.[0-9]{5,}")
 _SUBJECTS = ("dataset", "slug", "code", "brand", "category")
@@ -142,7 +142,7 @@ _HEADINGS = {
     "index_change_low": "Change, low",
     "index_change_high": "Change, high",
     "share_matched": "Matched share",
-    "share_holding": "Holding",
+    "share_holding": "Reductions that hold",
     "index": "Price index",
     "low": "Index, low",
     "high": "Index, high",
@@ -248,7 +248,7 @@ def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None
     if indicator is not None:
         return f"{indicator.title}{f', {_BOUNDS[bound]}' if bound in _BOUNDS else ', sum'}, {indicator.unit}"
     words = _HEADINGS.get(name) or name.replace("_", " ").capitalize()
-    if _SHARE.search(name):
+    if SHARE.search(name):
         return f"{words}, %"
     unit = "currency" if name in _AMOUNTS else units.get(name)
     if unit == "currency":
@@ -377,7 +377,7 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
         return group_name({key: row[key] for key in (name, "name", "path") if key in row}, reading.names)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float) and _SHARE.search(name):
+    if isinstance(value, float) and SHARE.search(name):
         return f"{100 * value:.1f}"
     if isinstance(value, float) and reading.units.get(name) in _TWO_DECIMALS:
         return f"{value:,.2f}"

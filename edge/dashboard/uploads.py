@@ -123,7 +123,7 @@ class UploadPages:
     async def _upload(self, request: web.Request, visitor: SignedIn) -> asyncpg.Record:
         row = await self._database.fetch_row(SQL.one, _id(request), scope=_operator(visitor))
         if row is None:
-            raise PageError(404, "There is no such file of yours.")
+            raise PageError(404, "You have no such file.")
         return row
 
     async def _store_part(self, part: BodyPartReader, key: str) -> int:
@@ -158,7 +158,7 @@ def _operator(visitor: SignedIn) -> Scope:
 
 
 def _id(request: web.Request) -> str:
-    return require_uuid(request.match_info["id"], PageError(404, "There is no such file of yours."))
+    return require_uuid(request.match_info["id"], PageError(404, "You have no such file."))
 
 
 def _plain(name: str) -> str:

@@ -44,7 +44,7 @@ class Clients:
         """Answer with a package."""
         made = self._files.get(request.match_info["file"])
         if made is None:
-            raise Problem("not-found", f"There is no such file; the list is at {self._base}/.")
+            raise Problem("not-found", f"There is no such file; {self._base}/ lists them.")
         return (await made.get()).respond(request)
 
     def _make(self) -> DocumentPage:

@@ -59,26 +59,26 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
 
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
-Free calls take a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
+Free calls accept a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
 Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits; 304, redirects, refusals
-and our own faults are not counted. Every response includes `X-Request-Id`. `x-units` is what a call is charged.
+and our own errors are not counted. Every response includes `X-Request-Id`. `x-units` is the price of a call in units.
 `POST /mcp` (Model Context Protocol) lists its tools itself."""
 _TAGS = {
-    "index": "Free look-ups: an item by its IID or another identifier, search, brands, categories, channels.",
+    "index": "Free calls: look up items by IID or another identifier, search, list brands, categories and channels.",
     "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result at once; "
     "else it waits for a job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns 202. Equal requests "
     "share one job.",
     "datasets": "Whole datasets as releases of Parquet files.",
-    "exports": "Files with a choice of rows and columns, made to order.",
-    "events": "Events, in the order in which they happened.",
-    "webhooks": "Events sent to addresses of your own.",
-    "watches": "Conditions on prices that each load of data evaluates.",
+    "exports": "A selection of rows and columns as files.",
+    "events": "What happened in your organization and in the index, in order.",
+    "webhooks": "Events sent to your own URLs.",
+    "watches": "Price conditions that are checked on every data load.",
     "iceberg": "The same datasets as tables of an Iceberg catalogue.",
     "delta-sharing": "The same datasets by the Delta Sharing protocol.",
-    "jobs": "Ordered work: state, events, result.",
+    "jobs": "State, progress and result of reports and exports.",
     "account": "The caller's account: plan, limits, remaining calls.",
     "organization": "An organization's people, keys, usage and audit log, for its members.",
-    "service": "The service itself: health, documents, problems.",
+    "service": "The service itself: health, documentation, problem types.",
 }
 _LOCATIONS = {"querystring": "query", "match_info": "path"}
 _SCHEMES = {
@@ -114,11 +114,11 @@ _GUARDED = ("missing-credentials", "credential-not-accepted")
 _A_PROBLEM = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _HEADERS = {
     "X-Request-Id": {
-        "description": "The request's id: yours where it was well-formed",
+        "description": "ID of the request: yours, if it was well-formed",
         "schema": {"type": "string"},
     },
     "RateLimit": {
-        "description": "Remaining calls of each limit, and the seconds until it is reset",
+        "description": "Remaining units of each limit, and the seconds until it resets",
         "schema": {"type": "string"},
     },
     "RateLimit-Policy": {"description": "Every limit that applies", "schema": {"type": "string"}},
@@ -130,9 +130,9 @@ _HEADERS = {
 _LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy")
 # The headers that a call takes where it has an answer of this status.
 _REQUEST_HEADERS = {
-    "206": ("Range", "The part of the file that is wanted (RFC 9110), like `bytes=0-1048575`"),
+    "206": ("Range", "Range of bytes to return (RFC 9110), such as `bytes=0-1048575`"),
     "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
-    "202": ("Prefer", "How long to wait before it answers 202, like `wait=10`"),
+    "202": ("Prefer", "How long to wait before the answer is 202, such as `wait=10`"),
 }
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
 EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())

@@ -158,7 +158,7 @@ class Guides:
         name = request.match_info["guide"]
         guide = (await self.all()).get(name.removesuffix(".md"))
         if guide is None:
-            raise Problem("not-found", f"There is no guide of this name; the list is at {_HERE}.")
+            raise Problem("not-found", f"There is no guide with this name; {_HERE} lists them.")
         if name.endswith(".md") or best_format(request.headers.get("Accept"), FORMS) == "markdown":
             return guide.markdown.respond(request)
         return guide.page.respond(request, PAGE_FIELDS)

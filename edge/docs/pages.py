@@ -51,7 +51,7 @@ class Docs:
         self._credentials = credentials
         self._guides = guides
         self._page: tuple[tuple[Any, ...], MadeOnce[_Page]] | None = None
-        self._reference = Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION), HTML)
+        self._reference = MadeOnce(self._make_reference)
         compressed = _SCALAR.read_bytes()
         etag = f'W/"scalar-{SCALAR_VERSION}"'
         self._script = Representation(b"", compressed, "text/javascript; charset=utf-8", etag)
@@ -79,8 +79,8 @@ class Docs:
         return page.html.respond(request, PAGE_FIELDS, until=until)
 
     async def reference(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the reference of all calls, which the browser makes from the OpenAPI document."""
-        return self._reference.respond(request, _REFERENCE_FIELDS)
+        """Answer with the list of all calls; its script loads the viewer once a call is opened."""
+        return (await self._reference.get()).respond(request, _REFERENCE_FIELDS)
 
     async def script(self, request: web.Request) -> web.StreamResponse:
         """Answer with the reference's program; its address names its version, so a browser keeps it for good."""
@@ -93,6 +93,10 @@ class Docs:
     async def home(self, request: web.Request) -> web.StreamResponse:
         """Lead from the origin itself to the page."""
         raise web.HTTPFound(f"{API_PATH}/docs")
+
+    def _make_reference(self) -> Representation:
+        groups = calls_by_tag(self._document.as_dict())
+        return Representation.of(PAGES.text("reference.html", version=SCALAR_VERSION, groups=groups), HTML)
 
     def _make(self, plans: tuple[Plan, ...], guides: dict[str, list[Guide]]) -> _Page:
         """Write the page once as Markdown; its HTML is made of that."""
@@ -111,6 +115,25 @@ class Docs:
             "docs.html", page=render(text), token=self._settings.anonymous_token, base_url=self._settings.base_url
         )
         return _Page(Representation.of(page, HTML), Representation.of(text, MARKDOWN))
+
+
+class Call(NamedTuple):
+    """One line of the reference's list."""
+
+    method: str
+    path: str
+    summary: str
+    units: int
+
+
+def calls_by_tag(document: dict[str, Any]) -> list[tuple[str, str, list[Call]]]:
+    """Return each tag of the document with its description and its calls."""
+    calls: dict[str, list[Call]] = {tag["name"]: [] for tag in document["tags"]}
+    for path, operations in document["paths"].items():
+        for method, declared in operations.items():
+            line = Call(method.upper(), path, declared["summary"], declared["x-units"]["units"])
+            calls[declared["tags"][0]].append(line)
+    return [(tag["name"], tag["description"], calls[tag["name"]]) for tag in document["tags"]]
 
 
 class PriceLine(NamedTuple):

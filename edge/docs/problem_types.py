@@ -69,7 +69,7 @@ class Errors:
         """
         page = (await self._entries.get()).get(request.match_info["slug"])
         if page is None:
-            raise Problem("not-found", "There is no problem of this name; the list is at /v1/errors.")
+            raise Problem("not-found", "There is no problem with this name; /v1/errors lists them.")
         return page.respond(request)
 
     def _make_list(self) -> DocumentPage:

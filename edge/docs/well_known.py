@@ -23,6 +23,7 @@ _ROBOTS = (
     "User-agent: *",
     f"Allow: {API_PATH}/docs",
     f"Allow: {API_PATH}/errors",
+    f"Allow: {API_PATH}/clients",
     "Disallow: /dashboard",
     f"Disallow: {API_PATH}/",
     "",
@@ -49,7 +50,7 @@ class WellKnown:
     async def security_txt(self, request: web.Request) -> web.StreamResponse:
         """Answer with security.txt (RFC 9116), or 404 where the operator has named no contact."""
         if not self._contact:
-            raise Problem("not-found", "The operator of this service has named no contact (SECURITY_CONTACT).")
+            raise Problem("not-found", "The operator of this service has not stated a contact (SECURITY_CONTACT).")
         today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         fields = {
             "Contact": self._contact,

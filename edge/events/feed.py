@@ -55,8 +55,8 @@ class EventFeed:
         if after is not None and after < deleted["up_to"]:
             raise Problem(
                 "events-expired",
-                f"Events are kept for {KEPT_DAYS} days; some after {after} are gone. "
-                f"The oldest that is kept comes after {deleted['up_to']}.",
+                f"Events are kept for {KEPT_DAYS} days; some after {after} have expired. "
+                f"The oldest available event is after {deleted['up_to']}.",
                 extra={"oldest_cursor": str(deleted["up_to"])},
             )
         return [_document(row) for row in rows]
@@ -86,8 +86,8 @@ class Events:
         schemas.EventsQuery,
         answers={200: (schemas.EventList, "One page of events")},
         description="Events of your organization and of the index in the order in which they happened; kept for "
-        f"{KEPT_DAYS} days. Keep the `cursor` of the last one and ask for those `after` it. Where events after it are "
-        "no longer kept, the answer is a 410 that names the oldest cursor.",
+        f"{KEPT_DAYS} days. Store the `cursor` of the last event, and request those `after` it. If later events have "
+        "expired, the answer is a 410 with the oldest cursor.",
     )
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List events after a cursor."""

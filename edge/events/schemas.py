@@ -57,12 +57,12 @@ class EventsQuery(FeedQuery):
         fields.Str(validate=validate.OneOf(list(TYPES))),
         load_default=None,
         validate=validate.Length(max=len(TYPES)),
-        metadata={"description": "Only events of this type; repeat it for several types"},
+        metadata={"description": "Only events of this type; repeat to select several"},
     )
 
 
 class EventList(Page):
-    """One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet."""
+    """One page of events, oldest first. `next_cursor` is the `after` of the next page, null if there is none yet."""
 
     data: list[Event]
 
@@ -106,7 +106,7 @@ class NewWatch(Parameters):
         3_650,
         load_default=None,
         metadata={
-            "description": f"For `new-low` one of {', '.join(map(str, NEW_LOW_DAYS))}; for `returned` the length of "
+            "description": f"For `new-low`: {', '.join(map(str, NEW_LOW_DAYS))}; for `returned`: the length of "
             f"the absence, {ABSENT_DAYS_DEFAULT} by default"
         },
     )
@@ -114,7 +114,7 @@ class NewWatch(Parameters):
         0, 10_000, load_default=None, metadata={"description": "Percentage, for `index-moved`", "example": 5}
     )
     kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
-    label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for it"})
+    label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for the watch"})
 
     @validates_schema
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -127,7 +127,7 @@ class NewWatch(Parameters):
         if data["condition"] == "new-low" and data["days"] is not None and data["days"] not in NEW_LOW_DAYS:
             faults["days"] = f"must be one of {', '.join(map(str, NEW_LOW_DAYS))}"
         if data["condition"] == "index-moved" and data["target"] == "article":
-            faults["target"] = "must be a brand or a category: one article has no index"
+            faults["target"] = "must be a brand or a category: a single item has no index"
         if not faults and data["amount"] is not None:
             faults |= _amount_faults(data["amount"], data["currency"])
         if faults:
@@ -166,7 +166,7 @@ class WatchEventsQuery(FeedQuery):
 
 
 class Watch(Struct):
-    """A watch; members that its condition does not use are null."""
+    """A watch. Members that its condition does not use are null."""
 
     id: str
     label: str | None
@@ -183,7 +183,7 @@ class Watch(Struct):
 
 
 class WatchList(Page):
-    """One page of watches, the newest first."""
+    """One page of watches, newest first."""
 
     data: list[Watch]
 
@@ -205,19 +205,23 @@ class NewWebhook(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, len(TYPES)),
-        metadata={"description": "Only events of these types; every type if absent"},
+        metadata={"description": "Only events of these types; default: all"},
     )
 
 
 class Replay(Parameters):
-    """The events to send again: one by its id, or those after a cursor."""
+    """The events to send again: one by its ID, or all after a cursor."""
 
-    event = fields.UUID(load_default=None, allow_none=True, metadata={"description": "Id of one event"})
+    event = fields.UUID(load_default=None, allow_none=True, metadata={"description": "ID of one event"})
     after = JsonInteger(
         0, 10**15, load_default=None, allow_none=True, metadata={"description": "Later than this cursor"}
     )
     to = JsonInteger(
-        0, 10**15, load_default=None, allow_none=True, metadata={"description": "Up to this cursor; all if absent"}
+        0,
+        10**15,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Up to and including this cursor; default: all"},
     )
 
     @validates_schema
@@ -236,11 +240,11 @@ class WebhookPath(PathParameters):
 class AttemptsQuery(QueryParameters):
     """How many attempts."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Entries at most, newest first"})
+    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Maximum number of entries, newest first"})
 
 
 class Webhook(Struct):
-    """A webhook. `secret` is shown when it is created or rotated, else it is null."""
+    """A webhook. `secret` is shown when it is created or rotated, and otherwise null."""
 
     id: str
     url: str
@@ -249,10 +253,10 @@ class Webhook(Struct):
     disabled_reason: str | None
     failures: Annotated[int, Meta(description="Consecutive failures of the next event")]
     next_attempt_at: Rfc3339 | None
-    pending: Annotated[int, Meta(description="Events not accepted yet; counted up to 1000")]
+    pending: Annotated[int, Meta(description="Pending events, counted up to 1000")]
     cursor: Annotated[str, Meta(description="Events up to this one were accepted")]
     secret: Annotated[str | None, Meta(examples=["whsec_…"])]
-    secret_before_ends: Annotated[Rfc3339 | None, Meta(description="Until then the previous secret signs as well")]
+    secret_before_ends: Annotated[Rfc3339 | None, Meta(description="Until then, the previous secret also signs")]
     created_at: Rfc3339
 
 
@@ -280,17 +284,17 @@ class DeliveryAttempt(Struct):
         "answer-too-large",
         "secret-unreadable",
     ]
-    answer: Annotated[str, Meta(description="Beginning of the receiver's answer")]
+    answer: Annotated[str, Meta(description="Beginning of the receiver's response")]
     milliseconds: int
 
 
 class AttemptList(Page):
-    """Attempts of one webhook, the newest first."""
+    """Attempts of one webhook, newest first."""
 
     data: list[DeliveryAttempt]
 
 
 class Replayed(Struct):
-    """The number of events that will be sent again."""
+    """How many events will be sent again."""
 
     events: Annotated[int, Meta(description=f"Number of events, at most {REPLAYED_MAX} in one call")]

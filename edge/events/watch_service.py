@@ -55,7 +55,7 @@ class WatchService:
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:
-                raise Problem("state-conflict", f"An organization has {WATCHES_MAX} watches at most; delete some.")
+                raise Problem("state-conflict", f"An organization can have {WATCHES_MAX} watches at most; delete some.")
             values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
             measures = (wanted["currency"], amount, days, wanted["percent"])
             [added] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
@@ -112,4 +112,4 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("watch-not-found", "Your organization has no watch of this id.")
+    return Problem("watch-not-found", "Your organization has no watch with this ID.")

@@ -30,10 +30,10 @@ class Watches:
 
     @_act("createWatch", schemas.NewWatch, answers={201: (schemas.Watch, "The watch; `Location` is its address")})
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Watch an article, a brand or a category.
+        """Watch an item, a brand or a category.
 
-        Each load of data evaluates the watches of the articles that it changes; the event names the article. A watch of
-        a brand or a category covers each of its articles; for `index-moved` it covers its index.
+        Each data load checks the watches of the items that it changes; the event states the item. A watch of a brand or
+        category covers each of its items, or with `index-moved` its price index.
         """
         acting, wanted = acting_of(request), request[BODY]
         return created(request, await self._once(request, 201, lambda watches: watches.add(acting, wanted)))
@@ -72,7 +72,7 @@ class Watches:
     async def events(self, request: web.Request) -> web.StreamResponse:
         """List the events of your watches.
 
-        The events of the type `watch.fired`, with the same cursors as `/events`.
+        Events of type `watch.fired`, with the same cursors as `/events`.
         """
         query, organization = request[QUERY], acting_of(request).organization
         return await self._feed.answer(organization, query["after"], query["limit"], ["watch.fired"], dict(query))

@@ -45,7 +45,9 @@ class WebhookService:
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= ENDPOINTS_MAX:
-                raise Problem("state-conflict", f"An organization has {ENDPOINTS_MAX} webhooks at most; delete one.")
+                raise Problem(
+                    "state-conflict", f"An organization can have {ENDPOINTS_MAX} webhooks at most; delete one."
+                )
             values = (endpoint, url, types, self._sealed(endpoint, secret), acting.name)
             await transaction.fetch(SQL.add, acting.organization, *values)
             [row] = await transaction.fetch(SQL.listed, acting.organization, endpoint)
@@ -130,4 +132,4 @@ def _uuid(text: str) -> str:
 
 
 def _not_found() -> Problem:
-    return Problem("webhook-not-found", "Your organization has no webhook of this id.")
+    return Problem("webhook-not-found", "Your organization has no webhook with this ID.")

@@ -33,8 +33,8 @@ class Webhooks:
         """Create a webhook.
 
         Each event is sent as one POST, signed according to Standard Webhooks 1.0, in the order of the feed. An event
-        that is not accepted (2xx within 10 s) is sent again after 5 s and then at growing intervals up to 24 h; later
-        events wait. The secret is shown only once.
+        that is not accepted (2xx within 10 s) is sent again after 5 s, then at increasing intervals of up to 24 h;
+        later events wait. The secret is shown only once.
         """
         acting, body = acting_of(request), request[BODY]
         made = await self._once(request, 201, lambda acts: acts.add(acting, body["url"], body["types"]))
@@ -63,8 +63,8 @@ class Webhooks:
     async def rotate(self, request: web.Request) -> web.StreamResponse:
         """Replace a webhook's secret.
 
-        For 24 hours each event carries two signatures, by the new secret and the one before. Repeat a call whose answer
-        was lost under its `Idempotency-Key`: another rotation would end the secret before at once.
+        For 24 hours, each event is signed with the new and the previous secret. If the answer was lost, repeat the call
+        with the same `Idempotency-Key`: another rotation would end the previous secret immediately.
         """
         return await self._once(request, 201, lambda acts: acts.rotate(acting_of(request), request[PATH]["id"]))
 
@@ -80,7 +80,7 @@ class Webhooks:
     async def disable(self, request: web.Request) -> web.StreamResponse:
         """Disable a webhook.
 
-        Events wait for it until it is enabled, as long as the log keeps them.
+        Events wait until it is enabled again, for as long as the log keeps them.
         """
         return await self._once(request, 200, lambda acts: acts.disable(acting_of(request), request[PATH]["id"]))
 
@@ -93,7 +93,7 @@ class Webhooks:
     async def replay(self, request: web.Request) -> web.StreamResponse:
         """Replay events to a webhook.
 
-        One by its id, or those after a cursor. They are sent in their order, with their own ids.
+        Sends one event by its ID, or all after a cursor, in their order and with their original IDs.
         """
         acting, endpoint, body = acting_of(request), request[PATH]["id"], request[BODY]
 

@@ -89,5 +89,5 @@ async def negotiation(request: web.Request, handler: Handler) -> web.StreamRespo
     requested = request.headers.get(hdrs.ACCEPT)
     offers = rule_of(request).offers
     if requested and requested != "*/*" and offers and best_format(requested, {kind: kind for kind in offers}) is None:
-        raise Problem("not-acceptable", f"This call gives {', '.join(offers)}.", extra={"offered": list(offers)})
+        raise Problem("not-acceptable", f"This call returns {', '.join(offers)}.", extra={"offered": list(offers)})
     return await handler(request)

@@ -169,7 +169,7 @@ class CursorText(fields.String):
     """A cursor; its signature protects its content."""
 
     def __init__(self, least: int = 1) -> None:
-        metadata = {"description": "`next_cursor` of the page before", "pattern": "^[A-Za-z0-9_-]*$"}
+        metadata = {"description": "`next_cursor` of the previous page", "pattern": "^[A-Za-z0-9_-]*$"}
         super().__init__(load_default=None, validate=validate.Length(least or None, 800), metadata=metadata)
 
 
@@ -186,11 +186,11 @@ class CurrencyCode(fields.String):
 class LinkQuery(QueryParameters):
     """The query of a signed URL."""
 
-    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "When it ends, in seconds since 1970"})
+    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "Expiry, in seconds since 1970-01-01 UTC"})
     organization = fields.Str(
         required=True,
         validate=validate.Length(1, 64),
-        metadata={"description": "Organization that it was made for"},
+        metadata={"description": "Organization for which it was created"},
     )
     signature = fields.Str(
         required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the address"}
@@ -320,7 +320,7 @@ async def validation(request: web.Request, handler: Handler) -> web.StreamRespon
     """
     # Pages as well: aiohttp would raise while it decompresses a body that is not what its header says.
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Problem("unsupported-media-type", "A body must come without Content-Encoding.")
+        raise Problem("unsupported-media-type", "Send the body without Content-Encoding.")
     if rule_of(request).page:
         return await handler(request)
     _check_utf8(request)

@@ -148,11 +148,11 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class ParameterFault(Schema):
-    """A refused parameter."""
+    """A parameter that was refused."""
 
     parameter = fields.Str(required=True, metadata={"description": "Its name"})
-    detail = fields.Str(required=True, metadata={"description": "What is allowed"})
-    value = fields.Str(metadata={"description": "What came, shortened"})
+    detail = fields.Str(required=True, metadata={"description": "Values that are allowed"})
+    value = fields.Str(metadata={"description": "The value that was sent, shortened"})
 
 
 class ProblemDocument(Schema):
@@ -169,7 +169,7 @@ class ProblemDocument(Schema):
     status = fields.Int(required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the answer"})
     detail = fields.Str(required=True, metadata={"description": "Cause of this occurrence"})
     instance = fields.Str(required=True, metadata={"format": "uri", "description": "Request, as a URN"})
-    errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All faults of parameters"})
+    errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})
 
 
 class Problem(Exception):
@@ -211,7 +211,7 @@ class Problem(Exception):
 def unavailable(error: StoreUnavailable) -> Problem:
     """Return the problem of a store that is unavailable, with the time to retry after."""
     seconds = error.retry_after_seconds
-    detail = f"The {error.store} store {error.state} at the moment; nothing was charged. Try again in {seconds} s."
+    detail = f"The {error.store} store {error.state}; nothing was charged. Try again in {seconds} s."
     return Problem("service-unavailable", detail, extra={"retry_after": seconds}, fields={"Retry-After": str(seconds)})
 
 
@@ -255,9 +255,7 @@ def problem_of(error: Exception) -> Problem | None:
         case IdentifierNotFound():
             return Problem("identifier-not-found", "No item has this identifier. Search at /v1/index/search?q=…")
         case ItemMistyped():
-            return Problem(
-                "iid-not-found", "No item has this IID. If it is one of ours, a character of it is mistyped."
-            )
+            return Problem("iid-not-found", "No item has this IID. It probably contains a typing error.")
         case ItemNotFound():
             return Problem("iid-not-found", "No item has this IID. Search at /v1/index/search?q=…")
         case ItemWithdrawn():
@@ -265,7 +263,7 @@ def problem_of(error: Exception) -> Problem | None:
         case JobNotFound():
             return Problem("job-not-found", CATALOGUE["job-not-found"].meaning)
         case ResultGone():
-            return Problem("result-expired", "The result is not kept any more. Ask for it again.")
+            return Problem("result-expired", "The result is no longer stored. Request it again.")
         case StoreUnavailable():
             return unavailable(error)
         case web.HTTPException():
@@ -285,7 +283,7 @@ def _of_framework(error: web.HTTPException) -> Problem:
         allowed = ", ".join(sorted(error.allowed_methods | ({"OPTIONS"} if "GET" in error.allowed_methods else set())))
         return Problem("method-not-allowed", f"This path allows {allowed}.", fields={"Allow": allowed})
     if isinstance(error, web.HTTPRequestEntityTooLarge):
-        return Problem("content-too-large", "The body is larger than this call takes.")
+        return Problem("content-too-large", "The body is larger than this call allows.")
     slugs = {404: "not-found", 406: "not-acceptable", 415: "unsupported-media-type", 417: "expectation-failed"}
     slug = slugs.get(error.status, "invalid-request" if error.status < 500 else "internal-error")
     return Problem(slug, CATALOGUE[slug].meaning)
@@ -357,4 +355,4 @@ class ProblemDetails:
     def _unexpected(self, error: Exception, context: Context) -> Problem:
         log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)
         log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
-        return Problem("internal-error", "We made an error; it is logged under the request id in `instance`.")
+        return Problem("internal-error", "An unexpected error occurred, logged under the request ID in `instance`.")

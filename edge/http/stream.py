@@ -255,7 +255,7 @@ def part_of(request: web.Request, etag: str, length: int) -> Slice | None:
     """
     requested = request.headers
     if not match(requested.get("If-Match"), etag):
-        raise Problem("precondition-failed", "The result is not the one that `If-Match` names.")
+        raise Problem("precondition-failed", "The result does not match `If-Match`.")
     if none_match(requested.get("If-None-Match"), etag):
         return UNCHANGED
     if request.method != hdrs.METH_GET:

@@ -107,8 +107,8 @@ _BRANDS = Listing(
     name="brands",
     operation="listBrands",
     summary="List the brands",
-    description="In the order of their names, or with the most items first (`sort=items`). `q` narrows the list to "
-    "names with this prefix, accents and case folded. Pages by items never overlap within one `data_version`.",
+    description="Sorted by name, or with the most items first (`sort=items`). `q` narrows the list to "
+    "names with this prefix, ignoring accents and case. Pages by items never overlap within one `data_version`.",
     query=schemas.BrandsQuery,
     reply=schemas.BrandList,
     parameters=("q", "sort", "limit"),
@@ -130,8 +130,8 @@ _CATEGORIES = Listing(
     name="categories",
     operation="listCategories",
     summary="List the categories",
-    description="In the order of their codes. `parent` selects the direct children of a category, `level=1` the "
-    "top categories; `q` narrows the list to names with this prefix, accents and case folded.",
+    description="Sorted by code. `parent` selects the direct children of a category, `level=1` the "
+    "top categories; `q` narrows the list to names with this prefix, ignoring accents and case.",
     query=schemas.CategoriesQuery,
     reply=schemas.CategoryList,
     parameters=("parent", "level", "q", "limit"),
@@ -146,8 +146,8 @@ _CHANNELS = Listing(
     name="channels",
     operation="listChannels",
     summary="List the channels",
-    description="Ordered by code, the value of the `channel` parameter of reports; `q` narrows the list to "
-    "codes with this prefix, case folded.",
+    description="Sorted by code, the value of the `channel` parameter of reports; `q` narrows the list to "
+    "codes with this prefix, ignoring case.",
     query=schemas.ChannelsQuery,
     reply=schemas.ChannelList,
     parameters=("q", "limit"),

@@ -257,7 +257,8 @@ class Lookup:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Look one item up by its IID.
 
-        Everything that the index knows about one item. Lower case is accepted. A merged IID redirects to its survivor.
+        Returns everything that the index knows about one item. Lower case is accepted. A merged IID redirects to the
+        surviving item.
         """
         iid: str = request[PATH]["iid"]
         try:
@@ -288,7 +289,7 @@ _TEXT_CHARACTERS_MAX = 80
 _FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
 _DESCRIPTION = (
     "As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`). "
-    "Each entry has the status that a look-up of its own would have had. `dry_run` returns the price."
+    "Each entry has the status that a separate look-up would return. `dry_run` returns the price."
 )
 
 
@@ -315,10 +316,10 @@ class BatchLookup:
         schemas.BatchQuery,
         schemas.IidBody,
         answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
-        description=f"{_DESCRIPTION} Nothing is changed, so the call may be repeated without an `Idempotency-Key`.",
+        description=f"{_DESCRIPTION} The call changes nothing, so it can be repeated without an `Idempotency-Key`.",
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:
-        """Look up more items than an address can hold."""
+        """Look up more items than fit in a URL."""
         return await self._answer(request)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:

@@ -153,9 +153,9 @@ class ResolveBatch:
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Find many items by identifiers.
 
-        As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the status that a call
-        of its own would have had; entries are in the order of the identifiers. `dry_run` returns the price. Nothing is
-        changed, so the call may be repeated without an `Idempotency-Key`.
+        As many identifiers as the plan allows (`batch_iids_max` at `GET /v1/`). Each entry has the status that a
+        separate call would return; entries are in the order of the identifiers. `dry_run` returns the price. The call
+        changes nothing, so it can be repeated without an `Idempotency-Key`.
         """
         given = request[BODY]["identifiers"]
         units = units_of("identifiers", given, principal_of(request).plan)

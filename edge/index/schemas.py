@@ -16,7 +16,7 @@ _IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 
 
 class Identifier(Schema):
-    """An identifier that others gave the item."""
+    """An identifier assigned to the item by others."""
 
     scheme = fields.Str(required=True)
     value = fields.Str(required=True)
@@ -31,15 +31,15 @@ class SourceRef(Schema):
 
 
 class ArticleMember(Schema):
-    """An item of a source that is part of the article."""
+    """A source's item that is part of this item."""
 
     iid = fields.Str(required=True, metadata=_IID)
     source = fields.Str(required=True)
-    id = fields.Str(required=True, metadata={"description": "Source's own id"})
+    id = fields.Str(required=True, metadata={"description": "The source's own ID"})
     name = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "Source's name for it; null if the source adds figures only"},
+        metadata={"description": "Name that the source uses; null if the source adds only figures"},
     )
     identifiers = fields.List(fields.Nested(Identifier()), required=True)
 
@@ -54,12 +54,12 @@ class MatchEvidence(Schema):
 
 
 class ArticleMatch(Schema):
-    """A link between two items; with its evidence."""
+    """A link between two items, with its evidence."""
 
     iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
     score = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Probability; null where a person decided"}
+        required=True, allow_none=True, metadata={"description": "Probability; null if a person decided"}
     )
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)
@@ -123,7 +123,7 @@ class BrandsQuery(QueryParameters):
     sort = fields.Str(
         load_default="name",
         validate=validate.OneOf(["name", "items"]),
-        metadata={"description": "Order of the list; `name`: by name; `items`: brands with the most items first"},
+        metadata={"description": "Sort order; `name`: by name; `items`: brands with the most items first"},
     )
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
@@ -171,7 +171,7 @@ class ChannelSeen(Schema):
 
 
 class PriceBand(Schema):
-    """Prices of the last 30 days of the item's data; without outliers, listings, else sales, in the usual currency."""
+    """Prices of the last 30 days of the item's data, without outliers, in the most frequent currency."""
 
     currency = fields.Str(required=True)
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
@@ -179,9 +179,7 @@ class PriceBand(Schema):
     median = fields.Str(required=True, metadata=_MONEY)
     high = fields.Str(required=True, metadata=_MONEY)
     observations = fields.Int(required=True)
-    set_aside = fields.Int(
-        required=True, metadata={"description": "Outliers among what was observed; the other figures are without them"}
-    )
+    set_aside = fields.Int(required=True, metadata={"description": "Outliers; all other figures exclude them"})
     from_ = fields.Date(required=True, data_key="from")
     to = fields.Date(required=True)
 
@@ -196,7 +194,7 @@ class _FootprintBasis(Schema):
     basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
     method = fields.Str(required=True)
     samples = fields.Int(
-        required=True, metadata={"description": "Records that the figure is the mean of; 1 where it is the item's own"}
+        required=True, metadata={"description": "Number of records averaged; 1 if the figure is the item's own"}
     )
 
 
@@ -233,7 +231,7 @@ class Item(Schema):
         keys=fields.Str(),
         values=fields.Str(),
         required=True,
-        metadata={"description": "Source of each known field; its key is like `name` or `attributes.color`"},
+        metadata={"description": "Source of each known field; keys are like `name` or `attributes.color`"},
     )
     members = fields.List(fields.Nested(ArticleMember()), required=True)
     matches = fields.List(
@@ -251,7 +249,7 @@ class LookupEntry(Schema):
     """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
-    status = fields.Int(required=True, metadata={"description": "Status a single lookup would have had"})
+    status = fields.Int(required=True, metadata={"description": "Status that a separate look-up would return"})
     record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
@@ -263,7 +261,7 @@ class LookupList(Schema):
     data = fields.List(fields.Nested(LookupEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
     count = fields.Int(required=True)
     kind = fields.Str(
-        metadata={"description": "Only with `dry_run`; so are the members below", "example": "lookup-batch"}
+        metadata={"description": "Only with `dry_run`, as are the members below", "example": "lookup-batch"}
     )
     cost_units = fields.Int()
     cached = fields.Bool()
@@ -296,10 +294,10 @@ class CategoryEntry(Schema):
     code = fields.Str(required=True)
     name = fields.Str(required=True, metadata={"description": "Last part of `path`"})
     path = fields.List(fields.Str(), required=True)
-    parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the category above"})
+    parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the parent category"})
     level = fields.Int(required=True, metadata={"description": "1 at the top"})
     item_count = fields.Int(required=True, metadata={"description": "Items of the category itself"})
-    item_count_total = fields.Int(required=True, metadata={"description": "Items of it and of all below it"})
+    item_count_total = fields.Int(required=True, metadata={"description": "Items of the category and all below it"})
     children = fields.Int(required=True, metadata={"description": "Number of its direct children"})
 
 
@@ -313,7 +311,9 @@ class ChannelEntry(Schema):
     """One channel."""
 
     code = fields.Str(required=True)
-    observations = fields.Int(required=True, metadata={"description": "Prices observed there; listings and sales"})
+    observations = fields.Int(
+        required=True, metadata={"description": "Prices observed in this channel; listings and sales"}
+    )
     last_seen_on = fields.Date(required=True, metadata={"description": "Day of the newest observation"})
 
 
@@ -407,11 +407,11 @@ class ResolveEntry(Schema):
     """Result of one identifier of a batch."""
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
-    status = fields.Int(required=True, metadata={"description": "Status that a call of its own would have had"})
+    status = fields.Int(required=True, metadata={"description": "Status that a separate call would return"})
     record = fields.Nested(Item(), required=True, allow_none=True)
     candidates = fields.List(fields.Nested(Candidate()), required=True, metadata={"description": "With status 300"})
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
-    detail = fields.Str(required=True, allow_none=True, metadata={"description": "Problem in a sentence"})
+    detail = fields.Str(required=True, allow_none=True, metadata={"description": "Explanation of the problem"})
 
 
 class ResolveList(LookupList):

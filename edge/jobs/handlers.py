@@ -156,7 +156,7 @@ class Jobs:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """State of a job.
 
-        Always 200 while it exists.
+        Returns 200 while the job exists, whatever its state.
         """
         return self._answer(await self._orders.find(principal_of(request).organization_id, request[PATH]["id"]))
 
@@ -173,7 +173,7 @@ class Jobs:
         schemas.JobPath,
         answers={
             200: (schemas.AnyResult, "The result"),
-            206: "Part that `Range` asks for.",
+            206: "The part of the file that `Range` requests",
             303: "`Location` lists the files of an export.",
             304: "Your copy is current.",
         },
@@ -182,7 +182,7 @@ class Jobs:
     async def result(self, request: web.Request) -> web.StreamResponse:
         """Result of a job.
 
-        The bytes whose SHA-256 the job names, with ETag, Range and If-Range.
+        The file whose SHA-256 the job states. Supports ETag, Range and If-Range.
         """
         order = await self._orders.find(principal_of(request).organization_id, request[PATH]["id"])
         if order.export is not None:
@@ -205,7 +205,7 @@ def _no_result(order: Order) -> Problem:
     if failed is not None:
         return Problem("state-conflict", f"The job ended as {order.state} and has no result. {failed[1]}")
     if order.state == "expired":
-        return Problem("result-expired", "The result has expired and was deleted. Ask for it again.")
-    detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or ask again in {RETRY_SECONDS} s."
+        return Problem("result-expired", "The result has expired and was deleted. Request it again.")
+    detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or try again in {RETRY_SECONDS} s."
     fields = {"Retry-After": str(RETRY_SECONDS)}
     return Problem("job-not-ready", detail, extra={"retry_after": RETRY_SECONDS}, fields=fields)

@@ -43,13 +43,13 @@ class JobProgress(Schema):
 
 
 class JobResult(Schema):
-    """Result of a job; its address, format and size."""
+    """Result of a job: its address, format and size."""
 
     url = fields.Url(required=True)
     media_type = fields.Str(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
-    sha256 = fields.Str(required=True, metadata={"description": "SHA-256 of the bytes at `url`; its ETag names it too"})
+    sha256 = fields.Str(required=True, metadata={"description": "SHA-256 of the file at `url`, also in its ETag"})
 
 
 class JobLinks(Schema):
@@ -73,16 +73,14 @@ class Job(Schema):
     created_at = fields.DateTime(required=True, metadata=_TIME)
     started_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
     finished_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
-    expires_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "Until when the result is kept"}
-    )
+    expires_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "When the result expires"})
     result = fields.Nested(JobResult(), required=True, allow_none=True)
     error = fields.Nested(ProblemDocument(), required=True, allow_none=True)
     links = fields.Nested(JobLinks(), required=True)
 
 
 class JobList(ListEnvelope):
-    """One page of jobs, the newest first."""
+    """One page of jobs, newest first."""
 
     data = fields.List(fields.Nested(Job()), required=True)
 

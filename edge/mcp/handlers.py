@@ -79,7 +79,7 @@ class Tasks:
         try:
             answer = await self._rest.answer(request, RestCall(JOB, {"id": id}, method=method), 0)
         except JobNotFound:
-            raise RpcError(INVALID_PARAMS, "There is no task of this id.") from None
+            raise RpcError(INVALID_PARAMS, "There is no task with this ID.") from None
         job: Mapping[str, Any] = answer.body
         return job
 

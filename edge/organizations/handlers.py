@@ -44,7 +44,8 @@ def actor_of(request: web.Request) -> Actor:
     membership = person.membership(str(chosen) if chosen else None)
     if membership is None:
         raise Problem(
-            "not-found", "You are in no such organization; create one with POST /org, or ask for an invitation."
+            "not-found",
+            "You are not a member of that organization; create one with POST /org, or ask for an invitation.",
         )
     return Actor(person, membership)
 
@@ -99,12 +100,12 @@ class OrganizationApi:
         "requestPlan",
         schemas.OrganizationQuery,
         schemas.PlanRequest,
-        answers={201: (schemas.CreatedOrganization, "The organization's plan, and the plan that waits for approval")},
+        answers={201: (schemas.CreatedOrganization, "The organization's plan, and the plan that is awaiting approval")},
     )
     async def request_plan(self, request: web.Request) -> web.StreamResponse:
         """Request another plan.
 
-        An operator approves it, unless the service gives plans at once; `requested_plan` is null then.
+        An operator approves it. If the service assigns plans immediately, `requested_plan` is null.
         """
         actor, plan = actor_of(request), request[BODY]["plan"]
 
@@ -132,7 +133,7 @@ class OrganizationApi:
         """Replace the API key.
 
         The new key works immediately. The current key stops immediately, or after the grace period that you choose. At
-        most two keys work at a time: if the key before it is still in its grace period, that period remains and the
+        most two keys work at a time: if the previous key is still in its grace period, that period remains and the
         current key stops immediately. `keys` lists each key with its end. Repeat the call with the same
         `Idempotency-Key` within a day to get the same key again.
         """
@@ -151,7 +152,7 @@ class OrganizationApi:
 
     @_act("reportLeakedKey", schemas.LeakedKey, answers={204: "If the key existed, it is revoked"})
     async def report_leaked(self, request: web.Request) -> web.StreamResponse:
-        """Revoke a leaked key by showing it.
+        """Revoke a leaked key by sending it.
 
         Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and for a
         repetition, with or without an `Idempotency-Key`.
@@ -200,7 +201,7 @@ class OrganizationApi:
         "changeRole", schemas.PersonPath, schemas.OrganizationQuery, schemas.RoleChange, answers={204: "Changed"}
     )
     async def change_role(self, request: web.Request) -> web.StreamResponse:
-        """Give a member another role."""
+        """Change a member's role."""
         await self._acts.change_role(actor_of(request), request.match_info["person"], request[BODY]["role"])
         return web.Response(status=204)
 

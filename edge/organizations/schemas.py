@@ -15,15 +15,16 @@ class OrganizationQuery(QueryParameters):
     """Which organization, for people who are in several."""
 
     organization = fields.UUID(
-        load_default=None, metadata={"description": "Id of one of your organizations; the first you joined if absent"}
+        load_default=None,
+        metadata={"description": "ID of one of your organizations; default: the first that you joined"},
     )
 
 
 class UsageQuery(OrganizationQuery):
     """The days asked for."""
 
-    first = Day(data_key="from", load_default=None, metadata={"description": "30 days before `to` if absent"})
-    last = Day(data_key="to", load_default=None, metadata={"description": "Today if absent"})
+    first = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 30 days before `to`"})
+    last = Day(data_key="to", load_default=None, metadata={"description": "Last day, inclusive; default: today"})
     format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
 
 
@@ -37,27 +38,27 @@ class AuditQuery(OrganizationQuery):
 class PersonPath(PathParameters):
     """Path of one member."""
 
-    person = fields.Str(required=True, metadata={"description": "Person's id", "format": "uuid"})
+    person = fields.Str(required=True, metadata={"description": "ID of the person", "format": "uuid"})
 
 
 class InvitationPath(PathParameters):
     """Path of one invitation."""
 
-    invitation = fields.Str(required=True, metadata={"description": "Invitation's id", "format": "uuid"})
+    invitation = fields.Str(required=True, metadata={"description": "ID of the invitation", "format": "uuid"})
 
 
 class Rotation(Parameters):
-    """Terms of a key's replacement."""
+    """How a key is replaced."""
 
     grace = fields.Str(
         load_default="none",
         validate=validate.OneOf(list(GRACE_SECONDS)),
-        metadata={"description": "Time for which the old key remains valid", "example": "1h"},
+        metadata={"description": "How long the old key remains valid", "example": "1h"},
     )
 
 
 class LeakedKey(Parameters):
-    """The key itself: any holder may revoke it."""
+    """The key itself; anyone who holds it may revoke it."""
 
     key = fields.Str(required=True, validate=validate.Length(max=100))
 
@@ -94,7 +95,7 @@ class NewOrganization(Parameters):
         validate=validate.Regexp(r"\A[a-z0-9-]{1,32}\Z"),
         metadata={
             "pattern": "^[a-z0-9-]{1,32}$",
-            "description": "Plan to request; every organization begins on the free plan",
+            "description": "Plan to request; every organization starts on the free plan",
         },
     )
 
@@ -110,7 +111,7 @@ class PlanRequest(Parameters):
 
 
 class KeyState(Schema):
-    """A key that works; `expires_at` is the end of its grace, null for the current one."""
+    """A valid key; `expires_at` is the end of its grace period, null for the current key."""
 
     key_id = fields.Str(required=True)
     created_at = fields.DateTime(required=True)
@@ -120,13 +121,13 @@ class KeyState(Schema):
 
 
 class Organization(Schema):
-    """An organization, as its members see it."""
+    """An organization, as shown to its members."""
 
     id = fields.Str(required=True)
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
     requested_plan = fields.Str(
-        required=True, allow_none=True, metadata={"description": "Plan that waits for an operator's approval"}
+        required=True, allow_none=True, metadata={"description": "Plan that is awaiting an operator's approval"}
     )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -134,7 +135,7 @@ class Organization(Schema):
 
 
 class CreatedOrganization(Schema):
-    """The organization, its plan, and the plan that waits for an operator's approval, null if none does."""
+    """The organization, its plan, and the plan that is awaiting an operator's approval, null if there is none."""
 
     id = fields.Str(required=True)
     plan = fields.Str(required=True, metadata={"example": "free"})
@@ -142,14 +143,14 @@ class CreatedOrganization(Schema):
 
 
 class IssuedKey(Schema):
-    """A new key. It is shown only once; the service keeps only a keyed hash of it."""
+    """A new key. It is shown only once; the service stores only a keyed hash."""
 
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
         fields.Nested(KeyState()),
         required=True,
-        metadata={"description": "Every key that is valid now; the new one first"},
+        metadata={"description": "All keys that are valid now, the new one first"},
     )
 
 
@@ -194,7 +195,7 @@ class IssuedInvitation(Schema):
 
 
 class UsageRow(Schema):
-    """Calls of a day; to one endpoint, with one outcome, by one credential."""
+    """Calls of one day to one endpoint, with one outcome, by one credential."""
 
     day = fields.Date(required=True)
     endpoint = fields.Str(required=True)
@@ -205,7 +206,7 @@ class UsageRow(Schema):
 
 
 class UsageList(ListEnvelope):
-    """Statistics of use, a minute behind at most."""
+    """Usage statistics, at most a minute old."""
 
     data = fields.List(fields.Nested(UsageRow()), required=True)
 
@@ -221,6 +222,6 @@ class AuditEntry(Schema):
 
 
 class AuditList(ListEnvelope):
-    """One page of the audit log, the newest first."""
+    """One page of the audit log, newest first."""
 
     data = fields.List(fields.Nested(AuditEntry()), required=True)

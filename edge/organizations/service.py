@@ -174,7 +174,7 @@ class OrganizationService:
         return await self._database.fetch(SQL.members, actor.membership.organization_id, scope=actor.scope)
 
     async def change_role(self, actor: Actor, person_id: str, role: str) -> None:
-        """Give a member another role; the last owner stays one."""
+        """Change a member's role; the last owner stays one."""
         member = await self._member(actor, person_id)
         for concerned in (member["role"], role):
             actor.require(right_for(concerned))
@@ -197,7 +197,7 @@ class OrganizationService:
         secret = secrets.token_urlsafe(32)
         row = await self._act_as(actor, SQL.invite, email, role, invitation_hash(secret))
         if row is None:
-            raise Problem("state-conflict", "Another member invited this address at the same moment.")
+            raise Problem("state-conflict", "Another member invited this address at the same time.")
         return secret, row
 
     async def invitations(self, actor: Actor) -> list[Row]:
@@ -209,7 +209,7 @@ class OrganizationService:
         actor.require("manage-members")
         invitation_id = require_uuid(invitation_id, _not_found())
         if await self._act_as(actor, SQL.withdraw_invitation, invitation_id) is None:
-            raise Problem("not-found", "There is no open invitation of this id.")
+            raise Problem("not-found", "There is no open invitation with this ID.")
 
     async def accept_invitation(self, person: Person, secret: str) -> str:
         """Join the organization; return its id. The invitation must have been sent to the person's own address."""
@@ -258,7 +258,7 @@ class OrganizationService:
             await self._act(SQL.issue_token, token_id, digest, person.id, person.name, scope=Scope(person=person.id))
             is None
         ):
-            raise Problem("state-conflict", "A token was issued at the same moment; look at that one.")
+            raise Problem("state-conflict", "Another token was issued at the same time; use that one.")
         return token
 
     async def revoke_token(self, person: Person) -> None:
@@ -275,7 +275,7 @@ class OrganizationService:
         person_id = require_uuid(person_id, _not_found())
         members = [row for row in await self.members(actor) if row["id"] == person_id]
         if not members:
-            raise Problem("not-found", "There is no member of this id.")
+            raise Problem("not-found", "There is no member with this ID.")
         return members[0]
 
     async def _act_as(self, actor: Actor, query: str, *values: Any) -> Row | None:
@@ -322,4 +322,4 @@ def as_dicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _not_found() -> Problem:
-    return Problem("not-found", "There is nothing of this id.")
+    return Problem("not-found", "There is nothing with this ID.")

@@ -47,7 +47,7 @@ class JobLimits(Schema):
 class QuotaAnswer(Schema):
     """The account that calls are counted for, and its limits."""
 
-    counted_as = fields.Str(required=True, metadata={"description": "Your network, or your organization's id"})
+    counted_as = fields.Str(required=True, metadata={"description": "Your network address, or your organization's ID"})
     plan = fields.Str(required=True)
     limits = fields.List(fields.Nested(QuotaWindow()), required=True)
     jobs = fields.Nested(

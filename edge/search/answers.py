@@ -32,7 +32,9 @@ class SearchParameters(QueryParameters):
     )
     limit = WholeNumber(1, 50, load_default=20)
     brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
-    category = Utf8(1, 400, load_default=None, metadata={"description": "Only this category (code) and those below it"})
+    category = Utf8(
+        1, 400, load_default=None, metadata={"description": "Only this category (code), including all below it"}
+    )
     product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
     cursor = CursorText()
 
@@ -51,22 +53,22 @@ class SearchHit(Schema):
         required=True,
     )
     all_words = fields.Bool(
-        required=True, metadata={"description": "Whether it has all words; of the last word, its beginning suffices"}
+        required=True, metadata={"description": "Whether it has all words; for the last word, a prefix suffices"}
     )
     links = fields.Nested(SelfLink(), required=True)
 
 
 class SearchTotal(PageTotalSchema):
-    """Number of hits, and of those with all words."""
+    """Number of hits, and how many of them have all words."""
 
     all_words = fields.Int(
         required=True,
-        metadata={"description": "Hits with all words; they come first; a lower bound if the relation is `gte`"},
+        metadata={"description": "Hits that have all words, which come first; a lower bound if the relation is `gte`"},
     )
 
 
 class SearchList(ListEnvelope):
-    """One page of hits, best first; equal scores in the order of their IIDs."""
+    """One page of hits, best first; equal scores are sorted by IID."""
 
     total = fields.Nested(SearchTotal(), required=True)
     data = fields.List(fields.Nested(SearchHit()), required=True)

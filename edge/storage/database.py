@@ -229,13 +229,13 @@ class Database:
             self.answering = True
         except NO_ANSWER as error:
             self.answering = False
-            raise _unavailable("does not answer") from error
+            raise _unavailable("is not responding") from error
         except asyncpg.PostgresError as error:
             if not is_outage(error.sqlstate):
                 raise
             # A server that refuses to write, or rolls one statement back, answers all others.
             self.answering = error.sqlstate == READ_ONLY or was_rolled_back(error.sqlstate)
-            raise _unavailable("accepts no changes" if error.sqlstate == READ_ONLY else "does not answer") from error
+            raise _unavailable("is read-only now" if error.sqlstate == READ_ONLY else "is not responding") from error
 
 
 async def _fetch_scoped(connection: Any, scope: Scope, query: str, arguments: tuple[Any, ...]) -> list[asyncpg.Record]:

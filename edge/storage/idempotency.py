@@ -155,7 +155,7 @@ async def lock_key(transaction: Transaction, owner: str, key: str, *, wait: bool
     """Let no other transaction act under the key until this one ends. Raises `idempotency-in-progress`."""
     [lock] = await transaction.fetch(SQL.lock if wait else SQL.try_lock, f"{owner} {key}")
     if not lock["got"]:
-        raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is under way.")
+        raise Problem("idempotency-in-progress", "A request with this Idempotency-Key is still running.")
 
 
 def require_same(known: Any, act: str) -> None:
@@ -167,5 +167,5 @@ def require_same(known: Any, act: str) -> None:
 def _unsealed(sealed: bytes, keys: Iterable[bytes]) -> bytes:
     body = next((body for body in (unseal(key, sealed) for key in keys) if body is not None), None)
     if body is None:  # sealed under a pepper that is not in use any more
-        raise Problem("state-conflict", "The request was done, and its answer cannot be shown again.")
+        raise Problem("state-conflict", "The request was carried out, but its answer cannot be shown again.")
     return body

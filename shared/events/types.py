@@ -16,23 +16,23 @@ TYPES: dict[str, str] = {
     "job.ended": "A job that the organization ordered succeeded, failed or was cancelled.",
     "export.ready": "The files of an export can be downloaded.",
     "release.cut": "A dataset has a new release.",
-    "item.merged": "An item became part of another one.",
+    "item.merged": "An item was merged into another one.",
     "item.split": "An item is no longer part of another one.",
     "item.withdrawn": "An item was withdrawn.",
     "item.restored": "An item that was merged or withdrawn is active again.",
-    "watch.fired": "What a watch waits for has happened.",
-    "quota.reached": "80 or 100 per cent of the day's units are used.",
-    "key.rotated": "The organization has another API key.",
+    "watch.fired": "The condition of a watch was met.",
+    "quota.reached": "80 % or 100 % of the day's units are used.",
+    "key.rotated": "The organization's API key was rotated.",
     "key.revoked": "An API key was revoked.",
-    "webhook.disabled": "A webhook was disabled: its receiver did not accept an event for days, or asked for no more.",
+    "webhook.disabled": "A webhook was disabled: its receiver did not accept an event for days, or responded with 410.",
 }
 
 
 class Event(msgspec.Struct):
-    """Something that happened. Types and members of `data` may be added: ignore those that you do not know."""
+    """An event. Types and members of `data` may be added: ignore those that you do not know."""
 
-    id: Annotated[str, Meta(description="Id of the event; the same in the feed and as `webhook-id`")]
-    cursor: Annotated[str, Meta(description="Value for `after`; larger cursors are later")]
+    id: Annotated[str, Meta(description="ID of the event, also sent as `webhook-id`")]
+    cursor: Annotated[str, Meta(description="Value for `after`; later events have larger cursors")]
     type: Annotated[str, Meta(examples=["watch.fired"])]
     timestamp: Rfc3339
     data: Annotated[Mapping[str, Any], Meta(description="Members by type; see the guide to events")]
@@ -47,9 +47,9 @@ Condition = Literal["below", "new-low", "returned", "index-moved"]
 Target = Literal["article", "brand", "category"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 CONDITIONS: dict[Condition, str] = {
-    "below": "the lowest price of an article's newest day is below `amount`",
-    "new-low": "that price is lower than on each of the `days` days before",
-    "returned": "an article is observed again after it was not for `days` days",
+    "below": "the lowest price of an item's newest day is below `amount`",
+    "new-low": "that price is lower than on each of the previous `days` days",
+    "returned": "an item is observed again after at least `days` days without a price",
     "index-moved": "prices of the same items changed by more than `percent` from one month to the next",
 }
 NEW_LOW_DAYS = (30, 90, 365)

@@ -46,7 +46,7 @@ def url_fault(url: str, *, private_allowed: bool, plain_allowed: bool = False) -
     """
     parts = _split(url)
     if parts is None or not url.isascii() or not url.isprintable() or " " in url:
-        return "is no address"
+        return "is not a valid address"
     plain = private_allowed or plain_allowed
     if parts.scheme != "https" and not (plain and parts.scheme == "http"):
         return "must be an http or https address" if plain_allowed else "must be an https address"

@@ -1,7 +1,9 @@
 """The dashboard in a real browser: signing in, accounts, and what people do there."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 from playwright.sync_api import expect
@@ -246,3 +248,24 @@ def test_a_wrong_address_of_the_provider_leads_back_to_the_dashboard(visitor: Vi
         visitor.page.get_by_role("link", name="Back to the dashboard").get_attribute("href")
         == f"{visitor.origin}/dashboard"
     )
+
+
+def test_a_page_in_an_outage_keeps_the_navigation_and_comes_back_by_itself(member: Visitor) -> None:
+    page, store = member.page, member.stack.pid("state")
+    os.kill(store, signal.SIGSTOP)
+    try:
+        member.go("/dashboard/members")
+        expect(page.get_by_role("heading", name="Temporarily unavailable")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("isn't responding")
+        expect(page.get_by_label("Dashboard").get_by_role("link", name="API key")).to_be_visible()
+        member.shoot("outage")
+    finally:
+        os.kill(store, signal.SIGCONT)
+    expect(page.get_by_role("heading", name="Members")).to_be_visible()
+    member.faults[:] = [fault for fault in member.faults if "status of 503" not in fault]
+    until(lambda: all(ready(member) for _ in range(8)))  # both edges
+
+
+def ready(visitor: Visitor) -> bool:
+    """Return whether the edge that answers is ready, with all that it needs."""
+    return bool(visitor.context.request.get(f"{visitor.origin}/v1/ready").json()["status"] == "ready")

@@ -15,32 +15,38 @@ def test_the_first_calls_run_from_the_page(reader: Visitor) -> None:
     expect(reader.page.locator("output.answer").last).to_contain_text("200 OK")
 
 
-def test_the_reference_shows_every_call_with_samples_and_calls_no_other_host(reader: Visitor) -> None:
+def test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call(reader: Visitor) -> None:
     reader.go("/v1/docs/reference")
-    expect(reader.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
-    reader.page.get_by_text("Search", exact=False).first.wait_for()
-    reader.shoot("reference")
-    reader.page.goto(f"{reader.origin}/v1/docs/reference#tag/index/GET/v1/index/search")
-    expect(reader.page.get_by_text("/v1/index/search").first).to_be_visible()
+    expect(reader.page.get_by_role("heading", level=1)).to_be_visible()
+    reader.check_every_form("reference")
+    assert reader.page.evaluate("typeof Scalar") == "undefined", "the viewer is loaded only when it is wanted"
+    reader.page.get_by_label("Find a call").fill("SEARCH items")
+    expect(reader.page.locator("main li:visible")).to_have_count(1)
+    reader.page.get_by_role("link", name="GET /v1/index/search").click()
+    expect(reader.page.get_by_role("heading", name="Search items")).to_be_visible()
     reader.shoot("reference-operation")
+    reader.page.get_by_label("Pages").get_by_role("link", name="Reference").click()
+    expect(reader.page.get_by_label("Find a call")).to_be_visible()
 
 
-def test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone(reader: Visitor) -> None:
-    reader.go("/v1/docs/reference")
-    expect(reader.page.get_by_role("heading", name="Item Index", exact=True).first).to_be_visible()
+def test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone(reader: Visitor) -> None:
+    reader.go("/v1/docs/reference#tag/index/GET/v1/index/lookup/{iid}")
+    expect(reader.page.get_by_text("/v1/index/lookup/{iid}").first).to_be_visible()
     expect(reader.page.get_by_role("button", name="Copy").first).to_be_attached()
     expect(reader.page.locator("button[aria-selected]:not([role])")).to_have_count(0)
     expect(reader.page.locator("a.endpoint:not([href])")).to_have_count(0)
-    reader.check_every_form("reference")
+    reader.check_accessibility()
     reader.hold_dark_phone()
+    reader.check_accessibility()
+    reader.check_width()
+    reader.shoot("reference-call-dark-phone")
     for link in reader.page.get_by_label("Pages").get_by_role("link").all():
         box = link.bounding_box()
         assert box is not None
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360, "no link is beyond the edge"
-    bar, content = reader.page.locator(".site-bar").bounding_box(), reader.page.locator("#reference").bounding_box()
-    assert bar is not None
-    assert content is not None
-    assert content["y"] >= bar["y"] + bar["height"] - 1
+    header = reader.page.locator(".site-bar").bounding_box()
+    assert header is not None
+    assert header["y"] >= 0, "the bar stays in sight"
 
 
 @pytest.mark.parametrize("path", ["/nonsense", "/docs", "/v1/nonsense", "/dashboard/nonsense"])

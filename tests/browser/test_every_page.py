@@ -51,7 +51,7 @@ SIGNED_IN = {
     "/dashboard/webhooks": "/dashboard/webhooks",
 }
 ELSEWHERE = {
-    "/v1/docs/reference": "test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+    "/v1/docs/reference": "test_docs.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
     "/dashboard/sign-in": "test_dashboard.py::test_the_sign_in_page_has_the_products_look_and_says_what_is_wrong",
     "/dashboard/jobs/{id}": "test_reports.py::test_a_report_from_its_price_to_its_pictures",
     "/dashboard/jobs/{id}/rows/{row}": "test_reports.py::test_a_report_of_all_brands_shows_its_data_at_first_look",

@@ -257,6 +257,20 @@ def test_lines_of_equal_values_are_all_seen(browser: Browser) -> None:
     assert "side by side" in note
 
 
+def test_the_bounds_of_an_interval_stay_where_they_are(browser: Browser) -> None:
+    index, low, high = [100, 101, 102, 103], [100, 100, 100, 103], [100, 104, 105, 103]
+    _, note, values = drawn(browser, lines(index, low, high, band=["L1", "L2"]))
+    assert values[:3] == [index, low, high]
+    assert "side by side" not in note
+
+
+def test_of_many_points_a_single_one_is_still_seen(browser: Browser) -> None:
+    days = [f"{year}-{month:02}-01" for year in range(2010, 2026) for month in range(1, 13)]
+    alone = [20 if n == 90 else None for n in range(len(days))]
+    pixels, _, _ = drawn(browser, {**lines([10] * len(days), alone), "x": days})
+    assert pixels["200,0,0"] > 20
+
+
 def test_lines_that_never_meet_are_drawn_where_their_values_are(browser: Browser) -> None:
     _, note, values = drawn(browser, lines([10, 11, 10, 11], [40, 41, 40, 41]))
     assert values == [[10, 11, 10, 11], [40, 41, 40, 41]]

@@ -1002,6 +1002,34 @@ PAGE_FAULTS = (
         "tests/unit/test_dashboard.py::test_eight_columns_are_shown_with_units_and_names_and_three_members_of_a_list",
     ),
     fault(
+        "changes are drawn as shares under a title in per cent",
+        "edge/dashboard/charts.py",
+        "scale = 100 if SHARE.search(name) else 1",
+        'scale = 100 if name.startswith("share_") else 1',
+        "tests/unit/test_pictures.py::test_changes_and_shares_are_drawn_in_the_per_cent_that_their_titles_state",
+    ),
+    fault(
+        "of many groups the first are drawn",
+        "edge/dashboard/charts.py",
+        "sorted(sorted(range(len(sizes)), key=lambda place: -sizes[place])[:most])",
+        "list(range(len(sizes)))[:most]",
+        "tests/unit/test_pictures.py::test_of_many_groups_the_largest_are_drawn",
+    ),
+    fault(
+        "ixc refuses the hyphens of a report's parameter",
+        "deploy/clients/python/itemindex_client/cli.py",
+        'return name.replace("-", "_"), value',
+        "return name, value",
+        "tests/unit/clients/test_python_client.py::test_a_name_may_have_hyphens_and_values_may_follow_an_option",
+    ),
+    fault(
+        "the reference loads its viewer with the page",
+        "edge/docs/static/reference.js",
+        '!index.isConnected || !location.hash.startsWith("#tag/")',
+        "!index.isConnected",
+        "tests/browser/test_docs.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
+    ),
+    fault(
         "cells of a tall row are centred, out of sight",
         "edge/docs/static/dashboard.css",
         "padding: .45rem .8rem; vertical-align: top; }",
@@ -1028,7 +1056,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         'button.setAttribute("aria-label", "Copy")',
         'button.setAttribute("title", "")',
-        "tests/browser/test_docs.py::test_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+        "tests/browser/test_docs.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
     ),
     fault(
         "a page in an outage has no way on",

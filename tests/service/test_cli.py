@@ -56,7 +56,7 @@ def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
     code, _, error = run("sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
-    assert (code, "the state store does not answer" in error) == (1, True)
+    assert (code, "the state store is not responding" in error) == (1, True)
 
 
 def test_instants_have_one_format_everywhere(run: Run) -> None:

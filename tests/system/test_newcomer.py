@@ -191,7 +191,7 @@ def commands(document: str) -> list[tuple[str, str]]:
             else:
                 found[-1] = (found[-1][0], line)
     # The PATH that they name is that of `make up`; here it is the one of these tests, which have the client already.
-    apart = ("export PATH", "export ITEMINDEX_KEY", "pip install")
+    apart = ("export PATH", "export ITEMINDEX_KEY", "python3 -m venv", "pip install")
     return [(command, shown) for command, shown in found if not command.startswith(apart)]
 
 

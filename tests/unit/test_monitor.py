@@ -79,7 +79,7 @@ def test_a_frame_shows_every_figure(between: Between) -> None:
 
 
 def test_an_address_where_nothing_listens_is_one_clear_error() -> None:
-    with pytest.raises(ItemIndexError, match="does not answer"):
+    with pytest.raises(ItemIndexError, match="is not responding"):
         Scrape.fetch("http://127.0.0.1:9/metrics")
 
 

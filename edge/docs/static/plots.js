@@ -28,6 +28,7 @@ function stacked(series) {
 }
 
 // Lines that meet stay apart: where values are closer than two lines are wide, they are drawn side by side, in order.
+// The bounds of an interval stay where they are: the area between them shows them.
 const LANE = 4, PLOT_HEIGHT = 210;
 function apart(entries, log) {
   const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
@@ -36,7 +37,7 @@ function apart(entries, log) {
   const lane = (LANE * (scaled(high) - scaled(low))) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
   let met = false;
   for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
-    const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && lines[n][at] !== null);
+    const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && !entries[n].bound && lines[n][at] !== null);
     here.sort((one, other) => entries[other].values[at] - entries[one].values[at] || one - other);
     const bundles = here.map((n) => ({ members: [n], middle: scaled(lines[n][at]) }));
     for (let n = 0; n + 1 < bundles.length; ) {
@@ -210,20 +211,27 @@ function brokenAxis(plot, colour) {
   return { hooks: { draw } };
 }
 
+// Of many points only those are drawn that no line joins with others.
+const POINTS_MAX = 120;
+function pointsOf(u, at) {
+  const values = u.data[at], known = (n) => values[n] !== null && values[n] !== undefined;
+  return values.length <= POINTS_MAX ? null : [...values.keys()].filter((n) => known(n) && !known(n - 1) && !known(n + 1));
+}
+
 // How a series is drawn: as bars, as points alone, which a plugin draws, or as a line with filled points.
 function drawn(bars, line, colour) {
   if (bars) return { paths: uPlot.paths.bars({ size: [0.7, 60] }), points: { show: false } };
   if (line === false) return { paths: () => null, points: { show: false } };
-  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5 } };
+  return { spanGaps: false, points: { show: true, fill: colour, stroke: colour, size: 5, filter: pointsOf } };
 }
 
 // The lines and their dashed parts, with the data of each in the same order.
 function linesOf(entries, partial) {
   const series = [], data = [];
-  for (const { label, colour, line, places } of entries) {
+  for (const { label, colour, line, places, bound } of entries) {
     const { cut, dashes } = line === false ? { cut: places, dashes: [] } : dividedLine(places, partial);
     for (const [n, part] of [cut, ...dashes].entries()) {
-      series.push({ label, stroke: colour, width: 2, ...(n ? { dash: [6, 5] } : {}), ...drawn(false, line, colour) });
+      series.push({ label, stroke: colour, width: bound || places.length > POINTS_MAX ? 1 : 2, ...(n ? { dash: [6, 5] } : {}), ...drawn(false, line, colour) });
       data.push(part);
     }
   }
@@ -235,7 +243,7 @@ function drawPlot(place) {
   const bars = plot.kind === "bars";
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
-  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n) }));
+  const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n), bound: plot.band?.includes(s.label) }));
   const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale === "log");
   entries.forEach((entry, n) => { entry.places = places[n]; });
   const lines = linesOf(bars ? [] : entries, plot.partial || []);

@@ -551,7 +551,7 @@ async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_f
         head = {"Content-Encoding": "gzip", "Accept": accept}
         assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
         assert browser.last.headers["Content-Type"].startswith(media_type)
-        assert "must come without Content-Encoding" in browser.text
+        assert "without Content-Encoding" in browser.text
 
 
 # Values of the state store that are read once, while each first reply is lost after the store did its work.

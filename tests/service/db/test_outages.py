@@ -93,7 +93,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
             ),
         ]
         assert [is_unavailable(answer) for answer in refused] == [True] * len(refused)
-        assert "accepts no changes" in refused[0].json["detail"]
+        assert "is read-only now" in refused[0].json["detail"]
     while (await edge.get("/ready")).json["parts"][0]["state"] != "ok":
         await asyncio.sleep(0.01)
     assert (await person.ask("POST", "/org", body={"name": "Other"})).status == 201

@@ -81,10 +81,7 @@ async def test_an_unknown_iid_is_404_and_is_counted(edge: Edge) -> None:
 async def test_a_mistyped_iid_is_named_as_such(edge: Edge) -> None:
     wrong = SOY[:-1] + ("A" if SOY[-1] != "A" else "B")
     answer = await edge.get(f"/index/lookup/{wrong}")
-    assert (answer.status, answer.json["detail"].split(". ")[1]) == (
-        404,
-        "If it is one of ours, a character of it is mistyped.",
-    )
+    assert (answer.status, answer.json["detail"].split(". ")[1]) == (404, "It probably contains a typing error.")
 
 
 NO_IIDS = [

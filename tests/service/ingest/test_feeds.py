@@ -357,7 +357,7 @@ def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp
         ("ftp://example.org/p.csv", "must be an http or https address"),
         ("http://127.0.0.1/p.csv", "must be on the public internet; set FEED_PRIVATE_ADDRESSES"),
         ("https://me:secret@example.org/p.csv", "must have no user name"),
-        ("prices.csv", "is no address"),
+        ("prices.csv", "is not a valid address"),
         (f"https://example.org/{'a' * 2_000}", "2,000 characters at most"),
     ],
 )

@@ -261,6 +261,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("report", "cohorts", "brand=b"), "needs an API key"),
         (("report", "cohorts", "brand"), "write name=value"),
         (("report", "nonsense"), "invalid choice"),
+        (("search", "milk", "--json", "brand"), "unrecognized arguments: brand"),
         (("report", "cohorts", "brandd=b"), "did you mean `brand`?"),
         (("fetch", "items"), "needs an API key"),
     ],
@@ -271,7 +272,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence(arguments: tuple[str, ...
 
 
 def test_the_help_of_a_report_lists_its_parameters_with_what_they_allow() -> None:
-    said = " ".join(run("report", "price_index", "--help").stdout.split())
+    said = " ".join(run("report", "price-index", "--help").stdout.split())
     for line in (
         "from First day",
         "one of day, week, month, quarter, year",
@@ -279,7 +280,7 @@ def test_the_help_of_a_report_lists_its_parameters_with_what_they_allow() -> Non
         "up to 100 values",
     ):
         assert line in said
-    assert "Only this one; without it, all" in run("report", "brand_insights", "--help").stdout
+    assert "Only this one; default: all" in run("report", "brand_insights", "--help").stdout
     assert run("--version").stdout.startswith("ixc 1.")
 
 
@@ -293,6 +294,62 @@ def test_a_parameter_that_is_named_twice_has_both_values(monkeypatch: pytest.Mon
     monkeypatch.setattr(ReportCall, "wait", wait)
     main(["report", "cohorts", "brand=a", "brand=b", "granularity=week"])
     assert ordered == [{"brand": ["a", "b"], "granularity": "week"}]
+
+
+def test_a_name_may_have_hyphens_and_values_may_follow_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, dict[str, object]]] = []
+
+    def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
+        asked.append((call._path, call._query))
+        return Report([], {}, dict)
+
+    monkeypatch.setattr(ReportCall, "wait", wait)
+    for name in ("price-index", "price_index"):
+        main(["report", name, "--json", "brand=a"])
+    main(["report", "cohorts", "brand=a", "group-by=channel"])
+    assert asked == [("/index/prices/index", {"brand": "a"})] * 2 + [
+        ("/index/cohorts", {"brand": "a", "group_by": "channel"})
+    ]
+
+
+def test_a_search_on_the_command_line_takes_filters_and_pages_of_a_size_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url.params))
+        return httpx.Response(200, json={"data": [], "next_cursor": None})
+
+    monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(handler))
+    main(["search", "milk", "--limit", "80", "brand=vitasoy"])
+    assert asked == ["q=milk&limit=50&brand=vitasoy"]
+
+
+@pytest.mark.parametrize("name", ["prices.csv", "../prices.csv"])
+def test_an_export_on_the_command_line_is_filtered_and_downloaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    content = b"name\n"
+    file = {"name": name, "url": f"{URL}/f", "bytes": 5, "sha256": hashlib.sha256(content).hexdigest()}
+    orders: list[dict[str, object]] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, content=content)
+        orders.append(json.loads(request.content))
+        return httpx.Response(202, json=job("succeeded", 1.0, manifest={"files": [file]}))
+
+    monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(handler))
+    command = ["export", "observations", "brand=a", "from=2026-07-01", "--to", str(tmp_path / "out")]
+    if name.startswith("."):
+        with pytest.raises(SystemExit, match="is not the name of an export's file"):
+            main(command)
+        assert list(tmp_path.iterdir()) == []
+        return
+    main(command)
+    assert orders == [{"dataset": "observations", "format": "csv", "filter": {"brand": ["a"], "from": "2026-07-01"}}]
+    assert (tmp_path / "out" / name).read_bytes() == content
 
 
 def strictly(*arguments: str, **environment: str) -> str:

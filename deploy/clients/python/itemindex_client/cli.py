@@ -13,16 +13,25 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_overloads, get_type_hints
 
 from itemindex_client.client import Client
-from itemindex_client.downloads import read_keys, verify
+from itemindex_client.downloads import download_export, read_keys, verify
 from itemindex_client.errors import ItemIndexError
 from itemindex_client.reports import Reports
 
 _WIDTH_MAX, _HELP_WIDTH = 48, 100
+_PAGE_MAX = 50
+# The filters of an export that are lists also of one value.
+_SEVERAL = ("brand", "category", "channel")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; an error is one line on standard error and exit code 1."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    # argparse takes the values of a list only before the first option.
+    if rest:
+        if not hasattr(options, "pairs") or any(one[0] in "-=" or "=" not in one for one in rest):
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        options.pairs += map(_pair, rest)
     try:
         if options.run is _verify:  # a mirror is checked where no service can be reached
             _verify(options)
@@ -38,33 +47,44 @@ def main(arguments: list[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ixc", description=__doc__, epilog='example: ixc search "soy milk" --limit 5')
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('itemindex-client')}")
-    parser.add_argument("--url", help="address of the API with /v1; default: ITEMINDEX_URL")
-    parser.add_argument("--key", help="API key; better in ITEMINDEX_KEY, where no list of processes shows it")
+    parser.add_argument("--url", help="address of the API, including /v1; default: ITEMINDEX_URL")
+    parser.add_argument(
+        "--key", help="API key; safer in ITEMINDEX_KEY, because other users can see a command's options"
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
-    _command(commands, "lookup", _lookup, "the record of an IID").add_argument("iid")
-    resolve = _command(commands, "resolve", _resolve, "the record of an identifier: gtin=…, isbn=…, mpn=… brand=…")
-    resolve.add_argument("identifiers", nargs="+", type=_pair, metavar="name=value")
-    search = _command(commands, "search", _search, "items by words")
+    _command(commands, "lookup", _lookup, "look up an item by its IID").add_argument("iid")
+    resolve = _command(
+        commands, "resolve", _resolve, "look up an item by another identifier: gtin=…, isbn=…, mpn=… brand=…"
+    )
+    resolve.add_argument("pairs", nargs="+", type=_pair, metavar="name=value")
+    search = _command(commands, "search", _search, "search items")
     search.add_argument("q")
-    search.add_argument("--limit", type=int, default=20, help="how many hits; default: 20")
-    sentence = "a paid report; `ixc report NAME --help` lists its parameters"
+    search.add_argument("pairs", nargs="*", type=_pair, metavar="name=value", help="brand, category or product_type")
+    search.add_argument("--limit", type=int, default=20, help="number of hits; default: 20")
+    sentence = "run a paid report; `ixc report NAME --help` lists its parameters"
     reports = commands.add_parser("report", help=sentence, description=sentence)
     names = reports.add_subparsers(required=True, metavar="NAME", dest="name")
     for name in (name for name in vars(Reports) if not name.startswith("_")):
-        report = _command(names, name, _report, str(getattr(Reports, name).__doc__))
-        report.add_argument("parameters", nargs="*", type=_pair, metavar="name=value")
+        report = _command(names, name.replace("_", "-"), _report, str(getattr(Reports, name).__doc__))
+        names.choices[name] = report  # as the methods of the client spell it
+        report.add_argument("pairs", nargs="*", type=_pair, metavar="name=value")
         report.formatter_class = argparse.RawDescriptionHelpFormatter
-        report.epilog = "\n".join(["parameters; name one again for a further value:", *_parameters(name)])
-    export = _command(commands, "export", _export, "order an export and print its files")
+        report.epilog = "\n".join(["parameters; repeat one to give several values:", *_parameters(name)])
+    export = _command(commands, "export", _export, "create an export, and download its files or print their addresses")
     export.add_argument("dataset")
-    export.add_argument("--format", default="csv")
-    fetch = _command(commands, "fetch", _fetch, "download a release; run again, it continues")
+    sentence = "brand, category, channel, from or to; repeat one to give several values"
+    export.add_argument("pairs", nargs="*", type=_pair, metavar="name=value", help=sentence)
+    export.add_argument("--format", default="csv", help="csv, ndjson, parquet or arrow; default: csv")
+    export.add_argument("--to", type=Path, help="download the files to this folder; default: print their addresses")
+    fetch = _command(commands, "fetch", _fetch, "download a release; run it again to resume")
     fetch.add_argument("dataset")
     fetch.add_argument("--release", default="latest")
     fetch.add_argument("--to", default=".")
-    verify = _command(commands, "verify", _verify, "check a downloaded release: signature of the manifest, digests")
-    verify.add_argument("folder", type=Path, help="folder of one release, as `fetch` makes it")
-    verify.add_argument("--keys", type=Path, help="saved /.well-known/release-keys.json; default: that of the service")
+    verify = _command(commands, "verify", _verify, "check the signature and digests of a downloaded release")
+    verify.add_argument("folder", type=Path, help="folder of one release, as `fetch` creates it")
+    verify.add_argument(
+        "--keys", type=Path, help="saved copy of /.well-known/release-keys.json; default: fetch it from the service"
+    )
     return parser
 
 
@@ -79,14 +99,14 @@ def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"write name=value, not {text!r}")
-    return name, value
+    return name.replace("-", "_"), value
 
 
 def _parameters(report: str) -> Iterator[str]:
     """Return a paragraph for each parameter of a report: what it is and what it allows."""
     method = getattr(Reports, report)
     signatures = [get_type_hints(one, include_extras=True) for one in get_overloads(method) or [method]]
-    declared = {name: "Only this one; without it, all" for one in signatures for name in one if one[name] is str}
+    declared = {name: "Only this one; default: all" for one in signatures for name in one if one[name] is str}
     for signature in signatures:
         for name, hint in get_type_hints(get_args(signature["query"])[0], include_extras=True).items():
             declared.setdefault(name.rstrip("_"), "; ".join([hint.__metadata__[0], *_choices(hint.__origin__)]))
@@ -107,21 +127,26 @@ def _lookup(client: Client, options: argparse.Namespace) -> None:
 
 
 def _resolve(client: Client, options: argparse.Namespace) -> None:
-    _one(client.resolve(**dict(options.identifiers)), as_json=options.json)
+    _one(client.resolve(**dict(options.pairs)), as_json=options.json)
 
 
 def _search(client: Client, options: argparse.Namespace) -> None:
-    hits = list(itertools.islice(client.search(options.q, limit=min(options.limit, 100)), options.limit))
+    found = client.search(options.q, limit=min(options.limit, _PAGE_MAX), **_values(options.pairs))
+    hits = list(itertools.islice(found, options.limit))
     _table(hits, ("iid", "name", "brand"), as_json=options.json)
 
 
+def _values(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the value of each name, a list where it has several."""
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
+
+
 def _report(client: Client, options: argparse.Namespace) -> None:
-    query: dict[str, Any] = {}
-    for name, value in options.parameters:
-        query[name] = [*query[name], value] if name in query else [value]
-    # A list of one value is the value itself, as an argument that is no parameter of the query needs it.
-    single = {name: values[0] if len(values) == 1 else values for name, values in query.items()}
-    report = getattr(client.report, options.name)(**single).wait(progress=_progress)
+    call = getattr(client.report, options.name.replace("-", "_"))(**_values(options.pairs))
+    report = call.wait(progress=_progress)
     if options.json:
         print(json.dumps({"data": report.rows, "meta": report.meta}, indent=1, ensure_ascii=False))
         return
@@ -132,12 +157,18 @@ def _report(client: Client, options: argparse.Namespace) -> None:
 
 
 def _export(client: Client, options: argparse.Namespace) -> None:
-    done = client.export(dataset=options.dataset, format=options.format, progress=_progress)
+    given = _values(options.pairs)
+    filters = {name: [value] if isinstance(value, str) and name in _SEVERAL else value for name, value in given.items()}
+    order: Any = {"dataset": options.dataset, "format": options.format, **({"filter": filters} if filters else {})}
+    done = client.export(**order, progress=_progress)
+    files = done["manifest"]["files"] if done["manifest"] else []
+    if options.to is not None:
+        for path in download_export(client._http, files, client._calls.credentials, options.to):
+            print(path, file=sys.stderr if options.json else sys.stdout)
+    elif not options.json:
+        print(*(file["signed_url"] for file in files), sep="\n")
     if options.json:
         print(json.dumps(done, indent=1, ensure_ascii=False))
-        return
-    for file in done["manifest"]["files"] if done["manifest"] else ():
-        print(file["signed_url"])
 
 
 def _fetch(client: Client, options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from itemindex_client.errors import DownloadFailed, NotVerified, problem_of, retry_after
-from itemindex_client.schemas import ReleaseFile, ReleaseManifest
+from itemindex_client.schemas import ExportFile, ReleaseFile, ReleaseManifest
 from itemindex_client.settings import Credentials
 
 _TRIES_MAX = 8
@@ -23,6 +23,7 @@ _BACKOFF_SECONDS, _BACKOFF_SECONDS_MAX = 0.2, 5.0
 _BLOCK_BYTES = 1 << 18
 # A name is the server's: nothing of it may lead out of the folder.
 _NAME = re.compile(r"[a-z0-9-]{1,80}\.parquet", re.ASCII)
+_EXPORTED_NAME = re.compile(r"[a-z0-9-]{1,80}(\.[a-z0-9]{1,8}){1,2}", re.ASCII)
 _DATASET = re.compile(r"[a-z_-]{1,40}", re.ASCII)
 _SIGNED = ("dataset", "schema", "data_version", "created_at", "rows", "bytes", "files")
 _SIGNED_OF_FILE = ("name", "rows", "bytes", "sha256", "min_key", "max_key")
@@ -43,7 +44,7 @@ class _File:
     sha256: str
 
     @classmethod
-    def of(cls, entry: ReleaseFile) -> "_File":
+    def of(cls, entry: ReleaseFile | ExportFile) -> "_File":
         return cls(entry["name"], entry["url"], entry.get("signed_url"), int(entry["bytes"]), entry["sha256"])
 
     def is_at(self, path: Path) -> bool:
@@ -67,10 +68,7 @@ def download(
     if wrong or not _DATASET.fullmatch(str(manifest["dataset"])):
         raise DownloadFailed(f"the manifest has names that are no names of a release: {wrong or manifest['dataset']}")
     target = folder / str(manifest["dataset"]) / str(int(manifest["data_version"]))
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DownloadFailed(f"{target} cannot be created: {error.strerror}") from None
+    _create(target)
     lock = threading.Lock()
 
     def counted(count: int) -> None:
@@ -86,12 +84,27 @@ def download(
     return target
 
 
+def download_export(
+    http: httpx.Client, files: Iterable[ExportFile], credentials: Credentials, folder: Path
+) -> Iterator[Path]:
+    """Download the files of an export into a folder, one after another; yield where each one is.
+
+    Raises DownloadFailed, or ApiProblem where the service refuses a file.
+    """
+    for file in map(_File.of, files):
+        if not _EXPORTED_NAME.fullmatch(file.name):
+            raise DownloadFailed(f"{file.name!r} is not the name of an export's file")
+        _create(folder)
+        _fetch(http, file, credentials, folder, uncounted)
+        yield folder / file.name
+
+
 def verify(folder: Path, keys: Mapping[str, Any]) -> ReleaseManifest:
     """Check a downloaded release without the service: its manifest by the signature, its files by the manifest.
 
     `keys` is the document at /.well-known/release-keys.json. Returns the manifest, or raises NotVerified.
     """
-    manifest = _json(folder / "manifest.json", "name the folder of one release, as `ixc fetch` makes it")
+    manifest = _json(folder / "manifest.json", "name the folder of one release, as `ixc fetch` creates it")
     try:
         signed = {name: manifest[name] for name in _SIGNED}
         signed["files"] = [{name: file[name] for name in _SIGNED_OF_FILE} for file in manifest["files"]]
@@ -120,6 +133,13 @@ def verify(folder: Path, keys: Mapping[str, Any]) -> ReleaseManifest:
         raise NotVerified("; ".join(faults))
     verified: ReleaseManifest = manifest
     return verified
+
+
+def _create(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadFailed(f"{folder} cannot be created: {error.strerror}") from None
 
 
 def _json(path: Path, remedy: str) -> Any:

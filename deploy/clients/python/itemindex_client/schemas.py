@@ -1587,9 +1587,9 @@ class FollowDigitalLinkQuery(TypedDict, total=False):
 
 
 class GetAuditQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
-    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
+    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class GetBrandInsightsQuery(TypedDict, total=False):
@@ -1598,19 +1598,19 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
-    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
 
 class GetCategoryInsightsQuery(TypedDict, total=False):
@@ -1619,70 +1619,70 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
-    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Rows for each channel apart; one value"]
+    group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
 
 class GetCohortsQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
     ]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Group by this; repeat for a second; up to 2 values",
+        "Field to group by; repeat for a second one; up to 2 values",
     ]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
 class GetOrganizationQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
 
 
 class GetPriceIndexQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
     ]
     kind: Annotated[
         Literal["listing", "sale"],
-        "Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any",
+        "Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     method: Annotated[
         Literal[
@@ -1703,54 +1703,51 @@ class GetPriceIndexQuery(TypedDict, total=False):
             "tpd",
             "geary-khamis",
         ],
-        "Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons",
+        "Index formula; common aliases such as ccdi are accepted; default: geks-jevons",
     ]
-    window: Annotated[
-        int, "Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data; 2 to 400"
-    ]
+    window: Annotated[int, "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data; 2 to 400"]
     splice: Annotated[
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "Splice that links a further period to earlier windows; default: mean",
+        "How a period after the window is linked to it; default: mean",
     ]
 
 
 class GetPricingQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 90 days in all; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     kind: Annotated[
-        Literal["listing", "sale"],
-        "Only offers seen, or only sales; default: both, each in rows and statistics of its own",
+        Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
 class GetPriorPriceQuery(TypedDict, total=False):
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
-    asked_on: Annotated[str | date, "Day to judge; default: each channel's last observed day; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    asked_on: Annotated[str | date, "Day to be judged; default: each channel's last observed day; YYYY-MM-DD"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     progressive: Annotated[
         bool,
-        "Whether the market uses Art. 6a(5); a reduction of several steps then has the price before the first one; without it such a reduction is not judged; true or false",
+        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged; true or false",
     ]
-    progressive_days: Annotated[int, "Steps count that begin within so many days of the first; 1 to 366"]
+    progressive_days: Annotated[int, "Days after the first step within which further steps count; 1 to 366"]
     first_offered: Annotated[
         str | date,
-        "The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days may then suffice; YYYY-MM-DD",
+        "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice; YYYY-MM-DD",
     ]
 
 
@@ -1760,79 +1757,81 @@ class GetReductionsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     category: Annotated[
-        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
 
 
 class GetSustainabilityQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the 90th up to the last; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 90 days in all; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     displacement: Annotated[
-        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+        Literal["resale", "repair"],
+        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; instead of `displacement`; 0.0 to 1.0"]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
     from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
-        Literal["resale", "repair"], "Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs"
+        Literal["resale", "repair"],
+        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; in place of `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[float, "New items displaced by each unit sold; instead of `displacement`; 0.0 to 1.0"]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
-        "Group by this; repeat for a second; up to 2 values",
+        "Field to group by; repeat for a second one; up to 2 values",
     ]
-    brand: Annotated[str | Sequence[str], "Brand (slug); repeat for more: any of them; up to 100 values"]
+    brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code) and those below it; repeat for more: any of them; up to 100 values"
+        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
-        "Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment",
+        "Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment",
     ]
 
 
 class GetUsageQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
-    from_: Annotated[str | date, "30 days before `to` if absent; YYYY-MM-DD"]
-    to: Annotated[str | date, "Today if absent; YYYY-MM-DD"]
+    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
+    from_: Annotated[str | date, "First day; default: 30 days before `to`; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: today; YYYY-MM-DD"]
 
 
 class IcebergConfigQuery(TypedDict, total=False):
-    warehouse: Annotated[str, "Any name: there is one warehouse"]
+    warehouse: Annotated[str, "Any name; there is only one warehouse"]
 
 
 class IcebergNamespacesQuery(TypedDict, total=False):
-    parent: Annotated[str, "A namespace; none has others below it"]
+    parent: Annotated[str, "Parent namespace; namespaces are not nested"]
     pageToken: Annotated[str, "Not used"]
     pageSize: Annotated[int, "Not used"]
 
 
 class IcebergTableQuery(TypedDict, total=False):
-    snapshots: Annotated[str, "`all` or `refs`; all of them come"]
+    snapshots: Annotated[str, "`all` or `refs`; the answer is the same"]
 
 
 class IcebergTablesQuery(TypedDict, total=False):
-    parent: Annotated[str, "A namespace; none has others below it"]
+    parent: Annotated[str, "Parent namespace; namespaces are not nested"]
     pageToken: Annotated[str, "Not used"]
     pageSize: Annotated[int, "Not used"]
 
 
 class ListAttemptsQuery(TypedDict, total=False):
-    limit: Annotated[int, "Entries at most, newest first; 1 to 200; default: 50"]
+    limit: Annotated[int, "Maximum number of entries, newest first; 1 to 200; default: 50"]
 
 
 class ListBrandInsightsQuery(TypedDict, total=False):
@@ -1841,42 +1840,42 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
-        "Order of the list, `-` from the end; default: -observations",
+        "Sort order; `-` reverses it; default: -observations",
     ]
-    limit: Annotated[int, "Entries on a page; 1 to 500; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 500; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListBrandsQuery(TypedDict, total=False):
     q: Annotated[str, "Beginning of the brand's name"]
     sort: Annotated[
         Literal["name", "items"],
-        "Order of the list; `name`: by name; `items`: brands with the most items first; default: name",
+        "Sort order; `name`: by name; `items`: brands with the most items first; default: name",
     ]
-    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListCategoriesQuery(TypedDict, total=False):
     parent: Annotated[str, "Only direct children of this category (code)"]
     level: Annotated[int, "Only this level; 1 is the top; 1 to 8"]
     q: Annotated[str, "Beginning of the category's own name"]
-    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListCategoryInsightsQuery(TypedDict, total=False):
@@ -1885,36 +1884,36 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
     ]
-    channel: Annotated[str | Sequence[str], "Only this channel; repeat for more; up to 100 values"]
+    channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
-    convert: Annotated[str, "Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed"]
+    convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
     rates: Annotated[str, "Table of exchange rates to convert by"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
-        "Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any",
+        "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether outliers count in the statistics; these are observations that their neighbours contradict; default: exclude",
+        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],
-        "Order of the list, `-` from the end; default: category",
+        "Sort order; `-` reverses it; default: category",
     ]
-    limit: Annotated[int, "Entries on a page; 1 to 500; default: 500"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 500; default: 500"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
     parent: Annotated[str, "Only the children of this category; default: first level"]
 
 
 class ListChannelsQuery(TypedDict, total=False):
     q: Annotated[str, "Beginning of the channel's code"]
-    limit: Annotated[int, "Entries on a page; 1 to 500; default: 100"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 500; default: 100"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListEventsQuery(TypedDict, total=False):
     after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
-    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+    limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
     type: Annotated[
         Literal[
             "job.ended",
@@ -1946,18 +1945,18 @@ class ListEventsQuery(TypedDict, total=False):
                 "webhook.disabled",
             ]
         ],
-        "Only events of this type; repeat it for several types; up to 12 values",
+        "Only events of this type; repeat to select several; up to 12 values",
     ]
 
 
 class ListExportsQuery(TypedDict, total=False):
     state: Annotated[Literal["queued", "running", "succeeded", "failed", "cancelled", "expired"], "Only this state"]
-    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListInvitationsQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
 
 
 class ListJobsQuery(TypedDict, total=False):
@@ -1974,27 +1973,27 @@ class ListJobsQuery(TypedDict, total=False):
         ],
         "Only this kind",
     ]
-    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListMembersQuery(TypedDict, total=False):
-    organization: Annotated[str, "Id of one of your organizations; the first you joined if absent"]
+    organization: Annotated[str, "ID of one of your organizations; default: the first that you joined"]
 
 
 class ListReleasesQuery(TypedDict, total=False):
-    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ListWatchEventsQuery(TypedDict, total=False):
     after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
-    limit: Annotated[int, "Entries on a page; 1 to 1000; default: 100"]
+    limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
 
 
 class ListWatchesQuery(TypedDict, total=False):
-    limit: Annotated[int, "Entries on a page; 1 to 200; default: 50"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    limit: Annotated[int, "Entries per page; 1 to 200; default: 50"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class ResolveIdentifierQuery(TypedDict, total=False):
@@ -2011,45 +2010,45 @@ class ResolveIdentifierQuery(TypedDict, total=False):
 
 
 class SearchItemsQuery(TypedDict, total=False):
-    limit: Annotated[int, "Entries on a page; 1 to 50; default: 20"]
+    limit: Annotated[int, "Entries per page; 1 to 50; default: 20"]
     brand: Annotated[str, "Only this brand (slug)"]
-    category: Annotated[str, "Only this category (code) and those below it"]
+    category: Annotated[str, "Only this category (code), including all below it"]
     product_type: Annotated[str, "Only this product type"]
-    cursor: Annotated[str, "`next_cursor` of the page before"]
+    cursor: Annotated[str, "`next_cursor` of the previous page"]
 
 
 class SharingAllTablesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
 
 
 class SharingChangesQuery(TypedDict, total=False):
     startingVersion: Annotated[int | str, "The first version whose changes are listed"]
-    endingVersion: Annotated[int | str, "The last one; default: the newest"]
-    startingTimestamp: Annotated[str, "The first version at this moment or after it"]
-    endingTimestamp: Annotated[str, "The version that was the newest at this time"]
-    includeHistoricalMetadata: Annotated[str, "Accepted and ignored"]
+    endingVersion: Annotated[int | str, "The last version; default: the newest"]
+    startingTimestamp: Annotated[str, "First version published at or after this time"]
+    endingTimestamp: Annotated[str, "The version that was current at this time"]
+    includeHistoricalMetadata: Annotated[str, "Accepted, but ignored"]
 
 
 class SharingMetadataQuery(TypedDict, total=False):
     version: Annotated[int | str, "This version; default: the newest"]
-    timestamp: Annotated[str, "The version that was the newest at this time"]
+    timestamp: Annotated[str, "The version that was current at this time"]
 
 
 class SharingSchemasQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
 
 
 class SharingSharesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
 
 
 class SharingTablesQuery(TypedDict, total=False):
-    maxResults: Annotated[int, "Entries on a page; 0 to 1000"]
-    pageToken: Annotated[str, "`nextPageToken` of the page before"]
+    maxResults: Annotated[int, "Entries per page; 0 to 1000"]
+    pageToken: Annotated[str, "`nextPageToken` of the previous page"]
 
 
 class SharingVersionQuery(TypedDict, total=False):
-    startingTimestamp: Annotated[str, "The first version at this moment or after it"]
+    startingTimestamp: Annotated[str, "First version published at or after this time"]

@@ -59,7 +59,9 @@ def _check(credentials: Credentials) -> None:
     except httpx.InvalidURL:
         usable = False
     if not usable:
-        raise InvalidSetting(f"{credentials.url!r} is no address of an API: it must begin with http:// or https://")
+        raise InvalidSetting(
+            f"{credentials.url!r} is not the address of an API: it must begin with http:// or https://"
+        )
     for name, text in (("key", credentials.key or ""), ("token", credentials.token)):
         if not (text.isascii() and text.isprintable()):
             raise InvalidSetting(f"the {name} has characters that no {name} has")

@@ -8,33 +8,33 @@ export interface AnyResult {
   meta: Record<string, unknown>;
 }
 
-/** A link between two items; with its evidence. */
+/** A link between two items, with its evidence. */
 export interface ArticleMatch {
   /** IIDs of the two items */
   iids: string[];
   /** Kind of the link */
   kind: "identifier" | "likeness" | "review" | "merge";
-  /** Probability; null where a person decided */
+  /** Probability; null if a person decided */
   score: number | null;
   evidence: MatchEvidence[];
   /** When they were linked */
   since: string | null;
 }
 
-/** An item of a source that is part of the article. */
+/** A source's item that is part of this item. */
 export interface ArticleMember {
   /** Item identifier */
   iid: string;
   /** Name of the source */
   source: string;
-  /** Source's own id */
+  /** The source's own ID */
   id: string;
-  /** Source's name for it; null if the source adds figures only */
+  /** Name that the source uses; null if the source adds only figures */
   name: string | null;
   identifiers: Identifier[];
 }
 
-/** Attempts of one webhook, the newest first. */
+/** Attempts of one webhook, newest first. */
 export interface AttemptList {
   data: DeliveryAttempt[];
   /** Number of entries in `data` */
@@ -42,7 +42,7 @@ export interface AttemptList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -50,11 +50,11 @@ export interface AttemptList {
 
 /** One entry of the audit log. */
 export interface AuditEntry {
-  /** Its id */
+  /** ID */
   id: string;
   /** RFC 3339, UTC */
   at: string;
-  /** Person or key that did it */
+  /** Person or key that made the change */
   actor: string;
   /** Action */
   act: string;
@@ -62,14 +62,14 @@ export interface AuditEntry {
   subject: string;
 }
 
-/** One page of the audit log, the newest first. */
+/** One page of the audit log, newest first. */
 export interface AuditList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -78,7 +78,7 @@ export interface AuditList {
 
 /** Avoided impact of the units sold, by one indicator. */
 export interface Avoided {
-  /** Code of the effect */
+  /** Code of the indicator */
   indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** Displacement rate times the lower bound of the sum */
   low: number;
@@ -88,7 +88,7 @@ export interface Avoided {
   high: number;
 }
 
-/** A brand's part in one category. */
+/** A brand's figures in one category. */
 export interface BrandCategory {
   /** Code */
   category?: string | null | undefined;
@@ -108,13 +108,13 @@ export interface BrandCategory {
 
 /** One brand. */
 export interface BrandEntry {
-  /** Its id */
+  /** ID */
   id: number;
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its name in URLs */
+  /** Name in URLs */
   slug: string;
-  /** How many there are */
+  /** Number of items */
   item_count: number;
   /** Codes of its largest categories */
   top_categories: string[];
@@ -133,7 +133,7 @@ export interface BrandList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -142,11 +142,11 @@ export interface BrandList {
 
 /** A brand, named. */
 export interface BrandRef {
-  /** Its id */
+  /** ID */
   id: number;
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its name in URLs */
+  /** Name in URLs */
   slug: string;
 }
 
@@ -164,31 +164,31 @@ export interface BrandRow {
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Observations that count */
+  /** Which observations the row covers */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed; they are in the other figures only if asked for */
+  /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of them whose price is below the list price */
+  /** Share of these whose price is below the list price */
   promotion_share?: number | null | undefined;
-  /** Mean of 1 - price / list price over observations on promotion */
+  /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median discount over observations on promotion */
+  /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
+  /** Change of the price index (Jevons) of the items that both periods have; null with `kind=both` */
   index_change?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval over items */
+  /** Lower end of the 95 % bootstrap interval */
   index_change_low?: number | null | undefined;
-  /** Upper end of it */
+  /** Upper end of the 95 % bootstrap interval */
   index_change_high?: number | null | undefined;
-  /** Share of the period's items that the period before has too */
+  /** Share of the period's items that the previous period also has */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside that interval; then the mix moved it, not prices */
+  /** Whether `median_change` is outside the interval: the assortment changed */
   median_disagrees?: boolean | null | undefined;
   /** Slug */
   brand?: string | undefined;
@@ -196,19 +196,19 @@ export interface BrandRow {
   name?: string | undefined;
   /** Code; only with `group_by=channel` */
   channel?: string | undefined;
-  /** Place by observations among all brands */
+  /** Rank by observations among all brands */
   rank?: number | undefined;
-  /** The same in the period before */
+  /** Rank in the previous period */
   rank_before?: number | null | undefined;
-  /** Brands that are ranked */
+  /** Number of ranked brands */
   ranked?: number | undefined;
-  /** Percent of brands with fewer observations */
+  /** Percentage of the other brands that have fewer observations */
   percentile?: number | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price against the period before; 0.1 is a tenth more */
+  /** Change of the median against the previous period; 0.1 means 10 % higher */
   median_change?: number | null | undefined;
-  /** Median price against the medians of its categories */
+  /** Weighted mean of median / category median over the brand's categories */
   against_categories?: number | null | undefined;
   categories?: BrandCategory[] | undefined;
   peers?: Peer[] | undefined;
@@ -218,7 +218,7 @@ export interface BrandRow {
 export interface Candidate {
   /** Item identifier */
   iid: string;
-  /** Its name */
+  /** Name */
   name: string;
   brand: BrandRef | null;
   /** Names of its sources */
@@ -228,19 +228,19 @@ export interface Candidate {
 
 /** One category of the tree. */
 export interface CategoryEntry {
-  /** Its code */
+  /** Code of the category or channel */
   code: string;
   /** Last part of `path` */
   name: string;
   /** Names from the top of the tree */
   path: string[];
-  /** Code of the category above */
+  /** Code of the parent category */
   parent: string | null;
   /** 1 at the top */
   level: number;
   /** Items of the category itself */
   item_count: number;
-  /** Items of it and of all below it */
+  /** Items of the category and all below it */
   item_count_total: number;
   /** Number of its direct children */
   children: number;
@@ -253,7 +253,7 @@ export interface CategoryList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -262,7 +262,7 @@ export interface CategoryList {
 
 /** A category, named. */
 export interface CategoryRef {
-  /** Its code */
+  /** Code of the category or channel */
   code: string;
   /** Names from the top of the tree */
   path: string[];
@@ -282,31 +282,31 @@ export interface CategoryRow {
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Observations that count */
+  /** Which observations the row covers */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed; they are in the other figures only if asked for */
+  /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of them whose price is below the list price */
+  /** Share of these whose price is below the list price */
   promotion_share?: number | null | undefined;
-  /** Mean of 1 - price / list price over observations on promotion */
+  /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median discount over observations on promotion */
+  /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Jevons index of the items that both periods have, less 1; null for `kind=both` */
+  /** Change of the price index (Jevons) of the items that both periods have; null with `kind=both` */
   index_change?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval over items */
+  /** Lower end of the 95 % bootstrap interval */
   index_change_low?: number | null | undefined;
-  /** Upper end of it */
+  /** Upper end of the 95 % bootstrap interval */
   index_change_high?: number | null | undefined;
-  /** Share of the period's items that the period before has too */
+  /** Share of the period's items that the previous period also has */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside that interval; then the mix moved it, not prices */
+  /** Whether `median_change` is outside the interval: the assortment changed */
   median_disagrees?: boolean | null | undefined;
   /** Code */
   category?: string | undefined;
@@ -316,17 +316,17 @@ export interface CategoryRow {
   channel?: string | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Median price of the period before; decimal amount in `currency` */
+  /** Median price of the previous period; decimal amount in `currency` */
   median_before?: string | null | undefined;
   /** median / median_before - 1 */
   median_change?: number | null | undefined;
-  /** Observations of the period before */
+  /** Observations of the previous period */
   observations_before?: number | null | undefined;
-  /** Place by observations among categories of equal depth */
+  /** Rank by observations among categories of the same depth */
   rank?: number | null | undefined;
-  /** The same in the period before */
+  /** Rank in the previous period */
   rank_before?: number | null | undefined;
-  /** Categories that are ranked */
+  /** Number of ranked categories */
   ranked?: number | null | undefined;
   channels?: ChannelMedian[] | undefined;
   top_brands?: TopBrand[] | undefined;
@@ -334,15 +334,15 @@ export interface CategoryRow {
 
 /** Query of `changeRole`. */
 export interface ChangeRoleQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
 /** One channel. */
 export interface ChannelEntry {
-  /** Its code */
+  /** Code of the category or channel */
   code: string;
-  /** Prices observed there; listings and sales */
+  /** Prices observed in this channel; listings and sales */
   observations: number;
   /** Day of the newest observation */
   last_seen_on: string;
@@ -355,14 +355,14 @@ export interface ChannelList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: ChannelEntry[];
 }
 
-/** A channel's part and its median. */
+/** A channel's share and median. */
 export interface ChannelMedian {
   /** Code */
   channel?: string | undefined;
@@ -378,13 +378,13 @@ export interface ChannelMedian {
 export interface ChannelSeen {
   /** Code of the channel */
   channel: string;
-  /** How many there are */
+  /** Number of listings */
   listings: number;
   /** YYYY-MM-DD */
   last_seen_on: string;
 }
 
-/** A channel's part. */
+/** A channel's share. */
 export interface ChannelShare {
   /** Code */
   channel?: string | undefined;
@@ -414,21 +414,21 @@ export interface CohortRow {
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Observations that count */
+  /** Which observations the row covers */
   kind?: "listing" | "sale" | "both" | undefined;
   /** Distinct items */
   items?: number | undefined;
   /** Observations */
   observations?: number | undefined;
-  /** Outliers among what was observed; they are in the other figures only if asked for */
+  /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of them whose price is below the list price */
+  /** Share of these whose price is below the list price */
   promotion_share?: number | null | undefined;
-  /** Mean of 1 - price / list price over observations on promotion */
+  /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
-  /** Median discount over observations on promotion */
+  /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
   /** Prices behind the statistics */
   price_n?: number | undefined;
@@ -459,7 +459,7 @@ export interface CohortRow {
 
 /** An item with a large share of a sum. */
 export interface Contributor {
-  /** Code of the effect */
+  /** Code of the indicator */
   indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** IID of the item */
   iid: string;
@@ -467,7 +467,7 @@ export interface Contributor {
   share: number;
 }
 
-/** Conversion of amounts; the table, its source, the rule, and every rate that was used. */
+/** How amounts were converted: the table, its source, the rule, and every rate that was used. */
 export interface ConversionMeta {
   /** Currency of the answer */
   to: string;
@@ -475,7 +475,7 @@ export interface ConversionMeta {
   rates: string;
   /** Name of the source */
   source: string;
-  /** Its address */
+  /** Address of the table of rates */
   url: string | null;
   /** Method of computation */
   method: string;
@@ -486,9 +486,9 @@ export interface ConversionMeta {
 export interface Coverage {
   /** Number of days */
   days: number;
-  /** Number of days */
+  /** Days with data */
   observed_days: number;
-  /** Number of days */
+  /** Days without data */
   missing_days: number;
   /** YYYY-MM-DD */
   first: string | null;
@@ -498,33 +498,33 @@ export interface Coverage {
 
 /** Query of `createExport`. */
 export interface CreateExportQuery {
-  /** As `dry_run`, with the first ten rows */
+  /** Like `dry_run`, with the first ten rows */
   preview?: boolean | undefined;
 }
 
-/** The organization, its plan, and the plan that waits for an operator's approval, null if none does. */
+/** The organization, its plan, and the plan that is awaiting an operator's approval, null if there is none. */
 export interface CreatedOrganization {
-  /** Its id */
+  /** ID */
   id: string;
   /** Name of the plan */
   plan: string;
-  /** Plan that waits for approval */
+  /** Plan that is awaiting approval */
   requested_plan: string | null;
 }
 
-/** Credentials of S3, and the bucket that they open. */
+/** S3 credentials, and the bucket that they can read. */
 export interface DataCredentials {
-  /** Names the credentials */
+  /** ID of the credentials */
   access_key_id: string;
-  /** Signs requests */
+  /** Key that signs requests */
   secret_access_key: string;
-  /** Comes along with each request */
+  /** Token to be sent with each request */
   session_token: string;
-  /** When they end; with the API key, if earlier */
+  /** When they expire; earlier if the API key does */
   expires_at: string;
-  /** Where clients of S3 ask */
+  /** Endpoint for S3 clients */
   endpoint: string;
-  /** Region that signatures name */
+  /** Region for signatures */
   region: string;
   /** Bucket of the releases */
   bucket: string;
@@ -532,19 +532,19 @@ export interface DataCredentials {
 
 /** One column. */
 export interface DatasetColumn {
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its type */
+  /** Type */
   type: string;
   /** Whether the column may be null */
   nullable: boolean;
-  /** Content of the column */
+  /** What the column contains */
   description: string;
 }
 
 /** A dataset in the list. */
 export interface DatasetEntry {
-  /** Its name */
+  /** Name */
   name: string;
   /** Title */
   title: string;
@@ -570,7 +570,7 @@ export interface DatasetList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -579,19 +579,19 @@ export interface DatasetList {
 
 /** One attempt to send one event. */
 export interface DeliveryAttempt {
-  /** Id of the event */
+  /** ID of the event */
   event_id: string;
-  /** Its position in the log */
+  /** Position in the log */
   cursor: string;
   /** RFC 3339, UTC */
   at: string;
-  /** Status of the receiver's answer */
+  /** Status of the receiver's response */
   status: number | null;
   /** Outcome of the calls */
   outcome: "accepted" | "answer-too-large" | "private-address" | "redirected" | "refused" | "secret-unreadable" | "timed-out" | "tls-failed" | "unreachable";
-  /** Beginning of the receiver's answer */
+  /** Beginning of the receiver's response */
   answer: string;
-  /** Time until the answer */
+  /** Time until the response */
   milliseconds: number;
 }
 
@@ -600,23 +600,23 @@ export interface DigitalLinkset {
   linkset: LinkContext[];
 }
 
-/** New items that each unit displaces; with the source of the number, and which units are counted. */
+/** How many new items each unit displaces, the source of this rate, and which units are counted. */
 export interface DisplacementMeta {
-  /** Share of purchases that are replaced */
+  /** Share of purchases of new items that are displaced */
   rate: number;
   /** Publication of the rate */
   citation: string;
-  /** Units that are multiplied by the rate */
+  /** Which units are multiplied by the rate */
   counted: string;
 }
 
-/** Something that happened. Types and members of `data` may be added: ignore those that you do not know. */
+/** An event. Types and members of `data` may be added: ignore those that you do not know. */
 export interface Event {
-  /** Id of the event; the same in the feed and as `webhook-id` */
+  /** ID of the event, also sent as `webhook-id` */
   id: string;
-  /** Value for `after`; larger cursors are later */
+  /** Value for `after`; later events have larger cursors */
   cursor: string;
-  /** Its type */
+  /** Type */
   type: string;
   /** RFC 3339, UTC */
   timestamp: string;
@@ -624,7 +624,7 @@ export interface Event {
   data: Record<string, unknown>;
 }
 
-/** One page, the oldest first. `next_cursor` is the `after` of the next page, null where there is none yet. */
+/** One page of events, oldest first. `next_cursor` is the `after` of the next page, null if there is none yet. */
 export interface EventList {
   data: Event[];
   /** Number of entries in `data` */
@@ -632,7 +632,7 @@ export interface EventList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -648,11 +648,11 @@ export interface EvidenceDay {
 
 /** One export, with its files once it is complete. */
 export interface Export {
-  /** Its id */
+  /** ID */
   id: string;
   /** Kind of the computation */
   kind: string;
-  /** Its state */
+  /** State */
   state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
@@ -667,46 +667,46 @@ export interface Export {
   started_at: string | null;
   /** RFC 3339, UTC */
   finished_at: string | null;
-  /** Until when the result is kept */
+  /** When the result expires */
   expires_at: string | null;
   result: JobResult | null;
   error: Problem | null;
   links: JobLinks;
-  /** Order in its normal form */
+  /** The request in canonical form */
   request: Record<string, unknown>;
   manifest: ExportManifest | null;
 }
 
-/** Cost and size of an order. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early. */
+/** Cost and size of an export. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early. */
 export interface ExportEstimate {
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** Whether `rows` is exact, a lower bound or an estimate */
   rows_relation: "eq" | "gte" | "about";
   /** Version of the index's data */
   data_version: number;
   schema: DatasetColumn[];
-  /** Order in its normal form */
+  /** The request in canonical form */
   request: Record<string, unknown>;
   /** First rows */
   preview: Record<string, unknown>[] | null;
 }
 
-/** One file. `content` is `rows`, or `gone`: items whose rows an earlier copy must drop. */
+/** One file. `content` is `rows`, or `gone`: items whose rows must be deleted from an earlier copy. */
 export interface ExportFile {
-  /** Its name */
+  /** Name */
   name: string;
   /** Address */
   url: string;
-  /** Address for tools that send no header; valid until `signed_until` */
+  /** Signed address that needs no header; valid until `signed_until` */
   signed_url: string;
   /** Content of the file */
   content: "rows" | "gone";
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
   /** SHA-256 of its bytes */
   sha256: string;
@@ -716,11 +716,11 @@ export interface ExportFile {
   max_key: string | null;
 }
 
-/** Filters of the rows; of several names of one kind, any may match. */
+/** Row filters; if a filter has several values, any of them may match. */
 export interface ExportFilter {
   /** Brands (slugs) */
   brand?: string[] | undefined;
-  /** Categories (codes) and those below them */
+  /** Categories (codes), including all below them */
   category?: string[] | undefined;
   /** Channels; only observations have them */
   channel?: string[] | undefined;
@@ -730,14 +730,14 @@ export interface ExportFilter {
   to?: string | undefined;
 }
 
-/** One page of exports, the newest first. */
+/** One page of exports, newest first. */
 export interface ExportList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -759,11 +759,11 @@ export interface ExportManifest {
   data_version: number;
   /** The data_version before the changes */
   since: number | null;
-  /** Months with changes; empty where nothing has changed */
+  /** Months with changes; empty if nothing has changed */
   months: string[];
-  /** Whether rows replace those of all months; `months` is empty then */
+  /** Whether rows replace those of all months; then `months` is empty */
   all_months: boolean;
-  /** Stands before texts of CSV that a spreadsheet would run; they begin with = + - @, tab or line break and are no negative number. Take it away for the text itself. Null in other formats. */
+  /** Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, -, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other formats. */
   formula_prefix: string | null;
   /** RFC 3339, UTC */
   created_at: string;
@@ -771,9 +771,9 @@ export interface ExportManifest {
   expires_at: string;
   /** RFC 3339, UTC */
   signed_until: string;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
   files: ExportFile[];
 }
@@ -786,11 +786,11 @@ export interface FollowDigitalLinkQuery {
 
 /** Query of `getAudit`. */
 export interface GetAuditQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -802,19 +802,19 @@ export interface GetBrandInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Rows for each channel apart */
+  /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
 }
 
@@ -826,19 +826,19 @@ export interface GetCategoryInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Rows for each channel apart */
+  /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
 }
 
@@ -850,29 +850,29 @@ export interface GetCohortsQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Brand (slug); repeat for more: any of them */
+  /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code) and those below it; repeat for more: any of them */
+  /** Category (code), including all below it; repeat to select several */
   category?: string[] | undefined;
-  /** Group by this; repeat for a second */
+  /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getOrganization`. */
 export interface GetOrganizationQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
@@ -884,69 +884,69 @@ export interface GetPriceIndexQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | "quarter" | "year" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Brand (slug); repeat for more: any of them */
+  /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code) and those below it; repeat for more: any of them */
+  /** Category (code), including all below it; repeat to select several */
   category?: string[] | undefined;
-  /** Observations that count; offers seen or sales; default: sales for methods that weight by units, else listings where there are any */
+  /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
   kind?: "listing" | "sale" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Index formula; usual spellings of it, as ccdi, are the same; default: geks-jevons */
+  /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
-  /** Periods of a window, for geks-*, tpd and geary-khamis; default: all that have data */
+  /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
   window?: number | undefined;
-  /** Splice that links a further period to earlier windows; default: mean */
+  /** How a period after the window is linked to it; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** First day; default: the 90th up to the last */
+  /** First day; default: 90 days in all */
   from?: string | undefined;
   /** Last day, inclusive; default: the last with data, or `from` */
   to?: string | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Only offers seen, or only sales; default: both, each in rows and statistics of its own */
+  /** Only listings or only sales; default: both, in separate rows and statistics */
   kind?: "listing" | "sale" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getPriorPrice`. */
 export interface GetPriorPriceQuery {
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Day to judge; default: each channel's last observed day */
+  /** Day to be judged; default: each channel's last observed day */
   asked_on?: string | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Whether the market uses Art. 6a(5); a reduction of several steps then has the price before the first one; without it such a reduction is not judged */
+  /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged */
   progressive?: boolean | undefined;
-  /** Steps count that begin within so many days of the first */
+  /** Days after the first step within which further steps count */
   progressive_days?: number | undefined;
-  /** The market uses Art. 6a(4) and the item was first offered on this day; fewer than 30 days may then suffice */
+  /** Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 days may then suffice */
   first_offered?: string | undefined;
 }
 
@@ -958,21 +958,21 @@ export interface GetReductionsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Category (code) and those below it; repeat for more: any of them */
+  /** Category (code), including all below it; repeat to select several */
   category?: string[] | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
 }
 
 /** Query of `getSignedExportFile`. */
 export interface GetSignedExportFileQuery {
-  /** When it ends, in seconds since 1970 */
+  /** Expiry, in seconds since 1970-01-01 UTC */
   expires: number;
-  /** Organization that it was made for */
+  /** Organization for which it was created */
   organization: string;
   /** Signature of the address */
   signature: string;
@@ -980,9 +980,9 @@ export interface GetSignedExportFileQuery {
 
 /** Query of `getSignedFile`. */
 export interface GetSignedFileQuery {
-  /** When it ends, in seconds since 1970 */
+  /** Expiry, in seconds since 1970-01-01 UTC */
   expires: number;
-  /** Organization that it was made for */
+  /** Organization for which it was created */
   organization: string;
   /** Signature of the address */
   signature: string;
@@ -990,15 +990,15 @@ export interface GetSignedFileQuery {
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** First day; default: the 90th up to the last */
+  /** First day; default: 90 days in all */
   from?: string | undefined;
   /** Last day, inclusive; default: the last with data, or `from` */
   to?: string | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
-  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
+  /** Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; in place of `displacement` */
+  /** New items displaced by each unit sold; instead of `displacement` */
   displacement_rate?: number | undefined;
 }
 
@@ -1010,37 +1010,37 @@ export interface GetSustainabilityRollupQuery {
   to?: string | undefined;
   /** Length of a period; default: month */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Add what the units sold avoid; with WRAP's rate of second-hand sales or repairs */
+  /** Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; in place of `displacement` */
+  /** New items displaced by each unit sold; instead of `displacement` */
   displacement_rate?: number | undefined;
-  /** Group by this; repeat for a second */
+  /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
-  /** Brand (slug); repeat for more: any of them */
+  /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code) and those below it; repeat for more: any of them */
+  /** Category (code), including all below it; repeat to select several */
   category?: string[] | undefined;
-  /** Multiply figures by units sold, or take each item once; default: sales where there are any, else the assortment */
+  /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
   basis?: "sales" | "assortment" | undefined;
 }
 
 /** Query of `getUsage`. */
 export interface GetUsageQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
-  /** 30 days before `to` if absent */
+  /** First day; default: 30 days before `to` */
   from?: string | undefined;
-  /** Today if absent */
+  /** Last day, inclusive; default: today */
   to?: string | undefined;
 }
 
 /** The process is alive. */
 export interface HealthAnswer {
-  /** Its status */
+  /** Status */
   status: "ok";
   /** Build that is running */
   revision: string;
@@ -1050,13 +1050,13 @@ export interface HealthAnswer {
 
 /** Query of `icebergConfig`. */
 export interface IcebergConfigQuery {
-  /** Any name: there is one warehouse */
+  /** Any name; there is only one warehouse */
   warehouse?: string | undefined;
 }
 
 /** Query of `icebergNamespaces`. */
 export interface IcebergNamespacesQuery {
-  /** A namespace; none has others below it */
+  /** Parent namespace; namespaces are not nested */
   parent?: string | undefined;
   /** Not used */
   pageToken?: string | undefined;
@@ -1066,13 +1066,13 @@ export interface IcebergNamespacesQuery {
 
 /** Query of `icebergTable`. */
 export interface IcebergTableQuery {
-  /** `all` or `refs`; all of them come */
+  /** `all` or `refs`; the answer is the same */
   snapshots?: string | undefined;
 }
 
 /** Query of `icebergTables`. */
 export interface IcebergTablesQuery {
-  /** A namespace; none has others below it */
+  /** Parent namespace; namespaces are not nested */
   parent?: string | undefined;
   /** Not used */
   pageToken?: string | undefined;
@@ -1080,7 +1080,7 @@ export interface IcebergTablesQuery {
   pageSize?: number | undefined;
 }
 
-/** An identifier that others gave the item. */
+/** An identifier assigned to the item by others. */
 export interface Identifier {
   /** Kind of identifier */
   scheme: string;
@@ -1126,7 +1126,7 @@ export interface IidBody {
 
 /** An invitation that can still be accepted. */
 export interface Invitation {
-  /** Its id */
+  /** ID */
   id: string;
   /** E-mail address */
   email: string;
@@ -1145,7 +1145,7 @@ export interface InvitationList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -1154,19 +1154,19 @@ export interface InvitationList {
 
 /** Query of `invite`. */
 export interface InviteQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
 /** Query of `issueKey`. */
 export interface IssueKeyQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
 /** A new invitation. Its link is shown only once: send it to the invited person. */
 export interface IssuedInvitation {
-  /** Its id */
+  /** ID */
   id: string;
   /** Address */
   link: string;
@@ -1174,13 +1174,13 @@ export interface IssuedInvitation {
   expires_at: string;
 }
 
-/** A new key. It is shown only once; the service keeps only a keyed hash of it. */
+/** A new key. It is shown only once; the service stores only a keyed hash. */
 export interface IssuedKey {
   /** API key */
   key: string;
   /** Beginning of the key */
   key_id: string;
-  /** Every key that is valid now; the new one first */
+  /** All keys that are valid now, the new one first */
   keys: KeyState[];
 }
 
@@ -1188,14 +1188,14 @@ export interface IssuedKey {
 export interface Item {
   /** Item identifier */
   iid: string;
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its other names */
+  /** Other names of the item */
   alt_names: string[];
-  /** Its status */
+  /** Status */
   status: "active";
   brand: BrandRef | null;
-  /** Its product type */
+  /** Product type */
   product_type: string | null;
   category: CategoryRef | null;
   identifiers: Identifier[];
@@ -1205,12 +1205,12 @@ export interface Item {
   price_band: PriceBand | null;
   sustainability: Sustainability | null;
   sources: SourceRef[];
-  /** Source of each known field; its key is like `name` or `attributes.color` */
+  /** Source of each known field; keys are like `name` or `attributes.color` */
   provenance: Record<string, string>;
   members: ArticleMember[];
   /** Links between its members; empty if the record has only one */
   matches: ArticleMatch[];
-  /** Its version */
+  /** Version */
   version: number;
   /** YYYY-MM-DD */
   first_seen_on: string;
@@ -1233,11 +1233,11 @@ export interface ItemLinks {
 
 /** One job of your organization. */
 export interface Job {
-  /** Its id */
+  /** ID */
   id: string;
   /** Kind of the computation */
   kind: string;
-  /** Its state */
+  /** State */
   state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
@@ -1252,7 +1252,7 @@ export interface Job {
   started_at: string | null;
   /** RFC 3339, UTC */
   finished_at: string | null;
-  /** Until when the result is kept */
+  /** When the result expires */
   expires_at: string | null;
   result: JobResult | null;
   error: Problem | null;
@@ -1261,9 +1261,9 @@ export interface Job {
 
 /** Limit of an organization's jobs in one state. */
 export interface JobLimit {
-  /** Largest number allowed */
+  /** Units or jobs allowed */
   limit: number;
-  /** Number used */
+  /** Units or jobs used */
   used: number;
 }
 
@@ -1283,14 +1283,14 @@ export interface JobLinks {
   events: string;
 }
 
-/** One page of jobs, the newest first. */
+/** One page of jobs, newest first. */
 export interface JobList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -1303,27 +1303,27 @@ export interface JobProgress {
   fraction: number;
   /** Current stage */
   stage: string;
-  /** How many there are */
+  /** Rows processed so far */
   rows_done: number;
-  /** How many there are */
+  /** Rows to process; null if unknown */
   rows_total: number | null;
 }
 
-/** Result of a job; its address, format and size. */
+/** Result of a job: its address, format and size. */
 export interface JobResult {
   /** Address */
   url: string;
   /** Media type */
   media_type: string;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
-  /** SHA-256 of the bytes at `url`; its ETag names it too */
+  /** SHA-256 of the file at `url`, also in its ETag */
   sha256: string;
 }
 
-/** A key that works; `expires_at` is the end of its grace, null for the current one. */
+/** A valid key; `expires_at` is the end of its grace period, null for the current key. */
 export interface KeyState {
   /** Beginning of the key */
   key_id: string;
@@ -1333,11 +1333,11 @@ export interface KeyState {
   expires_at: string | null;
   /** RFC 3339, UTC */
   last_used_at: string | null;
-  /** Network of its last use */
+  /** Network address of its last use */
   last_used_network: string | null;
 }
 
-/** The key itself: any holder may revoke it. */
+/** The key itself; anyone who holds it may revoke it. */
 export interface LeakedKey {
   /** API key */
   key: string;
@@ -1361,7 +1361,7 @@ export interface LinkNamespace {
 
 /** Query of `listAttempts`. */
 export interface ListAttemptsQuery {
-  /** Entries at most, newest first */
+  /** Maximum number of entries, newest first */
   limit?: number | undefined;
 }
 
@@ -1373,23 +1373,23 @@ export interface ListBrandInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Order of the list, `-` from the end; default: -observations */
+  /** Sort order; `-` reverses it; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -1397,11 +1397,11 @@ export interface ListBrandInsightsQuery {
 export interface ListBrandsQuery {
   /** Beginning of the brand's name */
   q?: string | undefined;
-  /** Order of the list; `name`: by name; `items`: brands with the most items first */
+  /** Sort order; `name`: by name; `items`: brands with the most items first */
   sort?: "name" | "items" | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -1413,9 +1413,9 @@ export interface ListCategoriesQuery {
   level?: number | undefined;
   /** Beginning of the category's own name */
   q?: string | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -1427,23 +1427,23 @@ export interface ListCategoryInsightsQuery {
   to?: string | undefined;
   /** Length of a period; default: the whole range is one period */
   granularity?: "day" | "week" | "month" | undefined;
-  /** Only this channel; repeat for more */
+  /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Convert amounts to this currency (ISO 4217), by `rates`; default: as they were observed */
+  /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
   /** Table of exchange rates to convert by */
   rates?: string | undefined;
-  /** Observations that count; offers seen, sales, or both in one statistic; default: listings where there are any */
+  /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether outliers count in the statistics; these are observations that their neighbours contradict */
+  /** Whether statistics include outliers; these are observations that contradict their neighbours */
   outliers?: "exclude" | "include" | undefined;
-  /** Order of the list, `-` from the end; default: category */
+  /** Sort order; `-` reverses it; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
   /** Only the children of this category; default: first level */
   parent?: string | undefined;
@@ -1453,9 +1453,9 @@ export interface ListCategoryInsightsQuery {
 export interface ListChannelsQuery {
   /** Beginning of the channel's code */
   q?: string | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -1463,9 +1463,9 @@ export interface ListChannelsQuery {
 export interface ListEventsQuery {
   /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** Only events of this type; repeat it for several types */
+  /** Only events of this type; repeat to select several */
   type?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | undefined;
 }
 
@@ -1473,15 +1473,15 @@ export interface ListEventsQuery {
 export interface ListExportsQuery {
   /** Only this state */
   state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
 /** Query of `listInvitations`. */
 export interface ListInvitationsQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
@@ -1491,23 +1491,23 @@ export interface ListJobsQuery {
   state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired" | undefined;
   /** Only this kind */
   kind?: "brand-insights" | "category-insights" | "cohorts" | "export" | "price-index" | "reductions" | "sustainability-rollup" | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
 /** Query of `listMembers`. */
 export interface ListMembersQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
 /** Query of `listReleases`. */
 export interface ListReleasesQuery {
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
@@ -1515,25 +1515,25 @@ export interface ListReleasesQuery {
 export interface ListWatchEventsQuery {
   /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
   after?: number | undefined;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
 }
 
 /** Query of `listWatches`. */
 export interface ListWatchesQuery {
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
-/** One export; its job and its order. */
+/** One export: its job and its request. */
 export interface ListedExport {
-  /** Its id */
+  /** ID */
   id: string;
   /** Kind of the computation */
   kind: string;
-  /** Its state */
+  /** State */
   state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "expired";
   progress: JobProgress;
   /** Number of attempts so far */
@@ -1548,12 +1548,12 @@ export interface ListedExport {
   started_at: string | null;
   /** RFC 3339, UTC */
   finished_at: string | null;
-  /** Until when the result is kept */
+  /** When the result expires */
   expires_at: string | null;
   result: JobResult | null;
   error: Problem | null;
   links: JobLinks;
-  /** Order in its normal form */
+  /** The request in canonical form */
   request: Record<string, unknown>;
 }
 
@@ -1561,7 +1561,7 @@ export interface ListedExport {
 export interface LookupEntry {
   /** IID of the item */
   iid: string;
-  /** Status a single lookup would have had */
+  /** Status that a separate look-up would return */
   status: number;
   record: Item | null;
   /** IID that it was merged into */
@@ -1582,7 +1582,7 @@ export interface LookupList {
   data: LookupEntry[];
   /** Number of entries in `data` */
   count: number;
-  /** Only with `dry_run`; so are the members below */
+  /** Only with `dry_run`, as are the members below */
   kind?: string | undefined;
   /** Units that the call costs */
   cost_units?: number | undefined;
@@ -1598,7 +1598,7 @@ export interface LookupList {
 export interface ManifestLinks {
   /** Address */
   self: string;
-  /** Public keys that check the signature */
+  /** Address of the public keys that verify the signature */
   keys: string;
   /** Address */
   croissant: string;
@@ -1632,9 +1632,9 @@ export interface MatchEvidence {
 
 /** One person of the organization. */
 export interface Member {
-  /** Its id */
+  /** ID */
   id: string;
-  /** Its name */
+  /** Name */
   name: string;
   /** E-mail address */
   email: string | null;
@@ -1651,18 +1651,18 @@ export interface MemberList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: Member[];
 }
 
-/** An order of an export. */
+/** An export to create. */
 export interface NewExport {
   /** Name of the dataset */
   dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged" | "items_changes" | "observations_changes" | "impacts_changes" | "brands_changes" | "categories_changes" | "merged_changes" | "training_pairs_changes" | "cards_changes";
-  /** Names of columns; in the order of the file; all columns if absent */
+  /** Columns, in the order of the file; default: all columns */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
   /** Only rows that changed after this data_version; with a file of removed items */
@@ -1685,9 +1685,9 @@ export interface NewInvitation {
 
 /** A new organization. */
 export interface NewOrganization {
-  /** Its name */
+  /** Name */
   name: string;
-  /** Plan to request; every organization begins on the free plan */
+  /** Plan to request; every organization starts on the free plan */
   plan?: string | undefined;
 }
 
@@ -1697,19 +1697,19 @@ export interface NewWatch {
   target: "article" | "brand" | "category";
   /** IID, slug of a brand, or code of a category */
   code: string;
-  /** Condition of the watch; `below`: the lowest price of an article's newest day is below `amount`; `new-low`: that price is lower than on each of the `days` days before; `returned`: an article is observed again after it was not for `days` days; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
+  /** Condition of the watch; `below`: the lowest price of an item's newest day is below `amount`; `new-low`: that price is lower than on each of the previous `days` days; `returned`: an item is observed again after at least `days` days without a price; `index-moved`: prices of the same items changed by more than `percent` from one month to the next */
   condition: "below" | "new-low" | "returned" | "index-moved";
   /** Decimal amount, for `below` */
   amount?: string | null | undefined;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency?: string | null | undefined;
-  /** For `new-low` one of 30, 90, 365; for `returned` the length of the absence, 30 by default */
+  /** For `new-low`: 30, 90, 365; for `returned`: the length of the absence, 30 by default */
   days?: number | null | undefined;
   /** Percentage, for `index-moved` */
   percent?: number | null | undefined;
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind?: "listing" | "sale" | undefined;
-  /** Your own name for it */
+  /** Your own name for the watch */
   label?: string | null | undefined;
 }
 
@@ -1717,21 +1717,21 @@ export interface NewWatch {
 export interface NewWebhook {
   /** An https address on the public internet */
   url: string;
-  /** Only events of these types; every type if absent */
+  /** Only events of these types; default: all */
   types?: ("job.ended" | "export.ready" | "release.cut" | "item.merged" | "item.split" | "item.withdrawn" | "item.restored" | "watch.fired" | "quota.reached" | "key.rotated" | "key.revoked" | "webhook.disabled")[] | null | undefined;
 }
 
-/** An organization, as its members see it. */
+/** An organization, as shown to its members. */
 export interface Organization {
-  /** Its id */
+  /** ID */
   id: string;
-  /** Its name */
+  /** Name */
   name: string;
   /** Name of the plan */
   plan: string;
-  /** Plan that waits for an operator's approval */
+  /** Plan that is awaiting an operator's approval */
   requested_plan: string | null;
-  /** Its state */
+  /** State */
   state: "active" | "suspended";
   /** Role in the organization */
   role: "owner" | "admin" | "member" | "viewer";
@@ -1740,43 +1740,43 @@ export interface Organization {
 
 /** The organization that the credential belongs to. */
 export interface OrganizationRef {
-  /** Its id */
+  /** ID */
   id: string;
-  /** Its name */
+  /** Name */
   name: string;
 }
 
-/** Outliers; whether they count in the statistics, and how many there are. */
+/** Outliers: whether statistics include them, and how many there are. */
 export interface OutlierMeta {
-  /** Whether outliers count in statistics */
+  /** Whether statistics include outliers */
   mode: "exclude" | "include";
-  /** Observations that their neighbours contradict; with `include` they count too */
+  /** Number of outliers: observations that contradict their neighbours */
   set_aside: number;
 }
 
 /** Number of entries; exact (`eq`) or a lower bound (`gte`). */
 export interface PageTotal {
-  /** How many there are */
+  /** Number of entries */
   value: number;
   /** Whether the number is exact or a lower bound */
   relation: "eq" | "gte";
 }
 
-/** A refused parameter. */
+/** A parameter that was refused. */
 export interface ParameterFault {
   /** Its name */
   parameter: string;
-  /** What is allowed */
+  /** Values that are allowed */
   detail: string;
-  /** What came, shortened */
+  /** The value that was sent, shortened */
   value?: string | undefined;
 }
 
 /** One part that the edge needs. */
 export interface PartState {
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its state */
+  /** State */
   state: "ok" | "down" | "read-only" | "empty" | "late" | "off";
   /** Explanation */
   detail: string;
@@ -1800,11 +1800,11 @@ export interface PlanRequest {
   plan: string;
 }
 
-/** Prices of the last 30 days of the item's data; without outliers, listings, else sales, in the usual currency. */
+/** Prices of the last 30 days of the item's data, without outliers, in the most frequent currency. */
 export interface PriceBand {
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind: "listing" | "sale";
   /** Decimal amount in `currency` */
   low: string;
@@ -1812,9 +1812,9 @@ export interface PriceBand {
   median: string;
   /** Decimal amount in `currency` */
   high: string;
-  /** How many there are */
+  /** Number of observations */
   observations: number;
-  /** Outliers among what was observed; the other figures are without them */
+  /** Outliers; all other figures exclude them */
   set_aside: number;
   /** YYYY-MM-DD */
   from: string;
@@ -1836,29 +1836,29 @@ export interface PriceIndexRow {
   currency?: string | undefined;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Observations that count */
+  /** Which observations the row covers */
   kind?: "listing" | "sale" | undefined;
-  /** Price index, first period = 100; null where no matched item connects the period with the first */
+  /** Price index, first period = 100; null if no matched items connect the period with the first */
   index?: number | null | undefined;
-  /** Lower end of the 95 % bootstrap interval over items */
+  /** Lower end of the 95 % bootstrap interval */
   low?: number | null | undefined;
-  /** Upper end of it */
+  /** Upper end of the 95 % bootstrap interval */
   high?: number | null | undefined;
   /** Distinct items with a price above zero */
   items?: number | undefined;
-  /** Outliers among what was observed; they are in the other figures only if asked for */
+  /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
-  /** Items that the period compared with has too; null in the first period */
+  /** Items that `compared_with` also has; null in the first period */
   matched_items?: number | null | undefined;
   /** matched_items / items; null in the first period */
   share_matched?: number | null | undefined;
-  /** Items that the period compared with has not */
+  /** Items that `compared_with` does not have */
   new_items?: number | null | undefined;
-  /** Items that only the period compared with has */
+  /** Items that only `compared_with` has */
   vanished_items?: number | null | undefined;
-  /** Period before that has data; null in the first period */
+  /** Previous period with data; null in the first period */
   compared_with?: string | null | undefined;
-  /** Median price, whatever the mix; decimal amount in `currency` */
+  /** Median of all observed prices, whatever the assortment; decimal amount in `currency` */
   median?: string | null | undefined;
   /** Median price, first period = 100 */
   median_index?: number | null | undefined;
@@ -1866,15 +1866,15 @@ export interface PriceIndexRow {
   median_disagrees?: boolean | null | undefined;
 }
 
-/** Prices of the last days; of one currency and kind. */
+/** Prices of the last `days` days in one currency and kind. */
 export interface PriceStatistic {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind: "listing" | "sale";
   /** YYYY-MM-DD */
   from: string;
@@ -1886,25 +1886,25 @@ export interface PriceStatistic {
   median: string | null;
   /** Decimal amount in `currency` */
   high: string | null;
-  /** How many there are */
+  /** Number of prices */
   n: number;
-  /** Number of days */
+  /** Days with data */
   observed_days: number;
-  /** Outliers among what was observed */
+  /** Number of outliers among the observations */
   set_aside: number;
 }
 
-/** The meta of a pricing history. */
+/** Context of a pricing history. */
 export interface PricingMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON; for every format */
+  /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** YYYY-MM-DD */
   from: string;
@@ -1915,15 +1915,15 @@ export interface PricingMeta {
   units: Record<string, string>;
   /** Method of computation */
   method: string;
-  /** Rounding of each rounded field; a field that is not named is exact */
+  /** Precision of each rounded field; all other fields are exact */
   rounding?: Record<string, string> | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
   outliers: OutlierMeta;
   statistics: PriceStatistic[];
-  /** Statistics for each kilogram, litre or piece; empty where the content is unknown */
+  /** Statistics per kilogram, litre or piece; empty if the content is unknown */
   unit_prices: UnitPrice[];
-  /** Each channel's running reduction; its evidence is at `/index/pricing/{iid}/reference` */
+  /** Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference` */
   reductions: ReductionSummary[];
 }
 
@@ -1933,15 +1933,15 @@ export interface PricingReport {
   meta: PricingMeta;
 }
 
-/** A day of an item in one channel. */
+/** Prices of an item on one day in one channel. */
 export interface PricingRow {
   /** YYYY-MM-DD */
   day: string;
   /** Code of the channel */
   channel: string;
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind: "listing" | "sale";
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
@@ -1953,21 +1953,21 @@ export interface PricingRow {
   high: string;
   /** Decimal amount in `currency` */
   close: string | null;
-  /** How many there are */
+  /** Number of prices */
   n: number;
 }
 
-/** The meta of prior prices. */
+/** Context of prior prices. */
 export interface PriorPriceMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON; for every format */
+  /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** YYYY-MM-DD */
   from: string;
@@ -1978,7 +1978,7 @@ export interface PriorPriceMeta {
   units: Record<string, string>;
   /** Method of computation */
   method: string;
-  /** Rounding of each rounded field; a field that is not named is exact */
+  /** Precision of each rounded field; all other fields are exact */
   rounding?: Record<string, string> | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
@@ -1990,11 +1990,11 @@ export interface PriorPriceReport {
   meta: PriorPriceMeta;
 }
 
-/** A reduction with the days that it is judged by. */
+/** A reduction with the days by which it is judged. */
 export interface PriorPriceRow {
   /** Code of the channel */
   channel: string;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
@@ -2008,13 +2008,13 @@ export interface PriorPriceRow {
   prior_price: string | null;
   /** Percent */
   percent: string | null;
-  /** Whether the price is below a prior price that is known */
+  /** Whether the prior price is known and the price is below it */
   applicable: boolean;
-  /** Reason for which it cannot be judged */
+  /** Why the reduction does not hold or cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
-  /** Whether the observations suffice to judge */
+  /** Whether the observations are sufficient to judge */
   known: boolean;
-  /** Lowest price observed in its days; if the prior price is unknown */
+  /** If the prior price is unknown: the lowest price observed in its days */
   at_most: string | null;
   /** Day of the prior price */
   lowest_on: string[];
@@ -2033,23 +2033,23 @@ export interface Problem {
   detail: string;
   /** Request, as a URN */
   instance: string;
-  /** All faults of parameters */
+  /** All invalid parameters */
   errors?: ParameterFault[] | undefined;
 }
 
 /** One kind of problem. */
 export interface ProblemEntry {
-  /** Its type */
+  /** Type */
   type: string;
-  /** Its name in URLs */
+  /** Name in URLs */
   slug: string;
   /** Title */
   title: string;
-  /** Its status */
+  /** Status */
   status: number;
-  /** Its meaning */
+  /** What the problem means */
   meaning: string;
-  /** Remedy */
+  /** What to do about it */
   remedy: string;
 }
 
@@ -2062,7 +2062,7 @@ export interface ProblemList {
 
 /** The account that calls are counted for, and its limits. */
 export interface QuotaAnswer {
-  /** Your network, or your organization's id */
+  /** Your network address, or your organization's ID */
   counted_as: string;
   /** Name of the plan */
   plan: string;
@@ -2077,11 +2077,11 @@ export interface QuotaWindow {
   policy: string;
   /** Length of the window */
   window_seconds: number;
-  /** Largest number allowed */
+  /** Units or jobs allowed */
   limit: number;
-  /** Number used */
+  /** Units or jobs used */
   used: number;
-  /** Number left */
+  /** Units or jobs left */
   remaining: number;
   /** RFC 3339, UTC */
   resets_at: string | null;
@@ -2099,13 +2099,13 @@ export interface Quote {
   format: string;
   /** Version of the index's data */
   data_version: number;
-  /** Parameters of a report in their normal form */
+  /** Parameters of the report in canonical form */
   parameters?: Record<string, unknown> | undefined;
 }
 
 /** Whether the edge can do all of its work. */
 export interface ReadyAnswer {
-  /** Its status */
+  /** Status */
   status: "ready" | "degraded" | "not-ready";
   /** Version of the index's data */
   data_version: number;
@@ -2114,7 +2114,7 @@ export interface ReadyAnswer {
   ts: string;
 }
 
-/** Announced reductions that began in a period; of one channel and currency. */
+/** Announced reductions that began in a period, in one channel and currency. */
 export interface ReductionRow {
   /** First day of the period */
   period?: string | undefined;
@@ -2124,7 +2124,7 @@ export interface ReductionRow {
   currency?: string | undefined;
   /** Distinct items with an announced reduction */
   items?: number | undefined;
-  /** Announced reductions; a further step counts again */
+  /** Announced reductions; each further step counts again */
   announced?: number | undefined;
   /** Reductions whose list price is not above the prior price */
   holding?: number | undefined;
@@ -2132,17 +2132,17 @@ export interface ReductionRow {
   overstated?: number | undefined;
   /** Reductions whose price is not below the prior price */
   not_below?: number | undefined;
-  /** Reductions that the observations do not suffice to judge */
+  /** Reductions that cannot be judged from the observations */
   undecided?: number | undefined;
-  /** holding / (announced - undecided); null where all are undecided */
+  /** holding / (announced - undecided); null if all are undecided */
   share_holding?: number | null | undefined;
 }
 
-/** The running reduction of one channel; as the observations show it. */
+/** The current reduction of one channel, according to the observations. */
 export interface ReductionSummary {
   /** Code of the channel */
   channel: string;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
@@ -2156,13 +2156,13 @@ export interface ReductionSummary {
   prior_price: string | null;
   /** Percent */
   percent: string | null;
-  /** Whether the price is below a prior price that is known */
+  /** Whether the prior price is known and the price is below it */
   applicable: boolean;
-  /** Reason for which it cannot be judged */
+  /** Why the reduction does not hold or cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
-  /** Whether the observations suffice to judge */
+  /** Whether the observations are sufficient to judge */
   known: boolean;
-  /** Lowest price observed in its days; if the prior price is unknown */
+  /** If the prior price is unknown: the lowest price observed in its days */
   at_most: string | null;
 }
 
@@ -2180,26 +2180,26 @@ export interface ReleaseEntry {
   created_at: string;
   /** RFC 3339, UTC */
   expires_at: string;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
-  /** How many there are */
+  /** Number of files */
   files: number;
   links: SelfLink;
 }
 
-/** One file of a release. Files are in the order of their keys: first and last key show which file holds a key. */
+/** One file of a release. Files are sorted by key: the first and last key show which file contains a key. */
 export interface ReleaseFile {
-  /** Its name */
+  /** Name */
   name: string;
   /** Address for use with your API key */
   url: string;
-  /** Address that needs no header; valid until `signed_until` */
+  /** Signed address that needs no header; valid until `signed_until` */
   signed_url: string;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
   /** SHA-256 of its bytes */
   sha256: string;
@@ -2216,7 +2216,7 @@ export interface ReleaseList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -2238,49 +2238,49 @@ export interface ReleaseManifest {
   expires_at: string;
   /** RFC 3339, UTC */
   signed_until: string;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
-  /** How many there are */
+  /** Size in bytes */
   bytes: number;
   files: ReleaseFile[];
-  /** null: the release was published unsigned */
+  /** null if the release was published unsigned */
   signature: ManifestSignature | null;
   links: ManifestLinks;
 }
 
 /** Query of `removeMember`. */
 export interface RemoveMemberQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
-/** The events to send again: one by its id, or those after a cursor. */
+/** The events to send again: one by its ID, or all after a cursor. */
 export interface Replay {
-  /** Id of one event */
+  /** ID of one event */
   event?: string | null | undefined;
   /** Later than this cursor */
   after?: number | null | undefined;
-  /** Up to this cursor; all if absent */
+  /** Up to and including this cursor; default: all */
   to?: number | null | undefined;
 }
 
-/** The number of events that will be sent again. */
+/** How many events will be sent again. */
 export interface Replayed {
   /** Number of events, at most 10000 in one call */
   events: number;
 }
 
-/** The meta of a report. */
+/** Context of a report. */
 export interface ReportMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON; for every format */
+  /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** YYYY-MM-DD */
   from: string;
@@ -2291,13 +2291,13 @@ export interface ReportMeta {
   units: Record<string, string>;
   /** Method of computation */
   method: string;
-  /** Rounding of each rounded field; a field that is not named is exact */
+  /** Precision of each rounded field; all other fields are exact */
   rounding?: Record<string, string> | undefined;
-  /** Observations behind the statistics of prices */
+  /** Which observations price statistics include */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Multiplier of footprints; units sold, or 1 for each item */
+  /** Multiplier of footprints: units sold, or 1 for each item */
   basis?: "sales" | "assortment" | undefined;
-  /** Only in reports with statistics of prices */
+  /** Only in reports with price statistics */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
@@ -2311,7 +2311,7 @@ export interface ReportMeta {
 
 /** Query of `requestPlan`. */
 export interface RequestPlanQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
@@ -2324,14 +2324,14 @@ export interface ResolveBody {
 /** Result of one identifier of a batch. */
 export interface ResolveEntry {
   identifier: IdentifierRef | null;
-  /** Status that a call of its own would have had */
+  /** Status that a separate call would return */
   status: number;
   record: Item | null;
   /** With status 300 */
   candidates: Candidate[];
   /** Slug of the problem */
   problem: string | null;
-  /** Problem in a sentence */
+  /** Explanation of the problem */
   detail: string | null;
 }
 
@@ -2365,7 +2365,7 @@ export interface ResolveList {
   data: ResolveEntry[];
   /** Number of entries in `data` */
   count: number;
-  /** Only with `dry_run`; so are the members below */
+  /** Only with `dry_run`, as are the members below */
   kind?: string | undefined;
   /** Units that the call costs */
   cost_units?: number | undefined;
@@ -2379,7 +2379,7 @@ export interface ResolveList {
 
 /** The description file of a GS1-conformant resolver. */
 export interface ResolverDescription {
-  /** Its name */
+  /** Name */
   name: string;
   /** Address */
   resolverRoot: string;
@@ -2394,7 +2394,7 @@ export interface ResolverDescription {
 
 /** Query of `revokeKeys`. */
 export interface RevokeKeysQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
@@ -2404,17 +2404,17 @@ export interface RoleChange {
   role: "owner" | "admin" | "member" | "viewer";
 }
 
-/** The meta of a rollup. */
+/** Context of a rollup. */
 export interface RollupMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON; for every format */
+  /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** YYYY-MM-DD */
   from: string;
@@ -2425,13 +2425,13 @@ export interface RollupMeta {
   units: Record<string, string>;
   /** Method of computation */
   method: string;
-  /** Rounding of each rounded field; a field that is not named is exact */
+  /** Precision of each rounded field; all other fields are exact */
   rounding?: Record<string, string> | undefined;
-  /** Observations behind the statistics of prices */
+  /** Which observations price statistics include */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Multiplier of footprints; units sold, or 1 for each item */
+  /** Multiplier of footprints: units sold, or 1 for each item */
   basis?: "sales" | "assortment" | undefined;
-  /** Only in reports with statistics of prices */
+  /** Only in reports with price statistics */
   outliers?: OutlierMeta | undefined;
   /** Only with `convert` */
   conversion?: ConversionMeta | undefined;
@@ -2441,7 +2441,7 @@ export interface RollupMeta {
   total?: number | undefined;
   /** `cursor` of the next page of a list; null on the last. Also in `Link: rel=next` */
   next_cursor?: string | null | undefined;
-  /** Rate of `avoided`; only with `displacement` or a rate */
+  /** Rate used for `avoided`; only with `displacement` or `displacement_rate` */
   displacement?: DisplacementMeta | undefined;
 }
 
@@ -2451,7 +2451,7 @@ export interface RollupReport {
   data: RollupRow[];
 }
 
-/** Footprint of the items of a period and group; sums (null without figures), medians, bounds of the middle 95 %. */
+/** Footprint of the items of a period and group: sums (null without figures), medians and 95 % intervals. */
 export interface RollupRow {
   /** First day of the period */
   period?: string | undefined;
@@ -2461,11 +2461,11 @@ export interface RollupRow {
   category?: string | null | undefined;
   /** Code */
   channel?: string | null | undefined;
-  /** Multiplier of the figures; units sold, or 1 for each item */
+  /** Multiplier of the figures: units sold, or 1 for each item */
   basis?: "sales" | "assortment" | undefined;
   /** Distinct items */
   items?: number | undefined;
-  /** Units sold; null where the basis is the assortment */
+  /** Units sold; null if the basis is the assortment */
   units?: number | null | undefined;
   /** Share of items that have a figure */
   items_covered?: number | null | undefined;
@@ -2475,7 +2475,7 @@ export interface RollupRow {
   measured_items?: number | undefined;
   /** Items whose best figure is modelled */
   modelled_items?: number | undefined;
-  /** Items with only an average; that of their product type or category */
+  /** Items with only an average of their product type or category */
   category_average_items?: number | undefined;
   /** Greenhouse gas emissions, kg CO2e */
   co2e_kg?: number | null | undefined;
@@ -2535,7 +2535,7 @@ export interface RollupRow {
   marine_eutrophication_kg_ne_high?: number | null | undefined;
   /** Items with the largest shares; up to three for each indicator */
   contributors?: Contributor[] | undefined;
-  /** Avoided impact by indicator; null unless with a displacement rate and the basis `sales` */
+  /** Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null */
   avoided?: Avoided[] | null | undefined;
 }
 
@@ -2543,7 +2543,7 @@ export interface RollupRow {
 export interface RootAnswer {
   /** Name of the service */
   service: string;
-  /** Its version */
+  /** Version */
   version: string;
   /** Build that is running */
   revision: string;
@@ -2563,25 +2563,25 @@ export interface RootAnswer {
 
 /** Query of `rotateKey`. */
 export interface RotateKeyQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
 
-/** Terms of a key's replacement. */
+/** How a key is replaced. */
 export interface Rotation {
-  /** Time for which the old key remains valid */
+  /** How long the old key remains valid */
   grace?: "none" | "1h" | "24h" | undefined;
 }
 
-/** A column that came, changed or went with a release. */
+/** A column that a release added, changed or removed. */
 export interface SchemaChange {
   /** The first release that has the change */
   data_version: number;
   /** What happened to the column */
   change: "added" | "changed" | "removed";
-  /** Its name */
+  /** Name */
   name: string;
-  /** Its type */
+  /** Type */
   type: string;
   /** Whether the column may be null */
   nullable: boolean;
@@ -2594,7 +2594,7 @@ export interface SchemaChangeList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -2605,17 +2605,17 @@ export interface SchemaChangeList {
 export interface SearchHit {
   /** Item identifier */
   iid: string;
-  /** Its name */
+  /** Name */
   name: string;
   brand: BrandRef | null;
-  /** Its product type */
+  /** Product type */
   product_type: string | null;
   category: CategoryRef | null;
-  /** Score of the hit; only the order of scores has a meaning */
+  /** Score of the hit; only the order of scores is meaningful */
   score: number;
   /** Fields that contain the words */
   matched_on: ("brand" | "product_type" | "category" | "name" | "iid_prefix" | "identifier")[];
-  /** Whether it has all words; of the last word, its beginning suffices */
+  /** Whether it has all words; for the last word, a prefix suffices */
   all_words: boolean;
   links: SelfLink;
 }
@@ -2624,39 +2624,39 @@ export interface SearchHit {
 export interface SearchItemsQuery {
   /** Brand, product type, category, name, identifier, or the beginning of an IID */
   q: string;
-  /** Entries on a page */
+  /** Entries per page */
   limit?: number | undefined;
   /** Only this brand (slug) */
   brand?: string | undefined;
-  /** Only this category (code) and those below it */
+  /** Only this category (code), including all below it */
   category?: string | undefined;
   /** Only this product type */
   product_type?: string | undefined;
-  /** `next_cursor` of the page before */
+  /** `next_cursor` of the previous page */
   cursor?: string | undefined;
 }
 
-/** One page of hits, best first; equal scores in the order of their IIDs. */
+/** One page of hits, best first; equal scores are sorted by IID. */
 export interface SearchList {
   /** Number of entries in `data` */
   count: number;
   total: SearchTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: SearchHit[];
 }
 
-/** Number of hits, and of those with all words. */
+/** Number of hits, and how many of them have all words. */
 export interface SearchTotal {
-  /** How many there are */
+  /** Number of entries */
   value: number;
   /** Whether the number is exact or a lower bound */
   relation: "eq" | "gte";
-  /** Hits with all words; they come first; a lower bound if the relation is `gte` */
+  /** Hits that have all words, which come first; a lower bound if the relation is `gte` */
   all_words: number;
 }
 
@@ -2668,9 +2668,9 @@ export interface SelfLink {
 
 /** Query of `sharingAllTables`. */
 export interface SharingAllTablesQuery {
-  /** Entries on a page */
+  /** Entries per page */
   maxResults?: number | undefined;
-  /** `nextPageToken` of the page before */
+  /** `nextPageToken` of the previous page */
   pageToken?: string | undefined;
 }
 
@@ -2678,13 +2678,13 @@ export interface SharingAllTablesQuery {
 export interface SharingChangesQuery {
   /** The first version whose changes are listed */
   startingVersion?: number | undefined;
-  /** The last one; default: the newest */
+  /** The last version; default: the newest */
   endingVersion?: number | undefined;
-  /** The first version at this moment or after it */
+  /** First version published at or after this time */
   startingTimestamp?: string | undefined;
-  /** The version that was the newest at this time */
+  /** The version that was current at this time */
   endingTimestamp?: string | undefined;
-  /** Accepted and ignored */
+  /** Accepted, but ignored */
   includeHistoricalMetadata?: string | undefined;
 }
 
@@ -2699,21 +2699,21 @@ export interface SharingList {
 export interface SharingMetadataQuery {
   /** This version; default: the newest */
   version?: number | undefined;
-  /** The version that was the newest at this time */
+  /** The version that was current at this time */
   timestamp?: string | undefined;
 }
 
 /** A share, a schema or a table. */
 export interface SharingObject {
-  /** Its name */
+  /** Name */
   name: string;
   /** Name of the share */
   share?: string | undefined;
   /** Name of the schema */
   schema?: string | undefined;
-  /** Its id */
+  /** ID */
   id?: string | undefined;
-  /** Id of the share */
+  /** ID of the share */
   shareId?: string | undefined;
 }
 
@@ -2727,17 +2727,17 @@ export interface SharingProfile {
   bearerToken: string;
 }
 
-/** Body of a query. The protocol grows: members that are not known here are hints of its later versions. */
+/** Body of a query. Unknown members are ignored: they are hints of later versions of the protocol. */
 export interface SharingQuery {
   /** Predicates; hints are ignored */
   predicateHints?: string[] | undefined;
   /** Predicate in JSON; hints are ignored */
   jsonPredicateHints?: string | null | undefined;
-  /** Number of rows that suffice; hints are ignored */
+  /** Number of rows that are sufficient; hints are ignored */
   limitHint?: number | null | undefined;
-  /** Its version */
+  /** Version */
   version?: number | null | undefined;
-  /** The version that was the newest at this time */
+  /** The version that was current at this time */
   timestamp?: string | null | undefined;
   /** First version of changes */
   startingVersion?: number | null | undefined;
@@ -2747,9 +2747,9 @@ export interface SharingQuery {
 
 /** Query of `sharingSchemas`. */
 export interface SharingSchemasQuery {
-  /** Entries on a page */
+  /** Entries per page */
   maxResults?: number | undefined;
-  /** `nextPageToken` of the page before */
+  /** `nextPageToken` of the previous page */
   pageToken?: string | undefined;
 }
 
@@ -2760,23 +2760,23 @@ export interface SharingShare {
 
 /** Query of `sharingShares`. */
 export interface SharingSharesQuery {
-  /** Entries on a page */
+  /** Entries per page */
   maxResults?: number | undefined;
-  /** `nextPageToken` of the page before */
+  /** `nextPageToken` of the previous page */
   pageToken?: string | undefined;
 }
 
 /** Query of `sharingTables`. */
 export interface SharingTablesQuery {
-  /** Entries on a page */
+  /** Entries per page */
   maxResults?: number | undefined;
-  /** `nextPageToken` of the page before */
+  /** `nextPageToken` of the previous page */
   pageToken?: string | undefined;
 }
 
 /** Query of `sharingVersion`. */
 export interface SharingVersionQuery {
-  /** The first version at this moment or after it */
+  /** First version published at or after this time */
   startingTimestamp?: string | undefined;
 }
 
@@ -2790,11 +2790,11 @@ export interface SourceRef {
   license: string;
 }
 
-/** Contribution of one stage of the life cycle; a credit is negative. */
+/** Contribution of one life-cycle stage; a credit is negative. */
 export interface StageFigure {
-  /** Stage of the life cycle */
+  /** Life-cycle stage */
   stage: string;
-  /** Figure for one unit */
+  /** Figure per unit */
   per_unit: number;
   /** Origin of the figure */
   basis: "measured" | "modelled";
@@ -2808,7 +2808,7 @@ export interface Sustainability {
   basis: "measured" | "modelled" | "category_average";
   /** Method of computation */
   method: string;
-  /** Records that the figure is the mean of; 1 where it is the item's own */
+  /** Number of records averaged; 1 if the figure is the item's own */
   samples: number;
   /** Greenhouse gas emissions, kg CO2e */
   co2e_kg: number | null;
@@ -2826,17 +2826,17 @@ export interface Sustainability {
   marine_eutrophication_kg_ne: number | null;
 }
 
-/** The meta of an item's figures. */
+/** Context of an item's figures. */
 export interface SustainabilityMeta {
   /** Version of the index's data */
   data_version: number;
-  /** SHA-256 of the rows as NDJSON; for every format */
+  /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
   /** Whether it was stored before the call */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
-  /** How many there are */
+  /** Number of rows */
   rows: number;
   /** YYYY-MM-DD */
   from: string;
@@ -2847,9 +2847,9 @@ export interface SustainabilityMeta {
   units: Record<string, string>;
   /** Method of computation */
   method: string;
-  /** Rounding of each rounded field; a field that is not named is exact */
+  /** Precision of each rounded field; all other fields are exact */
   rounding?: Record<string, string> | undefined;
-  /** What cumulative figures count; units sold, or each item once */
+  /** What cumulative figures count: units sold, or each item once */
   basis: "sales" | "assortment";
   displacement: DisplacementMeta | null;
 }
@@ -2860,25 +2860,25 @@ export interface SustainabilityReport {
   meta: SustainabilityMeta;
 }
 
-/** One indicator. A value that no source has is null. */
+/** One indicator. Unknown values are null. */
 export interface SustainabilityRow {
-  /** Code of the effect */
+  /** Code of the indicator */
   indicator: "co2e_kg" | "water_l" | "waste_kg" | "land_use_m2a" | "acidification_kg_so2e" | "freshwater_eutrophication_kg_pe" | "marine_eutrophication_kg_ne";
   /** Unit of the figure */
   unit: string;
-  /** Figure for one unit */
+  /** Figure per unit */
   per_unit: number | null;
   /** Units sold in the range */
   units_observed: number;
-  /** Figure for the units sold; for one unit if the basis is the assortment */
+  /** Figure for all units sold, or for one unit if the basis is the assortment */
   cumulative: number | null;
   /** Origin of the figure */
   basis: "measured" | "modelled" | "category_average" | null;
-  /** Scope of the figure; the item, its product type or its category */
+  /** Scope of the figure: the item, its product type or its category */
   scope: "item" | "product_type" | "category" | null;
   /** Product type or category */
   code: string | null;
-  /** Figure for a kilogram */
+  /** Figure per kilogram */
   per_kg: number | null;
   /** Weight of one unit */
   weight_kg: number | null;
@@ -2888,7 +2888,7 @@ export interface SustainabilityRow {
   license: string | null;
   /** Method of computation */
   method: string | null;
-  /** Records that the figure is the mean of; 1: its own */
+  /** Number of records averaged; 1 if the figure is the item's own */
   samples: number | null;
   /** Basis of cumulative figures */
   cumulative_basis: "sales" | "assortment";
@@ -2912,7 +2912,7 @@ export interface SustainabilityRow {
   avoided: number | null;
   /** Avoided, upper bound */
   avoided_high: number | null;
-  /** Stages that sources list; they need not add up to `per_unit` */
+  /** Stages listed by sources; they need not add up to `per_unit` */
   stages: StageFigure[];
 }
 
@@ -2930,19 +2930,19 @@ export interface TopBrand {
   median?: string | null | undefined;
 }
 
-/** Prices of the last days; for one unit of what the item holds. */
+/** Prices of the last `days` days per unit of content. */
 export interface UnitPrice {
   /** Number of days */
   days: 7 | 30 | 90 | 365;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string;
   /** Only with `convert`: the currency of the prices */
   original_currency?: string | undefined;
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind: "listing" | "sale";
   /** Unit of measure */
   per: "kg" | "l" | "piece";
-  /** Content of an article */
+  /** Content of an item */
   content: string;
   /** `name` or the attribute */
   read_in: string;
@@ -2954,21 +2954,21 @@ export interface UnitPrice {
   high: string | null;
 }
 
-/** Statistics of use, a minute behind at most. */
+/** Usage statistics, at most a minute old. */
 export interface UsageList {
   /** Number of entries in `data` */
   count: number;
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
   data: UsageRow[];
 }
 
-/** Calls of a day; to one endpoint, with one outcome, by one credential. */
+/** Calls of one day to one endpoint, with one outcome, by one credential. */
 export interface UsageRow {
   /** YYYY-MM-DD */
   day: string;
@@ -2978,7 +2978,7 @@ export interface UsageRow {
   outcome: string;
   /** Kind of the credential */
   credential: string;
-  /** How many there are */
+  /** Number of calls */
   calls: number;
   /** Units that were charged */
   units: number;
@@ -2990,31 +2990,31 @@ export interface UsedRate {
   from: string;
   /** Day of the row */
   day: string;
-  /** Day of the rates; earlier where it has none */
+  /** Day of the rates; an earlier one if the day has none */
   rate_day: string;
-  /** Units of `from` for a euro */
+  /** Units of `from` per euro */
   from_per_euro: string;
-  /** Units of `to` for a euro */
+  /** Units of `to` per euro */
   to_per_euro: string;
 }
 
-/** A watch; members that its condition does not use are null. */
+/** A watch. Members that its condition does not use are null. */
 export interface Watch {
-  /** Its id */
+  /** ID */
   id: string;
   /** Your own name for it */
   label: string | null;
   /** Kind of object that is watched */
   target: "article" | "brand" | "category";
-  /** Its code */
+  /** Code of the category or channel */
   code: string;
   /** Condition of the watch */
   condition: "below" | "index-moved" | "new-low" | "returned";
-  /** Whether observations are offers seen or sales */
+  /** `listing` (an observed offer) or `sale` */
   kind: "listing" | "sale";
   /** Decimal amount, for `below` */
   amount: string | null;
-  /** ISO 4217 */
+  /** Currency code (ISO 4217) */
   currency: string | null;
   /** Number of days */
   days: number | null;
@@ -3028,11 +3028,11 @@ export interface Watch {
 
 /** Whether the watch is paused. */
 export interface WatchChange {
-  /** Whether it is paused */
+  /** Whether the watch is paused */
   paused: boolean;
 }
 
-/** One page of watches, the newest first. */
+/** One page of watches, newest first. */
 export interface WatchList {
   data: Watch[];
   /** Number of entries in `data` */
@@ -3040,35 +3040,35 @@ export interface WatchList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
 }
 
-/** A webhook. `secret` is shown when it is created or rotated, else it is null. */
+/** A webhook. `secret` is shown when it is created or rotated, and otherwise null. */
 export interface Webhook {
-  /** Its id */
+  /** ID */
   id: string;
-  /** Its address */
+  /** Address that events are sent to */
   url: string;
-  /** Types of events that are sent */
+  /** Event types that are sent */
   types: string[] | null;
-  /** Its state */
+  /** State */
   state: "active" | "disabled" | "retrying";
-  /** Reason for which it is disabled */
+  /** Why it is disabled */
   disabled_reason: string | null;
   /** Consecutive failures of the next event */
   failures: number;
   /** RFC 3339, UTC */
   next_attempt_at: string | null;
-  /** Events not accepted yet; counted up to 1000 */
+  /** Pending events, counted up to 1000 */
   pending: number;
   /** Events up to this one were accepted */
   cursor: string;
   /** Signing secret; shown only once */
   secret: string | null;
-  /** Until then the previous secret signs as well */
+  /** Until then, the previous secret also signs */
   secret_before_ends: string | null;
   /** RFC 3339, UTC */
   created_at: string;
@@ -3082,7 +3082,7 @@ export interface WebhookList {
   total: PageTotal;
   /** `cursor` of the next page; null on the last */
   next_cursor: string | null;
-  /** Query in its normal form */
+  /** The query in canonical form */
   query: Record<string, unknown>;
   /** Version of the index's data */
   data_version: number;
@@ -3090,6 +3090,6 @@ export interface WebhookList {
 
 /** Query of `withdrawInvitation`. */
 export interface WithdrawInvitationQuery {
-  /** Id of one of your organizations; the first you joined if absent */
+  /** ID of one of your organizations; default: the first that you joined */
   organization?: string | undefined;
 }
