@@ -264,7 +264,7 @@ class NewExport(Parameters):
             datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
             faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
         if dataset.name in CHANGES and data["since"] is None:
-            faults["since"] = f"is required for {dataset.name}: the release that they lead on from"
+            faults["since"] = f"is required for {dataset.name}: the release before the changes"
         if data["until"] is not None and dataset.name not in CHANGES:
             faults["until"] = f"is accepted for {', '.join(CHANGES)}"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:

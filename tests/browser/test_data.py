@@ -53,7 +53,8 @@ def institutional(plan: None, member: Visitor) -> Visitor:
 def test_datasets_are_shown_with_size_schema_and_files(institutional: Visitor) -> None:
     institutional.stack.ctl("releases", "cut", "--wait")
     institutional.go("/dashboard/datasets")
-    expect(institutional.page.locator(".card", has_text="observations")).to_contain_text(re.compile(r"[\d,]+ rows"))
+    card = institutional.page.locator(".card", has_text="observations").first
+    expect(card).to_contain_text(re.compile(r"[\d,]+ rows"))
     institutional.shoot("datasets")
     institutional.check_accessibility()
     institutional.page.get_by_role("link", name="items", exact=True).click()

@@ -262,7 +262,7 @@ def mirror(buyer: Buyer, folder: Path) -> Path:
 
 
 def test_the_first_example_alone_works_too() -> None:
-    assert "signed_url" in BEGINNING and len(EXAMPLES) == 11
+    assert "signed_url" in BEGINNING and len(EXAMPLES) == 12
 
 
 # Delta Sharing, asked by the protocol's own client through nginx.
