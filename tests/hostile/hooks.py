@@ -28,6 +28,7 @@ UNSAYABLE = {
     "names a column": "which columns there are depends on the dataset, and each comes once",
     "is not a filter of": "which filters there are depends on the dataset",
     "_changes: the release": "the changes between two versions need the first of them",
+    "must be a kept release": "which releases are kept is data",
     "is accepted for items_changes": "the end of the changes depends on the dataset",
     "are few: export all of them": "the changes since a version depend on the dataset",
     "is not a compression of": "which compressions there are depends on the format",
