@@ -2092,7 +2092,7 @@ CREATE TRIGGER plans_told AFTER INSERT OR DELETE OR UPDATE ON public.plans FOR E
 
 CREATE TRIGGER public_tokens_told AFTER INSERT OR DELETE OR UPDATE OF revoked_at ON public.public_tokens FOR EACH ROW EXECUTE FUNCTION public.tell_accounts('token_id');
 
-CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW EXECUTE FUNCTION public.log_release();
+CREATE TRIGGER releases_logged AFTER INSERT ON public.releases FOR EACH ROW WHEN ((new.dataset !~~ '%\_changes'::text)) EXECUTE FUNCTION public.log_release();
 
 CREATE TRIGGER releases_notified AFTER INSERT OR DELETE OR UPDATE ON public.releases FOR EACH ROW EXECUTE FUNCTION public.notify_of_releases();
 
