@@ -383,7 +383,7 @@ class Settings:
         "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
     )
     signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
-    ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 262_144)
+    ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 65_536)
     rejects_kept_max: int = _setting(
         "Rejects of one load that are kept with their line and value; all of them are counted.", 10_000
     )

@@ -28,7 +28,7 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[tupl
                 raise LoadRefused(f"unpacks to more than {unpacked_bytes_max:,} bytes (INGEST_UNPACKED_BYTES_MAX)")
     try:
         with calamine.CalamineWorkbook.from_path(path) as book:
-            chosen = book.get_sheet_by_name(_chosen(book, sheet))
+            chosen = _chosen(book, sheet)
             first = chosen.start[0] if chosen.start else 0
             for number, cells in enumerate(chosen.iter_rows(), first + 1):
                 row = [_text(cell) for cell in cells]
@@ -40,18 +40,25 @@ def sheet_rows(path: Path, sheet: str, unpacked_bytes_max: int) -> Iterator[tupl
         raise LoadRefused(f"{path.name}: is no sheet that can be read: {str(error)[:200]}") from None
 
 
-def _chosen(book: Any, sheet: str) -> str:
+def _chosen(book: Any, sheet: str) -> Any:
     names: list[str] = book.sheet_names
     if sheet:
         if sheet in names:
-            return sheet
+            return book.get_sheet_by_name(sheet)
         raise LoadRefused(f"has no sheet {sheet!r}; it has {', '.join(map(repr, names))[:500]}")
-    filled = [name for name in names if book.get_sheet_by_name(name).height]
-    if len(filled) == 1:
-        return filled[0]
+    chosen, filled = None, []
+    for name in names:
+        # A sheet is parsed whole each time that it is asked for: the one that is read is kept.
+        if (parsed := book.get_sheet_by_name(name)).height:
+            filled.append(name)
+            chosen = parsed
     if not filled:
         raise LoadRefused("has no sheet with rows")
-    raise LoadRefused(f"has {len(filled)} sheets with rows: name one by `sheet`: {', '.join(map(repr, filled))[:500]}")
+    if len(filled) > 1:
+        raise LoadRefused(
+            f"has {len(filled)} sheets with rows: name one by `sheet`: {', '.join(map(repr, filled))[:500]}"
+        )
+    return chosen
 
 
 def _text(cell: Any) -> str:
