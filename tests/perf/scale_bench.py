@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
@@ -61,7 +62,7 @@ def _measure(servers: Servers, folder: Path, size: int, items: int) -> dict[str,
 
     path, later = folder / "market.parquet", folder / "later.parquet"
     generate.write(path, items=items, observations=size, seed=1)
-    generate.write(later, items=items, observations=_LATER_ROWS, seed=2)
+    _write_later(later, items)
     with servers.fresh(folder) as settings:
         for name, file in (("load", path), ("load of 10,000 more", later)):
             if file is later:
@@ -88,6 +89,13 @@ def _measure(servers: Servers, folder: Path, size: int, items: int) -> dict[str,
         for format, compression in _EXPORTS:
             _timed(note, servers, f"export {format}.{compression}", partial(_export, settings, format, compression))
     return figures
+
+
+def _write_later(path: Path, items: int) -> None:
+    """Write further observations of the same items, all of the last month: as a day's load brings them."""
+    generate.write(path, items=items, observations=12 * _LATER_ROWS, seed=1)
+    newest = pyarrow.parquet.read_table(path, filters=[("day", ">=", generate.LAST_DAY.astype("M8[M]").item())])
+    pyarrow.parquet.write_table(newest.slice(0, _LATER_ROWS), path)
 
 
 def _timed(note: Callable[[str, float], None], servers: Servers, name: str, call: Callable[[], Any]) -> None:

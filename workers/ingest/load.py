@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import psycopg
+import pyarrow as pa
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
@@ -252,6 +253,9 @@ def load(
     back. `see` is called with what is made of the rows, for those who show some. Raises LoadRefused where a file or the
     mapping cannot be used, or nothing that was read; nothing of the load is kept then but its reason.
     """
+    # Arrow's own default keeps 70 MiB more of what it has freed, in a load of a million products.
+    if "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
     with connect(settings.database_url, application="load-log", autocommit=True) as log:
         with (
             connect(settings.database_url, application="load") as connection,
