@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.bulk import schemas
 from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService, signed_of
@@ -13,6 +12,7 @@ from edge.http.json import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Problem
+from edge.http.routing import operation
 from edge.http.signed_urls import Link, SignedUrls
 from edge.quota.billing import Billing, Charge
 from edge.storage import idempotency as idempotency_key
@@ -21,7 +21,6 @@ from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import INSTITUTIONAL, Principal
 
 KIND = "exports"
-_TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
     "application/vnd.apache.parquet",
@@ -31,13 +30,7 @@ _FILE_KINDS = [
     "application/gzip",
     "application/zstd",
 ]
-
-
-_PARTS = {
-    "200": {"description": "File"},
-    "206": {"description": "The part of the file that `Range` requests"},
-    "304": {"description": "Your copy is current."},
-}
+_operation = partial(operation, "exports")
 
 
 class Exports:
@@ -59,20 +52,22 @@ class Exports:
         self._links = links
         self._lists = lists
 
-    @docs(
-        operationId="createExport",
-        summary="Create an export",
-        description="Requests with the same `Idempotency-Key` create one export and are charged once. `dry_run` and "
-        "`preview` are free and return an estimate.",
-        tags=_TAGS,
+    @_operation(
+        "createExport",
+        schemas.NewExportQuery,
+        schemas.NewExport,
+        answers={
+            200: (schemas.ExportEstimate, "The estimate, with `dry_run` or `preview`"),
+            202: (schemas.Export, "The export's job; `Location` is its address"),
+        },
         parameters=[idempotency_key.PARAMETER],
     )
-    @querystring_schema(schemas.NewExportQuery())
-    @json_schema(schemas.NewExport())
-    @response_schema(schemas.Export(), 202, description="The export's job; `Location` is its address")
-    @response_schema(schemas.ExportEstimate(), 200, description="The estimate, with `dry_run` or `preview`")
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond; a dry run and a preview only estimate."""
+        """Create an export.
+
+        Requests with the same `Idempotency-Key` create one export and are charged once. `dry_run` and `preview` are
+        free and return an estimate.
+        """
         context, principal, query = request[CONTEXT], principal_of(request), request[QUERY]
         estimating = query["dry_run"] or query["preview"]
         if estimating:
@@ -95,16 +90,12 @@ class Exports:
         headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
         return unstored_json(self._serializer.render(export, principal.organization_id), 202, headers)
 
-    @docs(
-        operationId="listExports",
-        summary="List your organization's exports",
-        description="The newest first.",
-        tags=_TAGS,
-    )
-    @querystring_schema(schemas.ExportsQuery())
-    @response_schema(schemas.ExportList(), 200, description="One page of exports")
+    @_operation("listExports", schemas.ExportsQuery, answers={200: (schemas.ExportList, "One page of exports")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List your organization's exports.
+
+        The newest first.
+        """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "limit")}
         find = partial(self._repository.listed, organization_of(request), query["state"], query["limit"])
@@ -113,61 +104,42 @@ class Exports:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(
-        operationId="getExport",
-        summary="State and files of an export",
-        tags=_TAGS,
-        description="The job, and the manifest once it has succeeded. 410 after the files have expired.",
-    )
-    @match_info_schema(schemas.ExportPath())
-    @response_schema(schemas.Export(), 200, description="The export")
+    @_operation("getExport", schemas.ExportPath, answers={200: (schemas.Export, "The export")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the export as it is now."""
+        """State and files of an export.
+
+        The job, and the manifest once it has succeeded. 410 after the files have expired.
+        """
         order = await self._repository.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
         return unstored_json(self._serializer.render(order, organization_of(request)))
 
-    @docs(
-        operationId="endExport",
-        summary="Cancel an export, or delete its files",
-        tags=_TAGS,
-        description="Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. "
-        "Repeating the call is not an error.",
-        responses={"204": {"description": "The export is cancelled, or its files are deleted"}},
-    )
-    @match_info_schema(schemas.ExportPath())
+    @_operation("endExport", schemas.ExportPath, answers={204: "The export is cancelled, or its files are deleted"})
     async def end(self, request: web.Request) -> web.StreamResponse:
-        """Cancel an export that is under way, or delete the files of a finished one."""
+        """Cancel an export, or delete its files.
+
+        Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. Repeating the call
+        is not an error.
+        """
         await self._repository.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 
-    @docs(
-        operationId="getExportFile",
-        summary="Download a file of an export",
-        description="Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.",
-        tags=_TAGS,
-        produces=_FILE_KINDS,
-        responses=_PARTS,
-    )
-    @match_info_schema(schemas.FilePath())
+    @_operation("getExportFile", schemas.FilePath, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Send a file that the manifest names."""
+        """Download a file of an export.
+
+        Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.
+        """
         path = request[PATH]
         return await self._repository.send(request, organization_of(request), path["id"], path["file"])
 
-    @docs(
-        operationId="getSignedExportFile",
-        summary="Download a file of an export by its signed address",
-        description="Needs no credential and supports ranges until the address expires.",
-        tags=_TAGS,
-        produces=_FILE_KINDS,
-        responses=_PARTS,
-    )
-    @match_info_schema(schemas.FilePath())
-    @querystring_schema(LinkQuery())
+    @_operation("getSignedExportFile", schemas.FilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Send a file for a signed URL until it expires, if its organization may still read."""
+        """Download a file of an export by its signed address.
+
+        Needs no credential and supports ranges until the address expires.
+        """
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):
             raise Problem("invalid-signature", "This signed URL was modified. Fetch the export again for a valid one.")
