@@ -17,9 +17,8 @@ from edge.auth.middleware import Authentication
 from edge.bulk.routes import dataset_routes, export_routes
 from edge.composition import Resources, Services
 from edge.dashboard import routes as dashboard
-from edge.docs.clients import Clients, install_commands
 from edge.docs.document import Document
-from edge.docs.files import OpenApiFiles, StaticFiles
+from edge.docs.files import Clients, OpenApiFiles, StaticFiles, install_commands
 from edge.docs.guides import Guides
 from edge.docs.pages import SCALAR_VERSION, Docs
 from edge.docs.problem_types import Errors
@@ -44,7 +43,7 @@ from edge.jobs.handlers import RESULT_PROBLEMS, Events, Jobs
 from edge.mcp import handlers as mcp
 from edge.organizations import handlers as organizations
 from edge.organizations.handlers import OrganizationApi
-from edge.quota.middleware import person_limit, rate_limit
+from edge.quota.billing import person_limit, rate_limit
 from edge.quota.page import QuotaPage
 from edge.search.answers import Search
 

@@ -12,12 +12,12 @@ from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
 from edge.bulk.downloads import DownloadAllowance, FileResponder
-from edge.bulk.export_service import ExportRepository, ExportSerializer, ExportService
+from edge.bulk.exports import ExportRepository, ExportSerializer, ExportService
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
 from edge.events.feed import EventFeed
-from edge.events.watch_service import WatchService
-from edge.events.webhook_service import WebhookService
+from edge.events.watches import WatchService
+from edge.events.webhooks import WebhookService
 from edge.http.answer_cache import AnswerCache
 from edge.http.lists import CursorSigner, Paginator
 from edge.http.request_context import AccessLog
@@ -28,9 +28,8 @@ from edge.index.lookup import RecordCache, RecordLoader
 from edge.jobs.service import JobOrders, JobSerializer, JobWaiters
 from edge.organizations.plan_notices import PlanNotices
 from edge.organizations.service import OrganizationService
-from edge.quota.billing import Billing
+from edge.quota.billing import Billing, PersonLimits
 from edge.quota.limiter import DegradedLimiter, RateLimiter
-from edge.quota.middleware import PersonLimits
 from edge.quota.usage import RequestLog, UsageRecorder
 from edge.search.answers import SearchAnswers
 from edge.search.engine import ItemSearch, SearchEngine

@@ -17,8 +17,7 @@ from aiohttp.worker import GunicornUVLoopWebWorker
 
 from edge.app import SERVICES, create_app
 from edge.composition import Resources, opened
-from edge.fast_path.call import LONGEST, Call, recognized
-from edge.fast_path.service import FastPath
+from edge.fast_path import LONGEST, Call, FastPath, recognized
 from edge.http.context import instance_of, request_id_from
 from edge.http.problems import CONTENT_TYPE, reason_phrase
 from shared.errors import ConfigurationError

@@ -19,9 +19,8 @@ from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, StoreUnavailable
-from shared.organizations.accounts import GRACE_SECONDS, ROLES, SQL
+from shared.organizations.accounts import GRACE_SECONDS, ROLES, SESSION_ID_CHARACTERS, SQL, SessionBeginning
 from shared.organizations.credentials import FREE_PREFIX, KEY_PREFIX, keyed_hash, mint, parse
-from shared.organizations.sessions import SESSION_ID_CHARACTERS, SessionBeginning
 from shared.printable import printable
 from shared.redis import keys as redis_keys
 from shared.redis.connect import connect_store

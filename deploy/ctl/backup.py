@@ -16,9 +16,18 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from deploy.ctl.console import json_option, report, show
 from deploy.local.backup_bucket import Bucket
-from deploy.local.backups import SQL, BackupError, Source, explained, program, timelines
-from deploy.local.restore import choose, recovered, refuse_in_use
-from deploy.local.restore import restore as restored
+from deploy.local.backups import (
+    SQL,
+    BackupError,
+    Source,
+    choose,
+    explained,
+    program,
+    recovered,
+    refuse_in_use,
+    timelines,
+)
+from deploy.local.backups import restore as restored
 from shared.clock import utc_now
 from shared.settings.settings import Settings
 from shared.telemetry import metrics

@@ -20,8 +20,8 @@ from shared.price_index.panel import read as read_table
 from shared.price_index.question import Output, Question, method_named, splice_named
 from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.price_index.series import measure_named
-from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
-from shared.prior_price.reduction import read as read_listings
+from shared.prior_price import Moment, Options, Reference, as_fields, reference
+from shared.prior_price import read as read_listings
 from shared.uncertainty import evaluation
 from shared.uncertainty.evaluation import Read
 from shared.uncertainty.evaluation import read as read_samples

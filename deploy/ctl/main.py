@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.releases:fetch", "Download a release, or resume an interrupted download."),
     "config": ("deploy.ctl.reference:config", "List every setting with its description."),
-    "openapi": ("deploy.ctl.openapi:openapi", "Print the OpenAPI document."),
+    "openapi": ("deploy.ctl.reference:openapi", "Print the OpenAPI document."),
     "completion": ("deploy.ctl.reference:completion", "Print a shell's completion script for these commands."),
 }
 

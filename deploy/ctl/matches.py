@@ -23,7 +23,7 @@ from deploy.ctl.console import (
     show,
     stored,
 )
-from shared.articles.pairs import ALL, SQL, STATES, Filters
+from shared.articles import ALL, SQL, STATES, Filters
 from shared.db.connect import connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError

@@ -9,7 +9,7 @@ import click
 from psycopg.rows import dict_row
 
 from deploy.ctl.console import console, errors, json_option, print_json, report, settings, show, stored
-from shared.articles.pairs import SQL as PAIRS
+from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
 

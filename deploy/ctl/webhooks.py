@@ -10,7 +10,7 @@ import msgspec
 from deploy.ctl.accounts import organization_of
 from deploy.ctl.console import OPERATOR, limit_option, print_json, report, reveal, settings, show, stored, table
 from edge.events.feed import SQL as FEED
-from edge.events.webhook_service import SQL as WEBHOOKS
+from edge.events.webhooks import SQL as WEBHOOKS
 from edge.http.context import uuid7
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries

@@ -21,8 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from deploy.local.backups import BackupError, Base, Timeline, moment_of
-from deploy.local.restore import choose
+from deploy.local.backups import BackupError, Base, Timeline, choose, moment_of
 from shared.errors import ResultGone, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.settings.settings import Settings

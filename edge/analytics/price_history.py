@@ -24,7 +24,7 @@ from shared.analytics.exchange import Converter
 from shared.analytics.outliers import MODES
 from shared.db.queries import load_queries
 from shared.money import minor_digits, to_text
-from shared.prior_price.reduction import Moment, Options, Reference, as_fields, reference
+from shared.prior_price import Moment, Options, Reference, as_fields, reference
 from shared.units.names import Content, contents
 
 

@@ -16,7 +16,7 @@ from edge.storage.database import Database
 from shared.analytics.exchange import ROUNDING as ROUNDED
 from shared.analytics.exchange import Converter
 from shared.db.queries import load_queries
-from shared.prior_price.reduction import Options
+from shared.prior_price import Options
 
 SQL = load_queries(__file__, "prior_price.sql")
 HISTORY_DAYS = 730

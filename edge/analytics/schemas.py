@@ -10,7 +10,7 @@ from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta
 from edge.analytics.unit_prices import UnitPrice, original_currency
 from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, QueryParameters, Utf8, WholeNumber
 from shared.analytics.footprint import BASES, CODES
-from shared.prior_price.reduction import Reason
+from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
 
 

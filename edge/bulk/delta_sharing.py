@@ -3,11 +3,11 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.bulk import schemas as bodies
 from edge.bulk.delta_sharing_predicates import PredicateHints
@@ -15,12 +15,9 @@ from edge.bulk.release_repository import LATEST, Release, ReleaseRepository, Url
 from edge.http.context import organization_of
 from edge.http.json import NO_STORE
 from edge.http.parameters import BODY, PATH, QUERY
+from edge.http.routing import operation
 from shared.bulk.schema import RELEASED, Dataset, ReleaseFile, version_of
 from shared.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from edge.bulk.release_repository import Release
-
 
 # Delta Sharing's lines and documents, in the response format `parquet`.
 #
@@ -51,7 +48,7 @@ def lines(documents: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(msgspec.json.encode(document) + b"\n" for document in documents)
 
 
-def head(release: "Release", files: int) -> list[dict[str, Any]]:
+def head(release: Release, files: int) -> list[dict[str, Any]]:
     """Return the first two lines of each answer: the protocol, and the description of the table."""
     return [
         {"protocol": {"minReaderVersion": _READER_VERSION}},
@@ -132,15 +129,8 @@ def _milliseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-# Delta Sharing, the read side: the same releases for the protocol's own clients.
-
-
-_TAGS: dict[str, Any] = {"tags": ["delta-sharing"]}
-_LINES: dict[str, Any] = {
-    **_TAGS,
-    "produces": [NDJSON],
-    "responses": {"200": {"description": "Lines of JSON"}},
-}
+_operation = partial(operation, "delta-sharing")
+_lines = partial(_operation, answers={200: "Lines of JSON"}, produces=[NDJSON])
 _CHANGES_MAX = 100
 
 
@@ -159,64 +149,46 @@ class Sharing:
         self._repository = repository
         self._signer = signer
 
-    @docs(
-        operationId="sharingProfile",
-        summary="Profile file of Delta Sharing",
-        description="The file that the protocol's clients read; the server's address, and your own API key as token.",
-        **_TAGS,
-    )
-    @response_schema(bodies.SharingProfile(), 200, description="The profile")
+    @_operation("sharingProfile", answers={200: (bodies.SharingProfile, "The profile")})
     async def profile(self, request: web.Request) -> web.StreamResponse:
-        """Return the caller's profile file, with the key that was sent."""
+        """Profile file of Delta Sharing.
+
+        The file that the protocol's clients read; the server's address, and your own API key as token.
+        """
         return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
-    @docs(operationId="sharingShares", summary="List shares", **_TAGS)
-    @querystring_schema(bodies.Page())
-    @response_schema(bodies.SharingList(), 200, description="Shares")
+    @_operation("sharingShares", bodies.Page, answers={200: (bodies.SharingList, "Shares")})
     async def shares(self, request: web.Request) -> web.StreamResponse:
-        """List the one share."""
+        """List shares."""
         return _page(request, [share()])
 
-    @docs(operationId="sharingShare", summary="Read a share", **_TAGS)
-    @match_info_schema(bodies.SharePath())
-    @response_schema(bodies.SharingShare(), 200, description="The share")
+    @_operation("sharingShare", bodies.SharePath, answers={200: (bodies.SharingShare, "The share")})
     async def share(self, request: web.Request) -> web.StreamResponse:
-        """Show the share."""
+        """Read a share."""
         _check_path(request)
         return web.json_response({"share": share()}, headers=NO_STORE)
 
-    @docs(operationId="sharingSchemas", summary="List a share's schemas", **_TAGS)
-    @match_info_schema(bodies.SharePath())
-    @querystring_schema(bodies.Page())
-    @response_schema(bodies.SharingList(), 200, description="Schemas")
+    @_operation("sharingSchemas", bodies.SharePath, bodies.Page, answers={200: (bodies.SharingList, "Schemas")})
     async def schemas(self, request: web.Request) -> web.StreamResponse:
-        """List the one schema."""
+        """List a share's schemas."""
         _check_path(request)
         return _page(request, [{"name": SCHEMA, "share": SHARE}])
 
-    @docs(operationId="sharingTables", summary="List a schema's tables", **_TAGS)
-    @match_info_schema(bodies.SchemaPath())
-    @querystring_schema(bodies.Page())
-    @response_schema(bodies.SharingList(), 200, description="Tables")
+    @_operation("sharingTables", bodies.SchemaPath, bodies.Page, answers={200: (bodies.SharingList, "Tables")})
     async def tables(self, request: web.Request) -> web.StreamResponse:
-        """List the datasets."""
+        """List a schema's tables."""
         _check_path(request)
         return _page(request, [table(name) for name in RELEASED])
 
-    @docs(operationId="sharingAllTables", summary="List a share's tables", **_TAGS)
-    @match_info_schema(bodies.SharePath())
-    @querystring_schema(bodies.Page())
-    @response_schema(bodies.SharingList(), 200, description="Tables")
+    @_operation("sharingAllTables", bodies.SharePath, bodies.Page, answers={200: (bodies.SharingList, "Tables")})
     async def all_tables(self, request: web.Request) -> web.StreamResponse:
-        """List the datasets."""
+        """List a share's tables."""
         _check_path(request)
         return _page(request, [table(name) for name in RELEASED])
 
-    @docs(operationId="sharingVersion", summary="Version of a table", **_TAGS)
-    @match_info_schema(bodies.TablePath())
-    @querystring_schema(bodies.VersionQuery())
+    @_operation("sharingVersion", bodies.TablePath, bodies.VersionQuery)
     async def version(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the newest version, or with the first one at or after a moment."""
+        """Version of a table."""
         dataset, moment = _check_path(request), request[QUERY]["startingTimestamp"]
         if moment is None:
             release = await self._repository.release(dataset.name, LATEST)
@@ -224,20 +196,16 @@ class Sharing:
             release = _there(await self._repository.release_at(dataset, moment, after=True))
         return web.json_response({}, headers={VERSION_FIELD: str(release.data_version), **NO_STORE})
 
-    @docs(operationId="sharingMetadata", summary="Protocol and metadata of a table", **_LINES)
-    @match_info_schema(bodies.TablePath())
-    @querystring_schema(bodies.MetadataQuery())
+    @_lines("sharingMetadata", bodies.TablePath, bodies.MetadataQuery)
     async def metadata(self, request: web.Request) -> web.StreamResponse:
-        """Respond with schema and size of a version."""
+        """Protocol and metadata of a table."""
         release = await self._release(_check_path(request), **request[QUERY])
         files = await self._repository.files(release.dataset, release.data_version)
         return _answer(release.data_version, head(release, len(files)))
 
-    @docs(operationId="sharingQuery", summary="Files of a table", **_LINES)
-    @match_info_schema(bodies.TablePath())
-    @json_schema(bodies.SharingQuery())
+    @_lines("sharingQuery", bodies.TablePath, bodies.SharingQuery)
     async def query(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the files that a reader needs, each with a signed URL."""
+        """Files of a table."""
         dataset, requested = _check_path(request), request[BODY]
         first = requested["startingVersion"]
         if first is not None:
@@ -256,14 +224,9 @@ class Sharing:
         ]
         return _answer(version, [*head(release, len(files)), *lines])
 
-    @docs(operationId="sharingChanges", summary="Changes of a table", **_LINES)
-    @match_info_schema(bodies.TablePath())
-    @querystring_schema(bodies.ChangesQuery())
+    @_lines("sharingChanges", bodies.TablePath, bodies.ChangesQuery)
     async def changes(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the rows that changed in each of these versions, and why.
-
-        Where they are not known as far back: with the files added and removed, whose rows were deleted and inserted.
-        """
+        """Changes of a table."""
         requested = request[QUERY]
         dataset = _check_path(request)
         first = requested["startingVersion"]
@@ -289,6 +252,7 @@ class Sharing:
             )
         if not steps or steps[-1][0] < first:
             raise InvalidParameter("startingVersion", "must be an existing version, not after the last one", first)
+        # Without a record of changes as far back: the files added and removed, whose rows were deleted and inserted.
         changes = await self._repository.changes(dataset, newest.data_version) if by_row else None
         if changes is not None and changes.since is not None and changes.since < first:
             return _answer(newest.data_version, await self._changed_rows(request, newest, changes, first, steps))

@@ -1,27 +1,387 @@
-"""POST and GET /index/exports, GET and DELETE /index/exports/{id}, GET …/files/{file}."""
+"""/index/exports: exports of an organization, checked, estimated, submitted, listed, sent and ended."""
 
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
+import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, json_schema, match_info_schema, querystring_schema, response_schema
 
 from edge.bulk import schemas
-from edge.bulk.export_service import ExportRepository, ExportRequest, ExportSerializer, ExportService, signed_of
+from edge.bulk.downloads import FileResponder, StoredFile
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
-from edge.http.problems import Problem
+from edge.http.problems import Fault, Problem, invalid_parameters, unknown
+from edge.http.routing import operation
 from edge.http.signed_urls import Link, SignedUrls
+from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
 from edge.quota.billing import Billing, Charge
 from edge.storage import idempotency as idempotency_key
-from shared.errors import ResultGone
+from edge.storage.data_version import DataVersionWatcher
+from edge.storage.database import Database, Scope
+from edge.storage.idempotency import lock_key, require_same
+from shared.bulk.manifest import described, usual_compression
+from shared.bulk.request import FORMULA_PREFIX, ID_END, JSON_COLUMNS, ROWS_SQL, Request, arguments, counting, scope_of
+from shared.bulk.request import Scope as ReadScope
+from shared.bulk.schema import CHANGES, LIST, RELEASED
+from shared.clock import Clock, rfc3339, utc_now
+from shared.db.queries import load_queries
+from shared.errors import JobNotFound, ResultGone
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import INSTITUTIONAL, Principal
 
+if TYPE_CHECKING:
+    from edge.jobs.service import Order
+
+
+# From a request's body to an export's order: canonical, checked, estimated, submitted once per Idempotency-Key.
+
+
+_COUNTED_MAX = 1_000_000
+_PREVIEW_ROWS = 10
+
+
+class Estimate(NamedTuple):
+    """How many rows: exactly (`eq`), at least (`gte`), or about."""
+
+    rows: int
+    relation: str
+
+
+async def quote(
+    database: Database, parameters: dict[str, Any], data_version: int, *, with_rows: bool
+) -> dict[str, Any]:
+    """Return what an order of these parameters would cost and hold now."""
+    request = Request.read(parameters)
+    scope = await scope_in(database, request)
+    counted = await estimate(database, request, scope)
+    return {
+        "cost_units": EXPORT.units,
+        "rows": counted.rows,
+        "rows_relation": counted.relation,
+        "data_version": data_version,
+        "schema": described(RELEASED[request.dataset], request.columns),
+        "request": parameters,
+        "preview": await preview(database, request, scope) if with_rows else None,
+    }
+
+
+async def scope_in(database: Database, request: Request) -> ReadScope:
+    """Return what a request means now."""
+    named = await database.fetch_row(ROWS_SQL.named, request.brand, request.category, request.channel)
+    months = None
+    if request.since is not None:
+        changed = await database.fetch_row(ROWS_SQL.months_since, request.since)
+        assert changed is not None
+        months = list(changed["months"]) if changed["known"] else None
+    return scope_of(request, tuple(named or ()), months)
+
+
+async def estimate(database: Database, request: Request, scope: ReadScope) -> Estimate:
+    """Count, or where that would take too long, say about how many."""
+    if request.dataset in CHANGES:
+        row = await database.fetch_row(ROWS_SQL.changes_count, request.dataset, request.since, request.until)
+        assert row is not None
+        return Estimate(row["count"], "about")
+    query, values = counting(request.dataset, scope, _COUNTED_MAX + 1)
+    row = await database.fetch_row(query, *values)
+    assert row is not None
+    if request.dataset == "observations":
+        return Estimate(row["count"], "about")
+    return Estimate(min(row["count"], _COUNTED_MAX), "gte" if row["count"] > _COUNTED_MAX else "eq")
+
+
+async def preview(database: Database, request: Request, scope: ReadScope) -> list[dict[str, Any]]:
+    """Return ten rows as NDJSON would have them; none of changes, which are computed first."""
+    if request.dataset in CHANGES:
+        return []
+    query = getattr(ROWS_SQL, request.dataset)
+    listed = ", ".join(f'"{name}"' for name in request.columns)
+    lists = {column.name for column in RELEASED[request.dataset].columns if column.type == LIST}
+    values = arguments(request.dataset, scope, 0, ID_END)
+    few = f"SELECT {listed} FROM ({query}) r LIMIT {_PREVIEW_ROWS}"  # noqa: S608 - names of declared columns only
+    rows = await database.fetch(few, *values)
+    return [{name: _plain(value, name, lists) for name, value in row.items()} for row in rows]
+
+
+def _plain(value: Any, name: str, lists: set[str]) -> Any:
+    if name in lists:
+        return value.split("\x1f") if value else []
+    if value is None:
+        return None
+    if name in JSON_COLUMNS:
+        return json.loads(value)
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return str(value) if isinstance(value, date | Decimal) else value
+
+
+SQL = load_queries(__file__, "exports.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The order of one request: canonical parameters, the key it may be repeated by, and the order that it repeats."""
+
+    parameters: dict[str, Any]
+    key: str | None
+    digest: bytes
+    replayed: str | None
+
+
+class ExportService:
+    """Checks and submits orders of exports, for the API and the dashboard."""
+
+    def __init__(self, database: Database, version: DataVersionWatcher, waiting_max: int) -> None:
+        self._waiting_max = waiting_max
+        self._database = database
+        self._version = version
+
+    async def prepare(self, principal: Principal, body: dict[str, Any], key: str | None) -> ExportRequest:
+        """Return what a validated body orders, or which order it repeats. Refusals are raised here, before a charge."""
+        parameters = canonicalize(body)
+        digest = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).digest()
+        replayed = await self._replayed(principal, key, digest)
+        if replayed is None:
+            await self._check(parameters)
+        return ExportRequest(parameters, key, digest, replayed)
+
+    async def estimate(self, request: ExportRequest, *, with_rows: bool) -> dict[str, Any]:
+        """Return what an order would cost and hold now, with its first rows if asked for."""
+        version = self._version.current
+        return await quote(self._database, request.parameters, version, with_rows=with_rows)
+
+    async def submit(
+        self, principal: Principal, request: ExportRequest, charge: Charge, traceparent: str
+    ) -> SubmittedOrder:
+        """Order the export; it is not new where another request with its key was faster."""
+        organization, key = principal.organization_id, request.key
+        values = (
+            EXPORT.name,
+            EXPORT.queue,
+            json.dumps(request.parameters),
+            uuid4().hex,
+            organization,
+            self._version.current,
+            EXPORT.attempts_max,
+            request.parameters["format"],
+            principal.plan.jobs_queued,
+            charge.account,
+            charge.charge_id,
+            charge.day,
+            charge.units,
+            key,
+            request.digest,
+            traceparent,
+            self._waiting_max,
+        )
+        async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
+            fetch = transaction.fetch
+            if key is not None:
+                await lock_key(transaction, f"{organization} export", key)
+                known = await transaction.fetch_row(SQL.known, organization, key, request.digest)
+                if known:
+                    require_same(known, "export")
+                    return SubmittedOrder(known["id"], known["job_id"], new=False)
+            await fetch(SQL.lock, organization)
+            rows = await fetch(SQL.submit, *values)
+        if not rows:
+            raise await queue_full_problem(self._database, self._waiting_max, principal, charge.account)
+        return SubmittedOrder(rows[0]["id"], rows[0]["job_id"], new=True)
+
+    async def _replayed(self, principal: Principal, key: str | None, digest: bytes) -> str | None:
+        if key is None:
+            return None
+        organization = principal.organization_id
+        scope = Scope(organization=organization)
+        known = await self._database.fetch_row(SQL.known, organization, key, digest, scope=scope)
+        if known is None:
+            return None
+        require_same(known, "export")
+        return str(known["id"])
+
+    async def _check(self, parameters: dict[str, Any]) -> None:
+        since = parameters["since"]
+        if not self._version.current or (since or 0) > self._version.current:
+            await self._version.read()  # the caller may have heard of the newest one before this process has
+        current = self._version.current
+        newest = f"must be {current} at most, the newest data_version"
+        faults = [Fault("since", newest, since)] * bool(since and since > current)
+        if parameters["dataset"] in CHANGES:
+            faults += await self._check_changes(parameters["dataset"], since, parameters.get("until"))
+        requested = parameters["filter"]
+        lists = [requested.get(name, []) for name in ("brand", "category", "channel")]
+        if any(lists):
+            row = await self._database.fetch_row(SQL.unknown_names, *lists)
+            assert row is not None
+            faults += [unknown("filter.brand", "brand", slug) for slug in row["brands"]]
+            faults += [unknown("filter.category", "category", code) for code in row["categories"]]
+            faults += [unknown("filter.channel", "channel", code) for code in row["channels"]]
+        if faults:
+            raise invalid_parameters(faults)
+
+    async def _check_changes(self, dataset: str, since: int, until: int | None) -> list[Fault]:
+        """Return what is wrong with the two releases: both must be kept, and the changes lead back to the first."""
+        kept = {row["data_version"]: row["since"] for row in await self._database.fetch(SQL.changes, dataset)}
+        last = max(kept, default=0) if until is None else until
+        firsts = [version for version in kept if kept.get(last, last) <= version < last]
+        if last not in kept:
+            return [
+                Fault("until", f"must be a kept release: {', '.join(map(str, kept)) or 'there is none yet'}", until)
+            ]
+        if since not in firsts:
+            before = ", ".join(map(str, firsts)) or "there is none"
+            return [Fault("since", f"must be a kept release whose changes are known: {before}", since)]
+        return []
+
+
+def canonicalize(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body in its one spelling: every column named, names sorted and without duplicates, days as text."""
+    narrowed: dict[str, Any] = {}
+    for name, value in body["filter"].items():
+        if isinstance(value, list):
+            narrowed[name] = sorted(set(value))
+        else:
+            assert isinstance(value, date)
+            narrowed["from" if name == "from_" else name] = value.isoformat()
+    return {
+        "dataset": body["dataset"],
+        "columns": body["columns"] or [column.name for column in RELEASED[body["dataset"]].columns],
+        "filter": narrowed,
+        "since": body["since"],
+        "format": body["format"],
+        "compression": body["compression"] or usual_compression(body["format"]),
+        **({"until": body["until"]} if body["until"] is not None else {}),
+    }
+
+
+# Exports of an organization: looking them up, their files, ending them. For the API and the dashboard alike.
+
+
+class ExportRepository:
+    """Another organization's export, and a job that is none, are the problem `export-not-found`."""
+
+    def __init__(self, database: Database, orders: JobOrders, downloads: FileResponder) -> None:
+        self._database = database
+        self._orders = orders
+        self._downloads = downloads
+
+    async def listed(
+        self, organization: str | None, state: str | None, limit: int, after: str | None
+    ) -> tuple[list[Order], int]:
+        """Return one page of exports, the newest first, one more where there are more; and how many there are."""
+        return await self._orders.list(organization, state, EXPORT.name, limit, after)
+
+    async def find(self, organization: str | None, order_id: str) -> Order:
+        """Return an export in whatever state it is."""
+        try:
+            order = await self._orders.find(organization, order_id)
+        except JobNotFound:
+            order = None
+        if order is None or order.row["kind"] != EXPORT.name:
+            raise Problem("export-not-found", "There is no such export in your organization.")
+        return order
+
+    async def send(
+        self, request: web.Request, organization: str | None, order_id: str, name: str
+    ) -> web.StreamResponse:
+        """Send a file that the export's manifest names. Raises ResultGone when its time is over or it is lost,
+
+        StoreUnavailable while the store does not have it and that is not yet confirmed.
+        """
+        order = await self.find(organization, order_id)
+        if order.state == "expired":
+            raise ResultGone(order.id)
+        manifest = order.export
+        part = manifest.file(name) if manifest else None
+        if manifest is None or part is None:
+            raise Problem("export-not-found", "The export has no file with this name, or is not finished yet.")
+        file = StoredFile(part.key, part.bytes, part.sha256, manifest.media_type, part.name)
+        try:
+            return await self._downloads.respond(request, file, organization)
+        except ResultGone as gone:
+            raise await self._orders.mark_result_missing(order.job_id, gone) from gone
+
+    async def end(self, organization: str | None, order_id: str) -> None:
+        """Cancel an export that is under way, which then costs nothing, or delete the files of a finished one."""
+        order = await self.find(organization, order_id)
+        if not order.ended:
+            try:
+                await self._orders.cancel(organization, order.id)
+            except Problem:  # it came to its end in this very moment
+                order = await self.find(organization, order.id)
+        if order.state == "succeeded":
+            scope = Scope(organization=organization, task="jobs")
+            await self._database.fetch(SQL.expire_now, order.job_id, organization, scope=scope)
+
+    async def rank_of(self, organization: str) -> int:
+        """Return the rank of an organization's plan; 0 where there is no such organization, or it is suspended."""
+        row = await self._database.fetch_row(SQL.reader_rank, organization)
+        return int(row["rank"]) if row is not None else 0
+
+
+# An export as the contract shows it (section 6). Pure.
+
+
+class ExportSerializer:
+    """Renders documents with this service's addresses."""
+
+    def __init__(
+        self, base_url: str, jobs: JobSerializer, links: SignedUrls, link_seconds: int, clock: Clock = utc_now
+    ) -> None:
+        self._base_url = base_url
+        self._jobs = jobs
+        self._links = links
+        self._link_seconds = link_seconds
+        self._clock = clock
+
+    def now(self) -> int:
+        """Return the present second since 1970."""
+        return int(self._clock().timestamp())
+
+    def url(self, order_id: str) -> str:
+        """Return an export's address."""
+        return f"{self._base_url}/index/exports/{order_id}"
+
+    def listed(self, order: "Order") -> dict[str, Any]:
+        """Return an export as lists show it."""
+        return {**self._jobs.render(order), "request": json.loads(order.row["parameters"])}
+
+    def render(self, order: "Order", organization: str | None) -> dict[str, Any]:
+        """Return an export with its files, where it has any; their signed addresses are this organization's alone."""
+        return {**self.listed(order), "manifest": self._manifest(order, organization or "")}
+
+    def _manifest(self, order: "Order", organization: str) -> dict[str, Any] | None:
+        manifest = order.export
+        if manifest is None:
+            return None
+        until = min(self.now() + self._link_seconds, int(order.row["expires_at"].timestamp()))
+        document: dict[str, Any] = msgspec.to_builtins(manifest)
+        if manifest.all_months is None:
+            document["all_months"] = not manifest.months
+        document["formula_prefix"] = FORMULA_PREFIX if manifest.format == "csv" else None
+        for file in document["files"]:
+            del file["key"]  # the storage key is internal
+            query = self._links.query(signed_of(order.id, file["name"]), organization, until)
+            file["url"] = f"{self.url(order.id)}/files/{file['name']}"
+            file["signed_url"] = f"{self.url(order.id)}/signed/{file['name']}?{query}"
+        ends = rfc3339(datetime.fromtimestamp(until, UTC))
+        return {**document, "signed_until": ends, "expires_at": rfc3339(order.row["expires_at"])}
+
+
+def signed_of(order_id: str, name: str) -> str:
+    """Return what a link to a file is signed over."""
+    return f"export {order_id}/{name}"
+
+
 KIND = "exports"
-_TAGS = ["exports"]
 _RETRY_SECONDS = 2
 _FILE_KINDS = [
     "application/vnd.apache.parquet",
@@ -31,13 +391,7 @@ _FILE_KINDS = [
     "application/gzip",
     "application/zstd",
 ]
-
-
-_PARTS = {
-    "200": {"description": "File"},
-    "206": {"description": "The part of the file that `Range` requests"},
-    "304": {"description": "Your copy is current."},
-}
+_operation = partial(operation, "exports")
 
 
 class Exports:
@@ -59,20 +413,22 @@ class Exports:
         self._links = links
         self._lists = lists
 
-    @docs(
-        operationId="createExport",
-        summary="Create an export",
-        description="Requests with the same `Idempotency-Key` create one export and are charged once. `dry_run` and "
-        "`preview` are free and return an estimate.",
-        tags=_TAGS,
+    @_operation(
+        "createExport",
+        schemas.NewExportQuery,
+        schemas.NewExport,
+        answers={
+            200: (schemas.ExportEstimate, "The estimate, with `dry_run` or `preview`"),
+            202: (schemas.Export, "The export's job; `Location` is its address"),
+        },
         parameters=[idempotency_key.PARAMETER],
     )
-    @querystring_schema(schemas.NewExportQuery())
-    @json_schema(schemas.NewExport())
-    @response_schema(schemas.Export(), 202, description="The export's job; `Location` is its address")
-    @response_schema(schemas.ExportEstimate(), 200, description="The estimate, with `dry_run` or `preview`")
     async def create(self, request: web.Request) -> web.StreamResponse:
-        """Prepare, charge, respond; a dry run and a preview only estimate."""
+        """Create an export.
+
+        Requests with the same `Idempotency-Key` create one export and are charged once. `dry_run` and `preview` are
+        free and return an estimate.
+        """
         context, principal, query = request[CONTEXT], principal_of(request), request[QUERY]
         estimating = query["dry_run"] or query["preview"]
         if estimating:
@@ -95,16 +451,12 @@ class Exports:
         headers = {"Location": self._serializer.url(export.id), "Retry-After": str(_RETRY_SECONDS)}
         return unstored_json(self._serializer.render(export, principal.organization_id), 202, headers)
 
-    @docs(
-        operationId="listExports",
-        summary="List your organization's exports",
-        description="The newest first.",
-        tags=_TAGS,
-    )
-    @querystring_schema(schemas.ExportsQuery())
-    @response_schema(schemas.ExportList(), 200, description="One page of exports")
+    @_operation("listExports", schemas.ExportsQuery, answers={200: (schemas.ExportList, "One page of exports")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List your organization's exports.
+
+        The newest first.
+        """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "limit")}
         find = partial(self._repository.listed, organization_of(request), query["state"], query["limit"])
@@ -113,61 +465,42 @@ class Exports:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    @docs(
-        operationId="getExport",
-        summary="State and files of an export",
-        tags=_TAGS,
-        description="The job, and the manifest once it has succeeded. 410 after the files have expired.",
-    )
-    @match_info_schema(schemas.ExportPath())
-    @response_schema(schemas.Export(), 200, description="The export")
+    @_operation("getExport", schemas.ExportPath, answers={200: (schemas.Export, "The export")})
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the export as it is now."""
+        """State and files of an export.
+
+        The job, and the manifest once it has succeeded. 410 after the files have expired.
+        """
         order = await self._repository.find(organization_of(request), request[PATH]["id"])
         if order.state == "expired":
             raise ResultGone(order.id)
         return unstored_json(self._serializer.render(order, organization_of(request)))
 
-    @docs(
-        operationId="endExport",
-        summary="Cancel an export, or delete its files",
-        tags=_TAGS,
-        description="Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. "
-        "Repeating the call is not an error.",
-        responses={"204": {"description": "The export is cancelled, or its files are deleted"}},
-    )
-    @match_info_schema(schemas.ExportPath())
+    @_operation("endExport", schemas.ExportPath, answers={204: "The export is cancelled, or its files are deleted"})
     async def end(self, request: web.Request) -> web.StreamResponse:
-        """Cancel an export that is under way, or delete the files of a finished one."""
+        """Cancel an export, or delete its files.
+
+        Cancels an unfinished export and refunds its charge, or deletes the files of a finished one. Repeating the call
+        is not an error.
+        """
         await self._repository.end(organization_of(request), request[PATH]["id"])
         return web.Response(status=204)
 
-    @docs(
-        operationId="getExportFile",
-        summary="Download a file of an export",
-        description="Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.",
-        tags=_TAGS,
-        produces=_FILE_KINDS,
-        responses=_PARTS,
-    )
-    @match_info_schema(schemas.FilePath())
+    @_operation("getExportFile", schemas.FilePath, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Send a file that the manifest names."""
+        """Download a file of an export.
+
+        Supports `Range` and `If-Range`, with a strong ETag and `Repr-Digest`.
+        """
         path = request[PATH]
         return await self._repository.send(request, organization_of(request), path["id"], path["file"])
 
-    @docs(
-        operationId="getSignedExportFile",
-        summary="Download a file of an export by its signed address",
-        description="Needs no credential and supports ranges until the address expires.",
-        tags=_TAGS,
-        produces=_FILE_KINDS,
-        responses=_PARTS,
-    )
-    @match_info_schema(schemas.FilePath())
-    @querystring_schema(LinkQuery())
+    @_operation("getSignedExportFile", schemas.FilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Send a file for a signed URL until it expires, if its organization may still read."""
+        """Download a file of an export by its signed address.
+
+        Needs no credential and supports ranges until the address expires.
+        """
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):
             raise Problem("invalid-signature", "This signed URL was modified. Fetch the export again for a valid one.")

@@ -12,12 +12,12 @@ import zlib
 from collections import OrderedDict
 from datetime import UTC, date, datetime
 from email.utils import format_datetime
+from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import fastavro
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema
 
 from edge.bulk import schemas
 from edge.bulk.data_credentials import BUCKET, REGION, DataCredentialService
@@ -26,6 +26,7 @@ from edge.http.context import CONTEXT, principal_of
 from edge.http.json import unstored_json
 from edge.http.parameters import PATH
 from edge.http.problems import CONTENT_TYPE, Problem
+from edge.http.routing import operation
 from edge.http.stream import etag_of
 from shared.bulk.schema import RELEASED, ReleaseFile
 
@@ -36,7 +37,7 @@ _TYPES = {"timestamp": "timestamptz", "integer": "int", "decimal(20,4)": "decima
 _LIST = "array<string>"
 _KEPT_MAX = 256
 _SYNC_MARKER = hashlib.sha256(b"item-index").digest()[:16]
-_TAGS: dict[str, Any] = {"tags": ["iceberg"]}
+_operation = partial(operation, "iceberg")
 
 
 def field_id(name: str) -> int:
@@ -375,40 +376,33 @@ class Iceberg:
         self._service = service
         self._origin = origin
 
-    @docs(operationId="icebergConfig", summary="Configuration of the Iceberg catalogue", **_TAGS)
-    @querystring_schema(schemas.IcebergConfigQuery())
+    @_operation("icebergConfig", schemas.IcebergConfigQuery)
     async def config(self, request: web.Request) -> web.StreamResponse:
-        """Name the prefix and what may be asked."""
+        """Configuration of the Iceberg catalogue."""
         document = {"defaults": {}, "overrides": {"prefix": PREFIX}, "endpoints": _ENDPOINTS}
         return unstored_json(document)
 
-    @docs(operationId="icebergNamespaces", summary="List namespaces", **_TAGS)
-    @querystring_schema(schemas.IcebergPage())
+    @_operation("icebergNamespaces", schemas.IcebergPage)
     async def namespaces(self, request: web.Request) -> web.StreamResponse:
-        """List the one namespace."""
+        """List namespaces."""
         return unstored_json({"namespaces": [] if request.query.get("parent") else [[NAMESPACE]]})
 
-    @docs(operationId="icebergNamespace", summary="Read a namespace", **_TAGS)
-    @match_info_schema(schemas.IcebergNamespacePath())
+    @_operation("icebergNamespace", schemas.IcebergNamespacePath)
     async def namespace(self, request: web.Request) -> web.StreamResponse:
-        """Show the namespace."""
+        """Read a namespace."""
         _check_namespace(request)
         return unstored_json({"namespace": [NAMESPACE], "properties": {}})
 
-    @docs(operationId="icebergTables", summary="List a namespace's tables", **_TAGS)
-    @match_info_schema(schemas.IcebergNamespacePath())
-    @querystring_schema(schemas.IcebergPage())
+    @_operation("icebergTables", schemas.IcebergNamespacePath, schemas.IcebergPage)
     async def tables(self, request: web.Request) -> web.StreamResponse:
-        """List the datasets that have a release."""
+        """List a namespace's tables."""
         _check_namespace(request)
         newest = await self._repository.newest()
         return unstored_json({"identifiers": [{"namespace": [NAMESPACE], "name": n} for n in RELEASED if n in newest]})
 
-    @docs(operationId="icebergTable", summary="Load a table", **_TAGS)
-    @match_info_schema(schemas.IcebergTablePath())
-    @querystring_schema(schemas.IcebergTableQuery())
+    @_operation("icebergTable", schemas.IcebergTablePath, schemas.IcebergTableQuery)
     async def table(self, request: web.Request) -> web.StreamResponse:
-        """Show a table's metadata, with credentials for its files."""
+        """Load a table."""
         _check_namespace(request)
         name = request[PATH]["table"]
         metadata = await self._metadata.table(name)
@@ -422,10 +416,9 @@ class Iceberg:
         }
         return unstored_json(document)
 
-    @docs(operationId="icebergCredentials", summary="Create new credentials for a table's files", **_TAGS)
-    @match_info_schema(schemas.IcebergTablePath())
+    @_operation("icebergCredentials", schemas.IcebergTablePath)
     async def credentials(self, request: web.Request) -> web.StreamResponse:
-        """Make credentials, as those of a loaded table end after an hour."""
+        """Create new credentials for a table's files."""
         _check_namespace(request)
         return unstored_json(
             {"storage-credentials": [self._credentials(request, dataset_of(request[PATH]["table"]).name)]}

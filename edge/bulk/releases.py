@@ -5,7 +5,6 @@ from operator import itemgetter
 
 import msgspec
 from aiohttp import web
-from aiohttp_apispec import docs, match_info_schema, querystring_schema, response_schema
 
 from edge.bulk import schemas
 from edge.bulk.descriptions import FORMS
@@ -25,23 +24,16 @@ from edge.http.lists import Paginator, envelope
 from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.http.representation import Representation, cacheable
+from edge.http.routing import operation
 from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
 from shared.organizations.accounts import INSTITUTIONAL
 
 KIND = "releases"
-_PARTS = {
-    "200": {"description": "File"},
-    "206": {"description": "The part of the file that `Range` requests"},
-    "304": {"description": "Your copy is current."},
-}
 JSON_LD = "application/ld+json"
 _KEY_SET = "application/jwk-set+json"
-_FILE = {
-    "description": "The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.",
-    "tags": ["datasets"],
-}
+_operation = partial(operation, "datasets")
 
 
 class Datasets:
@@ -63,15 +55,12 @@ class Datasets:
         self._lists = lists
         self._version = version
 
-    @docs(
-        operationId="listDatasets",
-        summary="List the datasets",
-        description="Each with its schema and newest release.",
-        tags=["datasets"],
-    )
-    @response_schema(schemas.DatasetList(), 200, description="All datasets")
+    @_operation("listDatasets", answers={200: (schemas.DatasetList, "All datasets")})
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Answer with all datasets."""
+        """List the datasets.
+
+        Each with its schema and newest release.
+        """
         newest = await self._repository.newest()
         entries = [dataset_entry(self._signer, dataset, newest.get(name)) for name, dataset in RELEASED.items()]
         response = envelope(
@@ -80,33 +69,29 @@ class Datasets:
         cacheable(request, response)
         return response
 
-    @docs(
-        operationId="listReleases",
-        summary="List a dataset's releases",
-        description="The newest first.",
-        tags=["datasets"],
+    @_operation(
+        "listReleases",
+        schemas.DatasetPath,
+        schemas.ReleasesQuery,
+        answers={200: (schemas.ReleaseList, "One page of releases")},
     )
-    @match_info_schema(schemas.DatasetPath())
-    @querystring_schema(schemas.ReleasesQuery())
-    @response_schema(schemas.ReleaseList(), 200, description="One page of releases")
     async def releases(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one page."""
+        """List a dataset's releases.
+
+        The newest first.
+        """
         dataset, requested = dataset_of(request[PATH]["name"]), request[QUERY]
         query = {"dataset": dataset.name, "limit": requested["limit"]}
         find = partial(self._repository.listed, dataset, requested["limit"])
         entry = partial(release_entry, self._signer, dataset.name)
         return await self._lists.answer(KIND, query, requested["cursor"], find, entry, itemgetter("data_version"))
 
-    @docs(
-        operationId="getManifest",
-        summary="Manifest of a release",
-        description="Lists every file with its size, its digest, an address for your API key and a signed address.",
-        tags=["datasets"],
-    )
-    @match_info_schema(schemas.ReleasePath())
-    @response_schema(schemas.ReleaseManifest(), 200, description="The manifest")
+    @_operation("getManifest", schemas.ReleasePath, answers={200: (schemas.ReleaseManifest, "The manifest")})
     async def manifest(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the manifest."""
+        """Manifest of a release.
+
+        Lists every file with its size, its digest, an address for your API key and a signed address.
+        """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
         files = await self._repository.files(release.dataset, release.data_version)
@@ -114,33 +99,24 @@ class Datasets:
         # The signed addresses are this organization's alone, and every answer makes new ones.
         return unstored_json(document)
 
-    @docs(
-        operationId="listSchemaChanges",
-        summary="Changes of a dataset's schema",
-        description="Columns that were added, changed or removed, by release, newest first. Derived from the releases.",
-        tags=["datasets"],
-    )
-    @match_info_schema(schemas.DatasetPath())
-    @response_schema(schemas.SchemaChangeList(), 200, description="All changes")
+    @_operation("listSchemaChanges", schemas.DatasetPath, answers={200: (schemas.SchemaChangeList, "All changes")})
     async def schema_changes(self, request: web.Request) -> web.StreamResponse:
-        """Answer with all changes."""
+        """Changes of a dataset's schema.
+
+        Columns that were added, changed or removed, by release, newest first. Derived from the releases.
+        """
         dataset = dataset_of(request[PATH]["name"])
         changes = await self._repository.schema_changes(dataset)
         query, version = {"dataset": dataset.name}, self._version.current
         return envelope(changes, total=len(changes), exact=True, next_cursor=None, query=query, data_version=version)
 
-    @docs(
-        operationId="describeRelease",
-        summary="Description of a release for machines",
-        description="Croissant 1.1, schema.org Dataset or DCAT, as JSON-LD: files with digests, columns, licences and "
-        "attribution of the sources, collection period and missing days. Needs no credential; the files do.",
-        tags=["datasets"],
-        produces=[JSON_LD],
-        responses={"200": {"description": "The description"}},
-    )
-    @match_info_schema(schemas.DescriptionPath())
+    @_operation("describeRelease", schemas.DescriptionPath, answers={200: "The description"}, produces=[JSON_LD])
     async def description(self, request: web.Request) -> web.StreamResponse:
-        """Answer with one description."""
+        """Description of a release for machines.
+
+        Croissant 1.1, schema.org Dataset or DCAT, as JSON-LD: files with digests, columns, licences and attribution of
+        the sources, collection period and missing days. Needs no credential; the files do.
+        """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
         files = await self._repository.files(release.dataset, release.data_version)
@@ -154,37 +130,32 @@ class Datasets:
             request
         )
 
-    @docs(operationId="getFile", summary="Fetch a file", produces=[MEDIA_TYPE], responses=_PARTS, **_FILE)
-    @match_info_schema(schemas.ReleaseFilePath())
+    @_operation("getFile", schemas.ReleaseFilePath, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE])
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """Send a file to a caller with a key."""
+        """Fetch a file.
+
+        The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.
+        """
         path = request[PATH]
         file = await self._repository.file(path["name"], path["release"], path["file"])
         return await self._downloads.respond(request, file, organization_of(request))
 
-    @docs(
-        operationId="getDuckLake",
-        summary="Catalogue of all kept releases for DuckLake",
-        description="`ATTACH 'ducklake:…'` reads every table, and `AT (VERSION => data_version)` every kept release.",
-        produces=["application/vnd.duckdb"],
-        responses=_PARTS,
-        tags=["datasets"],
-    )
+    @_operation("getDuckLake", answers=schemas.FILE_ANSWERS, produces=["application/vnd.duckdb"])
     async def ducklake(self, request: web.Request) -> web.StreamResponse:
-        """Send the newest catalogue."""
+        """Catalogue of all kept releases for DuckLake.
+
+        `ATTACH 'ducklake:…'` reads every table, and `AT (VERSION => data_version)` every kept release.
+        """
         return await self._downloads.respond(request, await self._repository.catalogue(), organization_of(request))
 
-    @docs(
-        operationId="getSignedFile",
-        summary="Fetch a file by its signed address",
-        produces=[MEDIA_TYPE],
-        responses=_PARTS,
-        **_FILE,
+    @_operation(
+        "getSignedFile", schemas.ReleaseFilePath, schemas.LinkQuery, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE]
     )
-    @match_info_schema(schemas.ReleaseFilePath())
-    @querystring_schema(schemas.LinkQuery())
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Send a file for a signed link, until it expires and as long as its organization may read."""
+        """Fetch a file by its signed address.
+
+        The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.
+        """
         path, link = request[PATH], Link(**request[QUERY])
         file = await self._repository.file(path["name"], path["release"], path["file"])
         if not self._links.holds(link, file.sha256):

@@ -13,7 +13,6 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from aiohttp import hdrs, web
-from aiohttp_apispec import docs, response_schema
 
 from edge.auth.credentials import CredentialStore
 from edge.bulk import schemas
@@ -24,6 +23,7 @@ from edge.bulk.release_repository import LATEST, ReleaseRepository
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
 from edge.http.problems import Problem
+from edge.http.routing import operation
 from edge.http.stream import etag_of
 from shared.clock import rfc3339
 from shared.organizations.accounts import INSTITUTIONAL, account_of
@@ -98,15 +98,12 @@ class S3:
         self._iceberg = iceberg
         self._origin = origin
 
-    @docs(
-        operationId="createDataCredentials",
-        summary="Create credentials for the bucket of releases",
-        description="For tools that read S3. Valid for one hour, but no longer than the API key that created them.",
-        tags=["datasets"],
-    )
-    @response_schema(schemas.DataCredentials(), 200, description="The credentials")
+    @operation("datasets", "createDataCredentials", answers={200: (schemas.DataCredentials, "The credentials")})
     async def issue(self, request: web.Request) -> web.StreamResponse:
-        """Make credentials from the key that was sent."""
+        """Create credentials for the bucket of releases.
+
+        For tools that read S3. Valid for one hour, but no longer than the API key that created them.
+        """
         made = self._service.issue(principal_of(request).credential_id)
         document = {**made._asdict(), "expires_at": rfc3339(made.expires_at)}
         return unstored_json({**document, "endpoint": self._origin, "region": REGION, "bucket": BUCKET})

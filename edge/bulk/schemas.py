@@ -9,16 +9,26 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, vali
 from edge.analytics.envelope import Day
 from edge.bulk.descriptions import FORMS
 from edge.http.lists import ListEnvelope, SelfLink
-from edge.http.parameters import CursorText, Flag, JsonInteger, Parameters, Utf8, WholeNumber
+from edge.http.parameters import (
+    CursorText,
+    Flag,
+    JsonInteger,
+    Parameters,
+    PathParameters,
+    QueryParameters,
+    Utf8,
+    WholeNumber,
+)
 from edge.http.parameters import LinkQuery as LinkQuery
 from edge.jobs.schemas import STATES, Job
 from shared.bulk.request import FORMATS, SHAPES
 from shared.bulk.schema import CHANGES, RELEASED
 
+FILE_ANSWERS = {200: "File", 206: "The part of the file that `Range` requests", 304: "Your copy is current."}
 _TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
 
 
-class DatasetPath(Parameters):
+class DatasetPath(PathParameters):
     """Path of one dataset."""
 
     name = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
@@ -44,7 +54,7 @@ class ReleaseFilePath(ReleasePath):
     file = Utf8(1, 300, required=True, metadata={"description": "File's name", "example": "2026-07-0000.parquet"})
 
 
-class ReleasesQuery(Parameters):
+class ReleasesQuery(QueryParameters):
     """Query of the list of releases."""
 
     limit = WholeNumber(1, 200, load_default=50)
@@ -275,7 +285,7 @@ class NewExport(Parameters):
             raise ValidationError(faults)
 
 
-class NewExportQuery(Parameters):
+class NewExportQuery(QueryParameters):
     """How the order is meant."""
 
     dry_run = Flag(
@@ -284,7 +294,7 @@ class NewExportQuery(Parameters):
     preview = Flag(load_default=False, metadata={"description": "Like `dry_run`, with the first ten rows"})
 
 
-class ExportsQuery(Parameters):
+class ExportsQuery(QueryParameters):
     """Query of the list of exports."""
 
     state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
@@ -292,7 +302,7 @@ class ExportsQuery(Parameters):
     cursor = CursorText()
 
 
-class ExportPath(Parameters):
+class ExportPath(PathParameters):
     """Path of one export."""
 
     id = fields.Str(
@@ -409,7 +419,7 @@ def _version(sentence: str) -> WholeNumber:
     return WholeNumber(0, _VERSION_MAX, load_default=None, metadata={"description": sentence})
 
 
-class SharePath(Parameters):
+class SharePath(PathParameters):
     """Path of a share."""
 
     share = Utf8(1, 100, required=True, metadata={"description": "Share", "example": "item-index"})
@@ -427,7 +437,7 @@ class TablePath(SchemaPath):
     table = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
 
 
-class Page(Parameters):
+class Page(QueryParameters):
     """Query of a list."""
 
     maxResults = WholeNumber(0, 1_000, load_default=None, metadata={"description": "Entries per page"})  # noqa: N815
@@ -438,20 +448,20 @@ class Page(Parameters):
     )
 
 
-class VersionQuery(Parameters):
+class VersionQuery(QueryParameters):
     """Query of a version."""
 
     startingTimestamp = _moment("First version published at or after this time")  # noqa: N815
 
 
-class MetadataQuery(Parameters):
+class MetadataQuery(QueryParameters):
     """Query of a table's metadata."""
 
     version = _version("This version; default: the newest")
     timestamp = _moment("The version that was current at this time")
 
 
-class ChangesQuery(Parameters):
+class ChangesQuery(QueryParameters):
     """Query of changes."""
 
     startingVersion = _version("The first version whose changes are listed")  # noqa: N815
@@ -509,13 +519,13 @@ class DataCredentials(Schema):
     bucket = fields.Str(required=True, metadata={"description": "Bucket of the releases"})
 
 
-class IcebergConfigQuery(Schema):
+class IcebergConfigQuery(QueryParameters):
     """Query of the configuration."""
 
     warehouse = fields.Str(metadata={"description": "Any name; there is only one warehouse"})
 
 
-class IcebergPage(Schema):
+class IcebergPage(QueryParameters):
     """Query of lists, which are short: one page has them all."""
 
     parent = fields.Str(metadata={"description": "Parent namespace; namespaces are not nested"})
@@ -523,7 +533,7 @@ class IcebergPage(Schema):
     pageSize = fields.Int(metadata={"description": "Not used"})  # noqa: N815
 
 
-class IcebergNamespacePath(Schema):
+class IcebergNamespacePath(PathParameters):
     """A namespace of the catalogue."""
 
     namespace = fields.Str(required=True, metadata={"description": "`releases`"})
@@ -535,7 +545,7 @@ class IcebergTablePath(IcebergNamespacePath):
     table = fields.Str(required=True, metadata={"description": "A dataset"})
 
 
-class IcebergTableQuery(Schema):
+class IcebergTableQuery(QueryParameters):
     """Query of a table."""
 
     snapshots = fields.Str(metadata={"description": "`all` or `refs`; the answer is the same"})

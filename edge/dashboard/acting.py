@@ -4,7 +4,7 @@ from aiohttp import web
 
 from edge.auth.credentials import CredentialStore
 from edge.dashboard.session_guard import PageError, SignedIn
-from edge.events.watch_service import Actor
+from edge.events.watches import Actor
 from edge.http.context import CONTEXT
 from edge.quota.billing import Billing, Charge
 from shared.organizations.accounts import BRAND, Membership, Plan, Principal, account_of, may

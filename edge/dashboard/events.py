@@ -15,8 +15,8 @@ from edge.dashboard.forms import Control, FormFaults
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
 from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
-from edge.events.watch_service import WatchService, rendered
-from edge.events.webhook_service import WebhookService
+from edge.events.watches import WatchService, rendered
+from edge.events.webhooks import WebhookService
 from edge.http.problems import Problem
 from edge.storage.database import Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition

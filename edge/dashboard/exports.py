@@ -11,7 +11,7 @@ from aiohttp import web
 from marshmallow import ValidationError
 
 from edge.bulk import schemas
-from edge.bulk.export_service import ExportRequest
+from edge.bulk.exports import ExportRequest
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults

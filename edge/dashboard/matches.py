@@ -13,7 +13,7 @@ from aiohttp import web
 
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, id_in, render, see
 from edge.storage.database import Database, Scope
-from shared.articles.pairs import SQL, Filters
+from shared.articles import SQL, Filters
 from shared.index.iid import canonical_iid, require_uuid
 from shared.text import fold
 from shared.uncertainty.stated import wilson

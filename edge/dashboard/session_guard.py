@@ -24,8 +24,7 @@ from edge.storage.database import Scope, Transaction
 from edge.storage.idempotency import IdempotentActs, Outcome
 from shared.errors import CellsOutdated, ItemIndexError, StoreUnavailable
 from shared.index.iid import require_uuid
-from shared.organizations.accounts import Person
-from shared.organizations.sessions import Session
+from shared.organizations.accounts import Person, Session
 
 _SPAN = re.compile(r"`([^`]+)`")
 

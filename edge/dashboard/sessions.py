@@ -14,8 +14,8 @@ from aiohttp import web
 
 from edge.storage.redis_client import RedisClient
 from shared.errors import StoreUnavailable
+from shared.organizations.accounts import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 from shared.organizations.sealing import seal, sealing_key, unseal
-from shared.organizations.sessions import SESSION_ID_CHARACTERS, ListedSession, Session, SessionBeginning
 from shared.redis import keys
 
 _SIGN_IN_SECONDS = 600

@@ -24,7 +24,7 @@ from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from shared.clock import utc_now
 from shared.errors import StoreUnavailable
-from shared.organizations.sessions import ListedSession
+from shared.organizations.accounts import ListedSession
 from shared.printable import base64url
 
 HOME = "/dashboard"

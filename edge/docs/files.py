@@ -1,5 +1,9 @@
-"""Static files of the pages, and the contract for programs, with samples of calls: curl, Python, TypeScript."""
+"""Files for programs: the clients as packages that pip and npm install, the contract with samples of calls, assets.
 
+`make clients` writes the packages; no tool that builds them is needed where the service runs.
+"""
+
+import hashlib
 import json
 import shlex
 from collections.abc import Mapping
@@ -13,11 +17,71 @@ import msgspec
 import yaml
 from aiohttp import web
 
-from edge.docs.clients import install_commands
 from edge.docs.document import Document
+from edge.docs.guides import MARKDOWN, DocumentPage, render
+from edge.http.html import HTML, PAGES
 from edge.http.problems import Problem
 from edge.http.representation import MadeOnce, Representation
 from edge.http.routing import operation
+
+PACKAGES = Path(__file__).with_name("packages")
+[WHEEL], [TARBALL] = ([path.name for path in PACKAGES.iterdir() if path.suffix == kind] for kind in (".whl", ".tgz"))
+_LANGUAGES = {WHEEL: "Python", TARBALL: "TypeScript"}
+_PACKAGE_TYPES = {WHEEL: "application/zip", TARBALL: "application/gzip"}
+
+
+def install_commands(base_url: str) -> dict[str, str]:
+    """Return the command that installs each client from this service, by its language."""
+    return {
+        "Python": f"pip install {base_url}/clients/{WHEEL}",
+        "TypeScript": f"npm install {base_url}/clients/{TARBALL}",
+    }
+
+
+class Clients:
+    def __init__(self, base_url: str) -> None:
+        self._base = f"{base_url}/clients"
+        self._commands = install_commands(base_url)
+        self._page = MadeOnce(self._make)
+        self._files = {name: MadeOnce(partial(_package, name)) for name in _LANGUAGES}
+
+    async def list(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the packages, and how each is installed."""
+        return (await self._page.get()).respond(request)
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """Answer with a package."""
+        made = self._files.get(request.match_info["file"])
+        if made is None:
+            raise Problem("not-found", f"There is no such file; {self._base}/ lists them.")
+        return (await made.get()).respond(request)
+
+    def _make(self) -> DocumentPage:
+        entries = [self._entry(name, language) for name, language in _LANGUAGES.items()]
+        text = PAGES.text("clients.md", entries=entries, base_url=self._base.removesuffix("/clients"))
+        return DocumentPage(
+            Representation.of(msgspec.json.encode({"data": entries, "count": len(entries)}), "application/json"),
+            Representation.of(PAGES.text("clients.html", page=render(text)), HTML),
+            Representation.of(text, MARKDOWN),
+        )
+
+    def _entry(self, name: str, language: str) -> dict[str, str | int]:
+        content = (PACKAGES / name).read_bytes()
+        return {
+            "language": language,
+            "file": name,
+            "version": name.split("-")[1 if language == "Python" else -1].removesuffix(".tgz"),
+            "url": f"{self._base}/{name}",
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "install": self._commands[language],
+        }
+
+
+def _package(name: str) -> Representation:
+    content = (PACKAGES / name).read_bytes()
+    # Packages are compressed already.
+    return Representation(content, b"", _PACKAGE_TYPES[name], f'"{hashlib.sha256(content).hexdigest()}"')
 
 
 class Sample(NamedTuple):

@@ -12,8 +12,8 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from edge.auth.credentials import CredentialStore
-from edge.docs.clients import install_commands
 from edge.docs.document import Document
+from edge.docs.files import install_commands
 from edge.docs.guides import FORMS, MARKDOWN, Guide, Guides, render
 from edge.http.html import HTML, PAGE_FIELDS, PAGES, POLICY
 from edge.http.prefer import best_format

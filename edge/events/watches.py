@@ -1,21 +1,131 @@
-"""/watches: an organization's watches, and their reports."""
+"""/watches: an organization's watches, and the acts on them, each of them in its audit log."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, Self
 
+import asyncpg
 import msgspec
 from aiohttp import web
 
 from edge.events import schemas
 from edge.events.feed import EventFeed
-from edge.events.schemas import EventList
-from edge.events.watch_service import Actor, WatchService, rendered
+from edge.events.schemas import EventList, Watch
 from edge.http.context import organization_of, principal_of
 from edge.http.json import NO_STORE, unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY
+from edge.http.problems import Fault, Problem, invalid_parameters
 from edge.http.routing import operation
+from edge.storage.database import Database, Scope, Transaction
 from edge.storage.idempotency import PARAMETER, IdempotentActs
+from shared.clock import rfc3339
+from shared.db.queries import load_queries
+from shared.events.types import ABSENT_DAYS_DEFAULT, WATCHES_MAX
+from shared.index.iid import require_uuid
+from shared.money import to_minor, to_text
+
+SQL = load_queries(__file__, "watches.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """An organization, and the key or person that acts for it, as the audit log names it."""
+
+    organization: str
+    name: str
+    person: str | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the database for the principal."""
+        return Scope(self.person, self.organization)
+
+
+class WatchService:
+    """The watches of organizations."""
+
+    def __init__(self, database: Database | Transaction) -> None:
+        self._database = database
+
+    def within(self, database: Database | Transaction) -> Self:
+        """Return the service whose acts are part of a transaction, where it is given one."""
+        return type(self)(database)
+
+    async def add(self, acting: Actor, wanted: dict[str, Any]) -> Watch:
+        """Make a watch and return it. Raises `invalid-parameter` where the name that it gives does not exist."""
+        code = wanted["code"].upper() if wanted["target"] == "article" else wanted["code"]
+        days = wanted["days"]
+        if wanted["condition"] == "returned" and days is None:
+            days = ABSENT_DAYS_DEFAULT
+        amount = to_minor(wanted["amount"], wanted["currency"]) if wanted["amount"] is not None else None
+        async with self._database.transaction(acting.scope) as transaction:
+            [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
+            if not target["found"]:
+                raise invalid_parameters([Fault("code", f"is not a known {wanted['target']}", wanted["code"])])
+            await transaction.fetch(SQL.lock, acting.organization)
+            [counted] = await transaction.fetch(SQL.count, acting.organization)
+            if counted["total"] >= WATCHES_MAX:
+                raise Problem("state-conflict", f"An organization can have {WATCHES_MAX} watches at most; delete some.")
+            values = (wanted["label"], wanted["target"], code, wanted["condition"], wanted["kind"][0])
+            measures = (wanted["currency"], amount, days, wanted["percent"])
+            [added] = await transaction.fetch(SQL.add, acting.organization, *values, *measures, acting.name)
+            [row] = await transaction.fetch(SQL.page, acting.organization, None, 1, added["id"])
+        return rendered(row)
+
+    async def one(self, acting: Actor, watch: str) -> Watch:
+        """Return a watch. Raises `watch-not-found`."""
+        rows = await self._database.fetch(SQL.page, acting.organization, None, 1, _uuid(watch), scope=acting.scope)
+        if not rows:
+            raise _not_found()
+        return rendered(rows[0])
+
+    async def page(self, acting: Actor, limit: int, after: str | None) -> tuple[list[asyncpg.Record], int]:
+        """Return watches after an id, one more than the limit where there are more, and how many there are in all."""
+        rows = await self._database.fetch(SQL.page, acting.organization, after, limit + 1, None, scope=acting.scope)
+        [counted] = await self._database.fetch(SQL.count, acting.organization, scope=acting.scope)
+        return rows, int(counted["total"])
+
+    async def pause(self, acting: Actor, watch: str, *, paused: bool) -> None:
+        """Pause a watch, or evaluate it again. Raises `watch-not-found`."""
+        values = (acting.organization, _uuid(watch), paused, acting.name)
+        if not await self._database.fetch(SQL.pause, *values, scope=acting.scope):
+            raise _not_found()
+
+    async def delete(self, acting: Actor, watch: str) -> None:
+        """Delete a watch. Raises `watch-not-found`."""
+        values = (acting.organization, _uuid(watch), acting.name)
+        if not await self._database.fetch(SQL.delete, *values, scope=acting.scope):
+            raise _not_found()
+
+
+def rendered(row: asyncpg.Record) -> Watch:
+    """Return a watch as answers show it."""
+    amount, currency = row["amount_minor"], row["currency"]
+    return Watch(
+        id=row["id"],
+        label=row["label"],
+        target=row["target"],
+        code=row["code"],
+        condition=row["condition"],
+        kind="listing" if row["kind"] == "l" else "sale",
+        amount=None if amount is None else to_text(amount, currency),
+        currency=currency,
+        days=row["days"],
+        percent=row["percent"],
+        created_at=rfc3339(row["created_at"]),
+        paused_at=rfc3339(row["paused_at"]) if row["paused_at"] else None,
+    )
+
+
+def _uuid(text: str) -> str:
+    return require_uuid(text, _not_found())
+
+
+def _not_found() -> Problem:
+    return Problem("watch-not-found", "Your organization has no watch with this ID.")
+
 
 _operation = partial(operation, "watches")
 _act = partial(_operation, parameters=[PARAMETER])

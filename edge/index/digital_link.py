@@ -19,7 +19,7 @@ from edge.http.routing import Route, Rule, operation
 from edge.index.identifiers import RequestedIdentifier
 from edge.index.resolve import Resolver
 from shared.errors import InvalidIdentifier, InvalidParameter, ItemIndexError, WrongIdentifier
-from shared.gtin.number import gtin14
+from shared.gtin import gtin14
 
 # How a compressed Digital Link writes the value of each application identifier (Digital Link Standard: Compression).
 # A value is a sequence of parts: `N6` six digits, `N..15` up to fifteen, `X2` two characters, `X..20` up to twenty.

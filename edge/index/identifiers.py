@@ -9,7 +9,7 @@ from edge.storage.database import Database
 from edge.storage.redis_client import RedisClient
 from shared.db.queries import load_queries
 from shared.errors import IdentifierNotFound, InvalidIdentifier, InvalidParameter, MissingParameter, WrongIdentifier
-from shared.gtin.number import is_restricted
+from shared.gtin import is_restricted
 from shared.index.identifiers import SCHEMES, Identifier, brand_key, normal
 from shared.redis import keys
 from shared.telemetry import metrics

@@ -20,8 +20,7 @@ from edge.http.stream import Stream
 from edge.mcp import views
 from edge.mcp.tools import JOB_RESULT, RestCall, Tool
 from edge.mcp.views import Pages, View
-from edge.quota.billing import Billing
-from edge.quota.middleware import charged
+from edge.quota.billing import Billing, charged
 from shared.errors import InvalidParameter, ItemIndexError
 
 _RESULT_BYTES_MAX = 8 * 1024 * 1024

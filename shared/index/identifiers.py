@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from shared.errors import InvalidIdentifier
-from shared.gtin.number import gtin14, gtin_of_isbn, gtin_of_upc
+from shared.gtin import gtin14, gtin_of_isbn, gtin_of_upc
 from shared.text import fold
 
 # The schemes of a mapping or a request that identify, and the one under which their values are compared.

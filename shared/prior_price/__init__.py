@@ -1,1 +1,377 @@
 """The prior price of a price reduction (Directive 98/6/EC Art. 6a)."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from enum import StrEnum
+from itertools import groupby
+from typing import Any, TextIO
+
+from shared.errors import InvalidFile
+
+WINDOW_DAYS = 30
+
+
+class Status(StrEnum):
+    """The observations of one moment."""
+
+    OFFERED = "offered"
+    NOT_OFFERED = "not offered"
+    UNOBSERVED = "no observation"
+
+
+class Reason(StrEnum):
+    """Why no reduction may be announced, or why that cannot be known."""
+
+    NO_REDUCTION = "no_reduction"
+    NOT_BELOW = "not_below_prior_price"
+    MISSING_DAYS = "missing_days"
+    FEWER_DAYS = "fewer_than_30_days"
+    NEW_ARRIVAL = "new_arrival"
+    PROGRESSIVE = "progressive_reduction"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Moment:
+    """A price from a time of a day on; `list_price` is what the seller crossed out, None where nothing is known."""
+
+    day: date
+    time: str = "00:00"
+    price: Decimal | None = None
+    status: Status = Status.OFFERED
+    list_price: Decimal | None = None
+
+    @property
+    def announced(self) -> bool:
+        """Whether the seller showed a higher price beside this one."""
+        return self.list_price is not None and self.price is not None and self.list_price > self.price
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The choices that the law leaves to a Member State. `progressive` None: not stated.
+
+    `progressive`: Art. 6a(5) applies, for reductions whose steps begin within `progressive_days` of the first one.
+    `new_arrivals`: Art. 6a(4) applies, so the lowest price since `first_offered` counts where that is under 30 days.
+    """
+
+    progressive: bool | None = None
+    progressive_days: int | None = None
+    new_arrivals: bool = False
+    first_offered: date | None = None
+    window_days: int = WINDOW_DAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The lowest price of one day of the window."""
+
+    day: date
+    price: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The running reduction of one channel. `percent` is rounded half up to two decimals.
+
+    `applicable` holds if the prior price is known and the new price is below it; else `reason` says why not. Where the
+    window is not known completely, `prior_price` is None and `at_most` is the lowest price that was seen in it.
+    """
+
+    price: Decimal | None
+    reduction_began_on: date | None
+    reduction_began_at: str | None
+    prior_price: Decimal | None
+    percent: Decimal | None
+    applicable: bool
+    reason: Reason | None
+    at_most: Decimal | None
+    lowest_on: tuple[date, ...]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def known(self) -> bool:
+        """Whether the observations suffice to judge the reduction."""
+        return self.applicable or self.reason in (Reason.NO_REDUCTION, Reason.NOT_BELOW)
+
+
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Consecutive moments of one price; `announced` is the start of the announcement that runs at its end."""
+
+    begins: Moment
+    announced: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    evidence: tuple[Evidence, ...]
+    fault: Reason | None
+
+
+def reference(moments: Iterable[Moment], as_of: date | None = None, options: Options | None = None) -> Reference:
+    """Return the reduction that runs on a day, by default the last observed one, from one channel's prices.
+
+    Moments of one day and time keep their order. A day without a moment counts as not observed. With list prices, only
+    announced reductions count. Raises ValueError for an offered moment that has no price.
+    """
+    options = options or Options()
+    known = _known(moments, as_of)
+    steps, fault = _steps(known, as_of)
+    price = known[-1].price if known else None
+    if fault is not None:
+        return _without(price, fault)
+    began, earlier = steps[0], steps[1:]
+    window = _window(known, began, options)
+    if earlier and options.progressive is None and _inside(earlier[0], window):
+        return _judged(known[-1], began, replace(window, fault=window.fault or Reason.PROGRESSIVE))
+    first = _first_step(began, earlier, options)
+    if first is not began:
+        gap = _gap(known, first.day, began.day)
+        began, window = first, _window(known, first, options)
+        window = replace(window, fault=window.fault or gap)
+    return _judged(known[-1], began, window)
+
+
+def _known(moments: Iterable[Moment], as_of: date | None) -> list[Moment]:
+    """Return what was observed up to the day asked about, in order."""
+    chosen = [
+        moment for moment in moments if moment.status != Status.UNOBSERVED and (as_of is None or moment.day <= as_of)
+    ]
+    if any(moment.status == Status.OFFERED and moment.price is None for moment in chosen):
+        raise ValueError("an offered moment has no price")
+    return sorted(chosen, key=lambda one: (one.day, one.time))
+
+
+def _steps(known: Sequence[Moment], as_of: date | None) -> tuple[list[Moment], Reason | None]:
+    """Return the starts of the running reduction's steps, the newest first, or why there is no reduction."""
+    if not known or (as_of is not None and known[-1].day != as_of):
+        return [], Reason.MISSING_DAYS
+    if known[-1].status == Status.NOT_OFFERED:
+        return [], Reason.NO_REDUCTION
+    offered = [moment for moment in known if moment.status == Status.OFFERED]
+    announces = any(moment.list_price is not None for moment in offered)
+    if announces and not offered[-1].announced:
+        return [], Reason.NO_REDUCTION
+    levels = _levels(offered)
+    steps: list[Moment] = []
+    for position in range(len(levels) - 1, -1, -1):
+        level = levels[position]
+        fell = position > 0 and _price(levels[position - 1].begins) > _price(level.begins)
+        if announces:
+            if level.announced is None:
+                break
+            steps.append(level.announced)
+            if level.announced is not level.begins or not fell:
+                break
+        elif fell:
+            steps.append(level.begins)
+        else:
+            break
+    return steps, None if steps else Reason.NO_REDUCTION
+
+
+def _levels(offered: Sequence[Moment]) -> list[_Level]:
+    levels = []
+    for _, group in groupby(offered, key=lambda one: one.price):
+        same = list(group)
+        announced = None
+        for moment in reversed(same):
+            if not moment.announced:
+                break
+            announced = moment
+        levels.append(_Level(same[0], announced))
+    return levels
+
+
+def _first_step(began: Moment, earlier: Sequence[Moment], options: Options) -> Moment:
+    """Return the step before which the price counts: the first one where Art. 6a(5) applies."""
+    if not options.progressive or not earlier:
+        return began
+    first = earlier[-1]
+    cap = options.progressive_days
+    return began if cap is not None and (began.day - first.day).days > cap else first
+
+
+def _gap(known: Sequence[Moment], first: date, last: date) -> Reason | None:
+    """Return a reason where a day between two steps was not observed: the reduction may have been interrupted."""
+    days = {moment.day for moment in known if first <= moment.day <= last}
+    return None if len(days) == (last - first).days + 1 else Reason.MISSING_DAYS
+
+
+def _inside(step: Moment, window: _Window) -> bool:
+    return bool(window.evidence) and step.day >= window.evidence[0].day
+
+
+def _window(known: Sequence[Moment], began: Moment, options: Options) -> _Window:
+    """Return the days before a reduction: as many on offer as asked for, and the hours of its own day before it."""
+    before = [moment for moment in known if (moment.day, moment.time) < (began.day, began.time)]
+    by_day = {day: list(group) for day, group in groupby(before, key=lambda one: one.day)}
+    start = options.first_offered
+    day, left, fault = began.day, options.window_days, None
+    lowest = [_lowest(day, by_day.get(day, ()))]
+    while left and by_day:
+        if day == date.min:
+            fault = Reason.FEWER_DAYS
+            break
+        day -= timedelta(days=1)
+        if start is not None and day < start:
+            fault = fault or (None if options.new_arrivals and lowest != [None] else Reason.NEW_ARRIVAL)
+            break
+        if day < before[0].day:
+            fault = Reason.FEWER_DAYS
+            break
+        here = by_day.get(day)
+        if here is None:
+            fault, left = Reason.MISSING_DAYS, left - 1
+            continue
+        one = _lowest(day, here)
+        lowest.append(one)
+        left -= one is not None
+    else:
+        fault = fault if by_day else Reason.FEWER_DAYS
+    return _Window(tuple(one for one in reversed(lowest) if one is not None), fault)
+
+
+def _lowest(day: date, moments: Iterable[Moment]) -> Evidence | None:
+    """Return the lowest price of a day on offer; None where the item was not on offer."""
+    prices = [moment.price for moment in moments if moment.price is not None and moment.status == Status.OFFERED]
+    return Evidence(day, min(prices)) if prices else None
+
+
+def _judged(now: Moment, began: Moment, window: _Window) -> Reference:
+    price = _price(now)
+    lowest = min((day.price for day in window.evidence), default=None)
+    on = tuple(day.day for day in window.evidence if day.price == lowest)
+    known = window.fault in (None, Reason.PROGRESSIVE)
+    prior = lowest if known else None
+    reason = window.fault or (Reason.NOT_BELOW if prior is not None and price >= prior else None)
+    return Reference(
+        price,
+        began.day,
+        began.time,
+        prior,
+        None if prior is None else percent(prior, price),
+        reason is None,
+        reason,
+        None if known else lowest,
+        on,
+        window.evidence,
+    )
+
+
+def percent(prior: Decimal, price: Decimal) -> Decimal:
+    """Return the reduction from a prior price in percent, half up to two decimals; 0.00 where there is none."""
+    if price >= prior:
+        return Decimal("0.00")
+    return ((prior - price) / prior * 100).quantize(_CENT, ROUND_HALF_UP)
+
+
+def _price(moment: Moment) -> Decimal:
+    if moment.price is None:
+        raise ValueError("an offered moment has no price")
+    return moment.price
+
+
+def _without(price: Decimal | None, reason: Reason) -> Reference:
+    return Reference(price, None, None, None, None, False, reason, None, (), ())
+
+
+def as_fields(judged: Reference, money: Callable[[Decimal], str] = str) -> dict[str, Any]:
+    """Return the fields in their order: amounts and the percentage as decimal text, days as dates."""
+
+    def amount(value: Decimal | None) -> str | None:
+        return None if value is None else money(value)
+
+    return {
+        "price": amount(judged.price),
+        "reduction_began_on": judged.reduction_began_on,
+        "reduction_began_at": judged.reduction_began_at,
+        "prior_price": amount(judged.prior_price),
+        "percent": None if judged.percent is None else str(judged.percent),
+        "applicable": judged.applicable,
+        "reason": judged.reason.value if judged.reason else None,
+        "known": judged.known,
+        "at_most": amount(judged.at_most),
+        "lowest_on": list(judged.lowest_on),
+        "evidence": [{"day": day.day, "price": money(day.price)} for day in judged.evidence],
+    }
+
+
+_NAMES = {"day": ("day", "date"), "list_price": ("list_price", "regular_price")}
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+# No exponent: 1E-400 is no price, and amounts are shown digit by digit.
+_AMOUNT = re.compile(r"[0-9]{1,18}(\.[0-9]{0,18})?\Z|\.[0-9]{1,18}\Z")
+_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
+Channels = dict[str, list[Moment]]
+
+
+def read(file: TextIO) -> Channels:
+    """Return each channel's moments in the order of the file; without the column, the channel is the empty text.
+
+    Raises InvalidFile for a file without rows or a needed column and, with the line, for what cannot be read.
+    """
+    rows = csv.DictReader(file)
+    columns = _columns(rows.fieldnames or ())
+    channels: Channels = {}
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise ValueError("the row has not as many values as the first line has names")
+            channel = _value(row, columns, "channel") or ""
+            channels.setdefault(channel, []).append(_moment(row, columns))
+    except (ValueError, csv.Error) as error:
+        raise InvalidFile(f"line {rows.line_num}: {error}") from None
+    if not channels:
+        raise InvalidFile("the file has no row below its first line")
+    return channels
+
+
+def _columns(names: Sequence[str]) -> dict[str, str]:
+    there = {name.strip().lower(): name for name in names}
+    columns = {}
+    for column in ("day", "price", "channel", "time", "status", "list_price"):
+        known = [there[name] for name in _NAMES.get(column, (column,)) if name in there]
+        if known:
+            columns[column] = known[0]
+            if sum(name.strip().lower() == known[0].strip().lower() for name in names) > 1:
+                raise InvalidFile(f"the first line names the column `{column}` twice")
+    for needed in ("day", "price"):
+        if needed not in columns:
+            raise InvalidFile.without_column(f"the first line names no column `{needed}`", names)
+    return columns
+
+
+def _moment(row: dict[str, str], columns: dict[str, str]) -> Moment:
+    day, time = _value(row, columns, "day"), _value(row, columns, "time") or "00:00"
+    price, listed = (_amount(_value(row, columns, name)) for name in ("price", "list_price"))
+    status = _value(row, columns, "status")
+    if not _TIME.match(time):
+        raise ValueError("a time is written HH:MM")
+    if not _DAY.match(day or ""):
+        raise ValueError("a day is written YYYY-MM-DD")
+    if status is not None and status not in list(Status):
+        raise ValueError(f"a status is one of: {', '.join(Status)}")
+    known = (Status.UNOBSERVED if price is None else Status.OFFERED) if status is None else Status(status)
+    if known == Status.OFFERED and price is None:
+        raise ValueError("an offered price is missing")
+    return Moment(date.fromisoformat(day or ""), time, price, known, listed)
+
+
+def _value(row: dict[str, str], columns: dict[str, str], column: str) -> str | None:
+    text = row.get(columns.get(column, ""))
+    return text.strip() or None if text else None
+
+
+def _amount(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    if not _AMOUNT.match(text):
+        raise ValueError("a price is a plain decimal number that is not negative, such as 12.50")
+    return Decimal(text)

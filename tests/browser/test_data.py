@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 from playwright.sync_api import Page, expect
 
-from shared.gtin.number import check_digit
+from shared.gtin import check_digit
 from tests.browser.conftest import Visitor, new_key, until
 from tests.service.articles.support import HEADER as HEADER_MATCHES
 from tests.service.articles.support import row, text_of

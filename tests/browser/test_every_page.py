@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from deploy.ctl.openapi import application
+from deploy.ctl.reference import application
 from edge.app import DOCUMENT, SERVICES, routes
 from tests.browser.conftest import Visitor
 

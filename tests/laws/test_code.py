@@ -302,7 +302,7 @@ MAY_BE_INLINE = {
     "shared/db/migrate.py",
     "deploy/local/postgres.py",
     "deploy/ctl/accounts.py",
-    "edge/bulk/export_service.py",
+    "edge/bulk/exports.py",
     "edge/storage/monitor.py",
     "workers/search/build.py",
     "workers/analytics/rollups/refresh.py",

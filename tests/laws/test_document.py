@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from deploy.ctl.openapi import openapi
+from deploy.ctl.reference import openapi
 from edge.docs.document import SENTENCES
 from edge.http.problems import CATALOGUE
 from tests.support.client_packages.generate import (

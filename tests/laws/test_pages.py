@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from marshmallow import Schema
 
-from deploy.ctl.openapi import openapi
+from deploy.ctl.reference import openapi
 from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
 from edge.analytics import report_schemas as rows

@@ -26,7 +26,7 @@ import pyarrow.parquet
 from rich.console import Console
 from rich.table import Table
 
-from shared.gtin.number import check_digit
+from shared.gtin import check_digit
 from shared.settings.settings import Settings
 from tests.perf import generate
 from tests.support.servers import Servers

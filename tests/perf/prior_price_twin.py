@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import click
 
-from shared.prior_price.reduction import Moment, Options, Status, reference
+from shared.prior_price import Moment, Options, Status, reference
 from tests.support.prior_price_twin import CLOSED, MISSING, Day, Verdict, judge
 
 FIRST = date(2026, 1, 1)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from itertools import accumulate
 
-from shared.gtin.number import check_digit
+from shared.gtin import check_digit
 from shared.search.model import Brand, Category, Document, Item
 
 SEED = 20_261_121

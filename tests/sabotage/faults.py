@@ -220,7 +220,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "sign-ins have no limit",
-        "edge/quota/middleware.py",
+        "edge/quota/billing.py",
         'return _allowed(await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id), network)',
         'return await self._limiter.consume(f"sign-in:{network}", self._sign_ins, 1, charge_id)',
         f"{_SESSIONS}::test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit",
@@ -439,7 +439,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "the fast path counts reads of refused calls",
-        "edge/fast_path/service.py",
+        "edge/fast_path.py",
         "call.source if decision.allowed and not read else None",
         "call.source if not read else None",
         "tests/service/http/test_fast_path.py::test_the_fast_path_counts_the_same_metrics_as_the_ordinary_way",
@@ -453,7 +453,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a refused caller makes the fast path read a record",
-        "edge/fast_path/service.py",
+        "edge/fast_path.py",
         "            if decision.allowed and call.read is not None:\n",
         "            if call.read is not None:\n",
         "tests/service/http/test_unread_records.py::test_a_caller_who_has_used_the_day_up_makes_postgresql_read_nothing",
@@ -488,7 +488,7 @@ FAST_PATH_FAULTS = (
     ),
     fault(
         "a refusal without the store is repeated",
-        "edge/fast_path/service.py",
+        "edge/fast_path.py",
         "decision.verified and decision.plan",
         "decision.plan",
         "tests/service/quota/test_repeated_refusals.py::test_only_a_counted_refusal_by_the_day_of_a_network_is_marked",
@@ -627,7 +627,7 @@ GUESS_FAULTS = (
     ),
     fault(
         "a sign of several currencies is taken for one of them",
-        "workers/ingest/habits.py",
+        "workers/ingest/column_roles.py",
         "else MARKS.get(mark, frozenset())\n",
         "else frozenset(sorted(MARKS.get(mark, ()))[:1])\n",
         f"{_CASES}::test_a_sign_of_several_currencies_is_a_question",
@@ -894,14 +894,14 @@ OPERATOR_FAULTS = (
     ),
     fault(
         "a restore goes to the end of the log whatever moment is named",
-        "deploy/local/restore.py",
+        "deploy/local/backups.py",
         'return chosen if to is None else {**chosen, "recovery_target_time": to.isoformat()}',
         "return chosen",
         f"{_BACKUP}::test_a_deleted_database_comes_back_to_any_moment_that_was_received",
     ),
     fault(
         "a restore overwrites what is there",
-        "deploy/local/restore.py",
+        "deploy/local/backups.py",
         "if target.exists() and any(target.iterdir()):",
         "if False:",
         f"{_BACKUP}::test_what_cannot_be_backed_up_or_restored_is_a_sentence_and_nothing_is_lost",
@@ -1136,7 +1136,7 @@ PRICE_FAULTS = (
     # Prior prices.
     fault(
         "a day without observation counts as a day not on offer",
-        "shared/prior_price/reduction.py",
+        "shared/prior_price/__init__.py",
         "            fault, left = Reason.MISSING_DAYS, left - 1\n            continue\n",
         "            continue\n",
         f"{_PRIOR}::test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts",
@@ -1144,7 +1144,7 @@ PRICE_FAULTS = (
     ),
     fault(
         "every fall of a price is an announced reduction",
-        "shared/prior_price/reduction.py",
+        "shared/prior_price/__init__.py",
         "    announces = any(moment.list_price is not None for moment in offered)\n",
         "    announces = False\n",
         f"{_PRIOR}::test_a_fall_that_the_seller_does_not_announce_is_no_reduction_where_list_prices_are_known",

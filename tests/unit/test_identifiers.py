@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import InvalidIdentifier
-from shared.gtin.number import gtin14, is_restricted
+from shared.gtin import gtin14, is_restricted
 from shared.index.identifiers import SCHEMES, Identifier, address, brand_key, normal, part_number
 from shared.index.iid import (
     CROCKFORD,

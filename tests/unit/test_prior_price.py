@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
+from shared import prior_price
 from shared.errors import InvalidFile
-from shared.prior_price import reduction
-from shared.prior_price.reduction import Moment, Options, Reason, Reference, Status, percent, reference
+from shared.prior_price import Moment, Options, Reason, Reference, Status, percent, reference
 from tests.perf.prior_price_twin import disagreements
 
 FIRST = date(2026, 1, 1)
@@ -143,7 +143,7 @@ def test_a_brute_force_twin_agrees_on_random_series() -> None:
 
 def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
     text = "Date,price,channel,regular_price\n2026-01-01,8.00,shop,10.00\n2026-01-02,,online,\n"
-    found = reduction.read(io.StringIO(text))
+    found = prior_price.read(io.StringIO(text))
     assert found["shop"] == [Moment(FIRST, price=Decimal("8.00"), list_price=Decimal("10.00"))]
     assert found["online"][0].status == Status.UNOBSERVED
 
@@ -173,7 +173,7 @@ def test_a_file_is_read_by_its_column_names_and_channels_stay_apart() -> None:
 )
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(InvalidFile, match=says):
-        reduction.read(io.StringIO(text))
+        prior_price.read(io.StringIO(text))
 
 
 def test_a_reduction_on_the_calendars_first_days_has_fewer_days_than_thirty() -> None:

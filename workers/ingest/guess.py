@@ -15,25 +15,30 @@ from shared.money import CODES, MARKS, minor_digits
 from shared.printable import many
 from workers.ingest.calendar_days import parsed, shown, today
 from workers.ingest.clean import quantity
-from workers.ingest.column_roles import WHOLE, by_names, is_exactly_price, name_score, role_names, role_of
-from workers.ingest.habits import (
+from workers.ingest.column_roles import (
     COMMON,
     EITHER_ORDER,
     HABITS,
     HALF,
     MOSTLY,
+    WHOLE,
     bare_digits,
+    by_names,
     commonest,
     counted_once,
     day_formats,
     differ,
     fits_gtin,
     free_amounts,
+    is_exactly_price,
     is_shortened,
     mark_of,
     may_be,
     meant_by,
+    name_score,
     read_numbers,
+    role_names,
+    role_of,
     share_of,
 )
 from workers.ingest.sample import Sample, plain, sample

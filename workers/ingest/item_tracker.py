@@ -10,7 +10,7 @@ import numpy as np
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import InvalidIdentifier
-from shared.gtin.number import is_restricted
+from shared.gtin import is_restricted
 from shared.index.identifiers import SCHEMES, Identifier, normal
 from shared.index.iid import CHECK_WEIGHTS, CROCKFORD, MINTED_DIGITS, item_key, mint
 from workers.ingest import calendar_days

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
-from shared.articles.pairs import Filters
+from shared.articles import Filters
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.matches import matches
-from shared.articles.pairs import Filters
+from shared.articles import Filters
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings

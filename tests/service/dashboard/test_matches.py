@@ -10,7 +10,7 @@ import pytest
 
 from edge.dashboard.matches import compare
 from edge.storage.database import Database
-from shared.articles.pairs import SQL
+from shared.articles import SQL
 from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, ask, row, shop
 from tests.service.dashboard.browser import Browser

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from jsonschema import Draft7Validator
 
-from shared.gtin.number import check_digit
+from shared.gtin import check_digit
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.http.digital_link_schemas import DESCRIPTION_SCHEMA, LINKSET_SCHEMA

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from edge.composition import Resources
-from edge.fast_path.service import FastPath
+from edge.fast_path import FastPath
 from edge.index.identifiers import RequestedIdentifier
 from shared.index.iid import mint
 from shared.organizations import credentials
@@ -280,10 +280,10 @@ async def test_where_the_fast_path_fails_the_ordinary_way_responds_once_and_the_
         raise RuntimeError("a fault of ours")
 
     with monkeypatch.context() as patch:
-        patch.setattr("edge.fast_path.service.ok", broken)  # before there is a response
+        patch.setattr("edge.fast_path.ok", broken)  # before there is a response
         answers += await exchange(edge, requests[1])
     with monkeypatch.context() as patch:
-        patch.setattr("edge.fast_path.service.FastPath._count", broken)  # after it
+        patch.setattr("edge.fast_path.FastPath._count", broken)  # after it
         answers += await exchange(edge, *requests[2:])
     assert taken == [False, True, True, True]
     left = [int(found[1]) for answer in answers if (found := re.search(rb"\";r=(\d+)", alike(answer)))]

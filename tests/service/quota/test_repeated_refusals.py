@@ -11,8 +11,7 @@ from typing import Literal
 
 import pytest
 
-from edge.fast_path.call import LOOKUP, call_of, caller_of, recognized
-from edge.fast_path.service import refused
+from edge.fast_path import LOOKUP, call_of, caller_of, recognized, refused
 from edge.http.answer_cache import Answer
 from edge.quota.limiter import NOT_COUNTED, REFUSED_DAY, REFUSED_SECOND, Decision
 from shared.db.connect import connect

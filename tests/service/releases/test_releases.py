@@ -17,7 +17,7 @@ import pytest
 
 from shared.bulk.schema import DATASETS, PREFIX, RELEASED, arrow_schema, key_of
 from shared.db.connect import connect
-from shared.gtin.number import check_digit
+from shared.gtin import check_digit
 from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings

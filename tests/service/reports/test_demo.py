@@ -10,7 +10,7 @@ import pytest
 
 from deploy.ctl.demo import load_demo
 from deploy.terminal import Terminal
-from shared.articles.pairs import SQL as MATCHES
+from shared.articles import SQL as MATCHES
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
 from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain

@@ -26,8 +26,8 @@ from edge.dashboard.doubts import decided, doubts_of
 from shared.clock import utc_now
 from shared.errors import LoadRefused
 from tests.unit.ingest.guessing import FILES, Tried, tried
+from workers.ingest.column_roles import is_gtin
 from workers.ingest.guess import guess
-from workers.ingest.habits import is_gtin
 from workers.ingest.mapping import Mapping, parse, read
 from workers.ingest.preview import Previewer
 from workers.ingest.shapes import FOLDER

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shared.analytics.results import SIX_DECIMALS
 from shared.db.connect import Connection
-from shared.prior_price.reduction import WINDOW_DAYS, Moment, Reason, Reference, reference
+from shared.prior_price import WINDOW_DAYS, Moment, Reason, Reference, reference
 from workers.analytics.reports.aggregator import Range, day_of, number
 from workers.analytics.reports.filters import KINDS, Filter, Tree, filter_of, range_of
 from workers.analytics.reports.query import Reader, ReportProgress, snapshot

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.gtin.number import is_restricted
+from shared.gtin import is_restricted
 from shared.index.identifiers import brand_key
 from workers.articles.matching.quantities import Amounts, agree, amounts, contradictions
 from workers.articles.matching.records import Decision, Evidence, Kind, Link, Record
