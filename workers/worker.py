@@ -16,6 +16,7 @@ from celery import signals
 from celery.utils.nodenames import default_nodename, host_format
 from celery.worker.consumer import Consumer
 from psycopg.pq import TransactionStatus
+from threadpoolctl import threadpool_limits
 
 from shared.db.connect import Connection, unavailable
 from shared.errors import InvalidParameter, ItemIndexError, JobRefused, StoreUnavailable
@@ -401,6 +402,9 @@ class Worker:
         watch(self._progress, lambda: _pool_of(sender.controller), self._settings.heartbeat_file)
 
     def _begin_process(self, **given: Any) -> None:
+        # There is a process for each core: threads of numpy's would wait for those of the other processes, and a price
+        # index of 900 days then takes three times as long.
+        threadpool_limits(limits=1)
         self._services = build_services(self._settings, "worker")
         self._runner = JobRunner(self._services, self._handlers(self._services), _IDLE_CONNECTION_SECONDS)
         beat_until_end(self._progress, current_process().index)

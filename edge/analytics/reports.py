@@ -98,8 +98,8 @@ class ReportService:
         known = await self._database.fetch_row(SQL.known, *values, scope=scope)
         assert known is not None
         manifest = manifest_from(json.loads(known["result"])) if known["result"] else None
-        if known["waiting"] and manifest is None:
-            units = 0  # the organization has paid for the job that it waits for
+        if known["empty"] or (known["waiting"] and manifest is None):
+            units = 0  # there is nothing to pay for, or the organization has paid for the job that it waits for
         elif known["paid_until"] is not None:
             units = _PAID_UNITS
         else:

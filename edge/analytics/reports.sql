@@ -1,16 +1,16 @@
 -- name: known
 -- Is the answer there for this snapshot, is it there in another format ($4: those fingerprints), until when has this
--- organization paid for it in any, does it wait for it already? One row in any case. The times are seconds since
--- 1970; a result counts as gone a minute before it expires.
+-- organization paid for it in any, does it wait for it already, and has the answer no rows, so that it is free? One row in
+-- any case. The times are seconds since 1970; a result counts as gone a minute before it expires.
 WITH alike AS (
-    SELECT id, fingerprint, result, finished_at,
+    SELECT id, fingerprint, result, finished_at, rows_total,
            extract(epoch FROM expires_at - interval '1 minute')::float8 AS until FROM jobs
     WHERE kind = $1 AND fingerprint = ANY ($4::text[]) AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'),
 there AS (SELECT id, result, until FROM alike WHERE fingerprint = $2 ORDER BY finished_at DESC LIMIT 1)
 SELECT (SELECT id::text FROM there) AS job_id, (SELECT result FROM there) AS result,
        (SELECT until FROM there) AS until,
-       EXISTS (SELECT FROM alike) AS stored,
+       EXISTS (SELECT FROM alike) AS stored, EXISTS (SELECT FROM alike WHERE rows_total = 0) AS empty,
        (SELECT max(alike.until) FROM job_orders o JOIN alike ON alike.id = o.job_id
         WHERE o.organization_id = $3 AND o.cancelled_at IS NULL) AS paid_until,
        EXISTS (SELECT FROM job_orders o JOIN jobs j ON j.id = o.job_id

@@ -6,9 +6,10 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 -- name: submit
 -- Insert or join, in one statement: a result that came meanwhile, else the equal job that is under way, else a new one;
 -- and on it this organization's own order, or the one that it already has. No row: its queue is full, or all queues
--- together are; a job that is under way may always be joined.
+-- together are; a job that is under way may always be joined. An order of a report that has come without rows owes its
+-- units back: they were charged before it came.
 WITH there AS (
-    SELECT id FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
+    SELECT id, queue = 'reports' AND rows_total = 0 AS is_free FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'
     ORDER BY finished_at DESC LIMIT 1),
 own AS (
@@ -29,8 +30,9 @@ made AS (
       AND ((SELECT n FROM backlog) < $15 OR EXISTS (SELECT FROM under_way))
     ON CONFLICT (kind, fingerprint) WHERE state IN ('queued', 'running') DO UPDATE SET fingerprint = excluded.fingerprint
     RETURNING id)
-INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units)
-SELECT id, $7, $10, $11, $12::bigint, $13::integer FROM (SELECT id FROM there UNION ALL SELECT id FROM made) job
+INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, refund_due)
+SELECT id, $7, $10, $11, $12::bigint, $13::integer, is_free AND $13::integer > 0
+FROM (SELECT id, is_free FROM there UNION ALL SELECT id, false FROM made) job
 ON CONFLICT (job_id, organization_id) WHERE cancelled_at IS NULL DO UPDATE SET account = excluded.account
 RETURNING id::text, job_id::text, charge_id;
 

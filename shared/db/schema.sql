@@ -592,7 +592,8 @@ BEGIN
         IF NEW.state = 'cancelled' THEN
             PERFORM pg_notify('jobs_cancelled', NEW.id::text);
         END IF;
-        IF NEW.state IN ('failed', 'cancelled') THEN
+        IF NEW.state IN ('failed', 'cancelled')
+           OR (NEW.state = 'succeeded' AND NEW.queue = 'reports' AND NEW.rows_total = 0) THEN
             UPDATE job_orders SET refund_due = true
             WHERE job_id = NEW.id AND units > 0 AND refunded_at IS NULL AND NOT refund_due;
         END IF;

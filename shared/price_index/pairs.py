@@ -1,16 +1,19 @@
 """Indices between pairs of periods of a panel, over the items that both have. Pure."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
 from shared.price_index.bilateral import FORMULAE, Matched
-from shared.price_index.panel import Floats, Ints, Panel
+from shared.price_index.panel import Floats, Ints, Mask, Panel
 from shared.price_index.question import SHARE_FORMULAE, TIME_PRODUCT_DUMMY, DummyWeights, Question, time_product_dummy
 
 _NONE = np.empty(0)
 PeriodPairs = Sequence[tuple[int, int]]
 """Pairs of periods, from and to."""
+_PRICES_AT_ONCE = 200_000
+"""Prices that are compared together: their terms fit a processor's cache."""
 
 
 class Pairs:
@@ -38,20 +41,29 @@ class Pairs:
         `group` is each item's group, `counts` how often a replicate has each group. Only for formulae of sums.
         """
         formula = FORMULAE[self._question.method.formula]
-        replicates, groups = counts.shape
-        logs = np.full((replicates, len(pairs)), np.nan)
-        for place, (start, end) in enumerate(pairs):
-            positions = self._positions(start, end)
-            of_items = group.take(positions)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                terms = formula.terms(self._of(start, end, positions))
-                sums = np.array([counts @ np.bincount(of_items, term, minlength=groups) for term in terms])
-                logs[:, place] = _log(formula.combine(sums, self._question.sigma))
+        logs = np.full((len(counts), len(pairs)), np.nan)
+        by_group = np.argsort(group, kind="stable")
+        for start, same in groupby(range(len(pairs)), key=lambda place: pairs[place][0]):
+            items, places = by_group[self._usable(start)[by_group]], list(same)
+            if not len(items):
+                continue
+            of_items = group.take(items)
+            firsts = np.flatnonzero(np.r_[True, of_items[1:] != of_items[:-1]])
+            drawn = counts if len(firsts) == counts.shape[1] else counts[:, of_items[firsts]]
+            # Many periods at once: a product with `counts` for each pair would take most of the time.
+            at_once = max(1, _PRICES_AT_ONCE // len(items))
+            for few in (places[n : n + at_once] for n in range(0, len(places), at_once)):
+                ends = [pairs[place][1] for place in few]
+                both = self._present[ends][:, items]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    terms = [np.where(both, term, 0.0) for term in formula.terms(self._of(start, ends, items))]
+                    sums = np.array([drawn @ np.add.reduceat(term, firsts, axis=1).T for term in terms])
+                    logs[:, few] = _log(formula.combine(sums, self._question.sigma))
         return logs
 
     def matched(self, start: int, end: int) -> Matched:
         """Return prices and quantities of the items that both periods have (and the basket, where there is one)."""
-        return self._of(start, end, self._positions(start, end))
+        return self._of(start, end, np.flatnonzero(self._usable(start) & self._present[end]))
 
     def _index(self, matched: Matched) -> float:
         formula, question = self._question.method.formula, self._question
@@ -65,22 +77,26 @@ class Pairs:
                 return time_product_dummy(matched, dummy_weights(self._panel, question), question.bias_adjust)
             return SHARE_FORMULAE[formula](matched)
 
-    def _positions(self, start: int, end: int) -> Ints:
-        both = self._present[start] & self._present[end]
-        if self._in_basket is not None:
-            both &= self._in_basket
-        return np.flatnonzero(both)
+    def _usable(self, start: int) -> Mask:
+        """Return which items a period has, and the basket, where there is one."""
+        return self._present[start] if self._in_basket is None else self._present[start] & self._in_basket
 
-    def _of(self, start: int, end: int, positions: Ints) -> Matched:
+    def _of(self, start: int, end: int | list[int], positions: Ints) -> Matched:
+        """Return prices and quantities of items in two periods; of several ends, a row for each."""
         prices, quantities, sigma = self._panel.prices, self._panel.quantities, self._question.sigma
-        p0, p1 = prices[start].take(positions), prices[end].take(positions)
+        p1 = prices[end][..., positions]
+
+        def of(table: Floats, period: int) -> Floats:
+            return np.broadcast_to(table[period].take(positions), p1.shape)
+
+        p0 = of(prices, start)
         if quantities is None:
             return Matched(p0, p1, _NONE, _NONE, _NONE, _NONE, sigma)
-        q0, q1 = quantities[start].take(positions), quantities[end].take(positions)
+        q0, q1 = of(quantities, start), quantities[end][..., positions]
         if self._in_basket is None:
             return Matched(p0, p1, q0, q1, _NONE, _NONE, sigma)
-        basket = quantities[self._question.basket].take(positions)
-        return Matched(p0, p1, q0, q1, basket, basket * prices[self._question.basket].take(positions), sigma)
+        basket = of(quantities, self._question.basket)
+        return Matched(p0, p1, q0, q1, basket, basket * of(prices, self._question.basket), sigma)
 
 
 def dummy_weights(panel: Panel, question: Question) -> DummyWeights:

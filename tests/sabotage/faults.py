@@ -1529,6 +1529,27 @@ FAULTS = (
         "tests/service/reports/test_jobs_api.py::test_an_order_whose_caller_got_no_answer_is_refunded_once",
     ),
     fault(
+        "a sample of an interval counts items that a period does not have",
+        "shared/price_index/pairs.py",
+        "np.where(both, term, 0.0)",
+        "np.nan_to_num(term)",
+        "tests/unit/price_index/test_command.py::test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn",
+    ),
+    fault(
+        "a report without rows keeps its charge",
+        "shared/db/migrations/0170_free_empty_reports.sql",
+        "NEW.rows_total = 0",
+        "NEW.rows_total < 0",
+        "tests/service/reports/test_jobs_api.py::test_a_report_without_rows_costs_nothing_whoever_waits_for_it_and_however_it_is_read_again",
+    ),
+    fault(
+        "an order of a report that came without rows meanwhile keeps its charge",
+        "edge/jobs/orders.sql",
+        "is_free AND $13::integer > 0",
+        "is_free AND $13::integer < 0",
+        "tests/service/reports/test_jobs_api.py::test_a_report_that_has_come_without_rows_since_it_was_priced_is_refunded",
+    ),
+    fault(
         "the charge of an order is refunded with the call as well",
         "edge/quota/billing.py",
         "self._disposition, self._context.units = Disposition.TRANSFERRED, 0",

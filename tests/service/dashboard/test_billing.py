@@ -47,10 +47,10 @@ async def used_by(browser: Browser, organization: str) -> int:
     return (await resources.limiter.usage(f"org:{organization}", await resources.credentials.plan("brand"))).used_day
 
 
-async def order(browser: Browser, brand: str = "vita") -> int:
+async def order(browser: Browser, brand: str = "vita", **fields: str) -> int:
     """Send the report builder's form."""
     await browser.ask("GET", "/dashboard/reports")
-    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": brand}
+    form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": brand, **fields}
     head = {"X-Charge-Id": f"{next(_CHARGES):032x}"}
     return await browser.ask("POST", "/dashboard/reports", form, head=head)
 

@@ -46,6 +46,17 @@ async def test_a_report_is_answered_first_in_a_sentence_and_each_row_has_a_page(
         assert await browser.ask("GET", f"{job}/rows/{row}") == 404
 
 
+async def test_a_report_of_nothing_says_that_nothing_was_charged(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    assert await order(browser, "vita", **{"from": "2030-01-01"}) == 303
+    job = str(browser.last.headers["Location"])
+    [queued_job] = await asyncio.to_thread(queued, settings)
+    assert await asyncio.to_thread(run, settings, queued_job) == "succeeded"
+    assert await browser.ask("GET", job) == 200
+    assert "<p>Nothing was charged.</p>" in browser.text and "0 units · 0 rows" in browser.text
+    assert '<strong class="figure">0 prices</strong> were observed from 2030-01-01' in browser.text
+
+
 async def test_columns_are_chosen_by_the_address_without_a_script(browser: Browser, settings: Settings) -> None:
     job = await ran(browser, settings)
     assert await browser.ask("GET", f"{job}?columns=mean&columns=stddev&columns=nosuch") == 200

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from edge.analytics.reports import ReportService
 from edge.jobs.service import JobOrders
 from shared.db.connect import connect
 from shared.errors import JobRefused, StoreUnavailable
@@ -16,7 +17,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
-from tests.support.reports import queued, quick, work
+from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import RecordedMessages, services_of
@@ -158,6 +159,62 @@ async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settl
     )  # died before it wrote it down
     assert settle(settings) == 1
     assert await used(edge, key) == 10
+
+
+NOTHING = f"{COHORT}&from=2030-01-01"
+
+
+def empty(connection: Any, parameters: Any, reported: Any) -> Any:
+    return answer(0)
+
+
+async def test_a_report_without_rows_costs_nothing_whoever_waits_for_it_and_however_it_is_read_again(
+    edge: Edge, settings: Settings, key: str
+) -> None:
+    other = api_key(settings)
+    assert (await edge.get(f"{NOTHING}&dry_run=true", key=key)).json["cost_units"] == 10
+    theirs = await order(edge, other, NOTHING)
+    asking = asyncio.create_task(edge.get(NOTHING, key=key))
+    while len((await edge.get("/jobs", key=key)).json["data"]) == 0:
+        await asyncio.sleep(0.01)
+    assert await work(settings, empty) == ["succeeded"]
+    meta = (await asking).json["meta"]
+    assert (meta["rows"], meta["cost_units"], meta["cached"]) == (0, 0, False)
+    for found in (f"/jobs/{theirs['id']}", "/jobs"):
+        shown = (await edge.get(found, key=other)).json
+        assert shown.get("data", [shown])[0]["cost_units"] == 0
+    assert (await edge.get(f"/jobs/{theirs['id']}/result", key=other)).json["meta"]["cost_units"] == 0
+    assert (settle(settings), settle(settings)) == (2, 0)
+    again = (await edge.get(NOTHING, key=key)).json["meta"]
+    assert (again["cached"], again["cost_units"]) == (True, 0)
+    third = api_key(settings)
+    asking = asyncio.create_task(edge.get(f"{NOTHING}&format=csv", key=third))
+    assert await work(settings, empty) == ["succeeded"]
+    assert (await asking).status == 200
+    assert settle(settings) == 0
+    assert [await used(edge, one) for one in (key, other, third)] == [0, 0, 0]
+    await edge.resources.usage.flush()
+    with connect(settings.database_url, application="tests") as connection:
+        totals = connection.execute("SELECT sum(units)::int FROM usage GROUP BY account").fetchall()
+    assert totals and {total for (total,) in totals} == {0}
+
+
+async def test_a_report_that_has_come_without_rows_since_it_was_priced_is_refunded(
+    edge: Edge, settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, quote = api_key(settings), ReportService.quote
+    await order(edge, other, NOTHING)
+
+    async def priced_too_early(self: Any, *question: Any) -> Any:
+        priced = await quote(self, *question)
+        await work(settings, empty)
+        return priced
+
+    monkeypatch.setattr(ReportService, "quote", priced_too_early)
+    found = await edge.get(NOTHING, key=key)
+    assert (found.status, found.json["meta"]["cost_units"]) == (200, 0)
+    assert settle(settings) == 2
+    assert (await used(edge, key), await used(edge, other)) == (0, 0)
 
 
 async def test_a_refund_stays_due_while_the_state_store_is_unavailable(

@@ -284,16 +284,19 @@ def test_the_help_of_a_report_lists_its_parameters_with_what_they_allow() -> Non
     assert run("--version").stdout.startswith("ixc 1.")
 
 
-def test_a_parameter_that_is_named_twice_has_both_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parameter_that_is_named_twice_has_both_values_and_no_rows_are_said_to_cost_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ordered: list[dict[str, object]] = []
 
     def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
         ordered.append(call._query)
-        return Report([], {}, dict)
+        return Report([], {"cost_units": 0}, dict)
 
     monkeypatch.setattr(ReportCall, "wait", wait)
     main(["report", "cohorts", "brand=a", "brand=b", "granularity=week"])
     assert ordered == [{"brand": ["a", "b"], "granularity": "week"}]
+    assert capsys.readouterr().err == "No rows match; the report cost 0 units.\n"
 
 
 def test_a_name_may_have_hyphens_and_values_may_follow_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +304,7 @@ def test_a_name_may_have_hyphens_and_values_may_follow_an_option(monkeypatch: py
 
     def wait(call: ReportCall[Any], progress: object) -> Report[Any]:
         asked.append((call._path, call._query))
-        return Report([], {}, dict)
+        return Report([], {"cost_units": 0}, dict)
 
     monkeypatch.setattr(ReportCall, "wait", wait)
     for name in ("price-index", "price_index"):

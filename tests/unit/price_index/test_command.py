@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from deploy.ctl.main import cli
 from shared.errors import ItemIndexError
+from shared.price_index import pairs
+from shared.price_index.bilateral import FORMULAE
 from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
 from shared.price_index.rows import GROUPS_MAX, REPLICATES_AT_ONCE, bootstrap, comparisons, logarithms
@@ -242,6 +244,24 @@ def test_sums_and_single_items_resample_to_the_same_distribution() -> None:
     sums = bootstrap(panel, Question(method_named("tornqvist")), 3000, seed=1)
     items = bootstrap(panel, Question(method_named("tpd"), output="chained", weights="average"), 3000, seed=2)
     assert np.log(sums.high / sums.low)[1] == pytest.approx(np.log(items.high / items.low)[1], rel=0.1)
+
+
+@pytest.mark.parametrize("at_once", [1, 20, 1_000])
+@pytest.mark.parametrize("method", sorted(FORMULAE))
+def test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn(
+    method: str, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "_PRICES_AT_ONCE", at_once)
+    random = np.random.default_rng(11)
+    prices = np.where(random.random((5, 12)) < 0.8, random.uniform(1, 9, (5, 12)), NAN)
+    panel = Panel(prices, np.where(np.isnan(prices), 0.0, random.uniform(1, 9, (5, 12))))
+    group, counts = random.permutation(12) % 7, random.integers(0, 3, (4, 7))
+    question = Question(method_named(method), sigma=0.4)
+    compared = [(start, end) for start in range(5) for end in range(start + 1, 5)]
+    samples = pairs.Pairs(panel, question).resampled_logs(compared, group, counts.astype("f8"))
+    for sample, often in zip(samples, counts, strict=True):
+        logs = pairs.Pairs(panel.take(np.repeat(np.arange(12), often[group])), question).logs(compared)
+        assert sample == pytest.approx([logs[pair] for pair in compared], rel=1e-9, abs=1e-12, nan_ok=True)
 
 
 def test_replicates_in_which_a_period_is_not_connected_are_left_out() -> None:

@@ -263,8 +263,9 @@ class ReportHandler:
 def _write(store: ResultStore, job: Job, data_version: int, answer: Answer) -> Manifest:
     kind, format = KINDS[job.kind], job.format
     key = layout.key_of(job.id, job.attempt, kind.name, format)
+    units = kind.units if answer.rows.num_rows else 0  # the row's trigger refunds what was charged
     with store.writing(key) as file:
-        meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, kind.units), format, file)
+        meta = write(answer.rows, lambda digest: _meta(answer, data_version, digest, units), format, file)
         size, sha256 = _read_back(file)
     return Manifest(
         key=key,

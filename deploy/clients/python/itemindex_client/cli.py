@@ -150,9 +150,10 @@ def _report(client: Client, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps({"data": report.rows, "meta": report.meta}, indent=1, ensure_ascii=False))
         return
-    names = [
-        name for name, value in (report.rows[0] if report.rows else {}).items() if not isinstance(value, dict | list)
-    ]
+    if not report.rows:
+        print(f"No rows match; the report cost {report.meta['cost_units']} units.", file=sys.stderr)
+        return
+    names = [name for name, value in report.rows[0].items() if not isinstance(value, dict | list)]
     _table(report.rows, tuple(names), as_json=False)
 
 

@@ -1,0 +1,28 @@
+-- phase: expand
+-- A report without rows costs nothing: its orders owe their units back, as those of a job without a result do.
+
+CREATE OR REPLACE FUNCTION tell_job() RETURNS trigger LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM pg_notify('jobs_queued', NEW.id::text);
+        RETURN NULL;
+    END IF;
+    IF NEW.changes IS DISTINCT FROM OLD.changes THEN
+        PERFORM pg_notify('jobs_changed', NEW.id::text);
+    END IF;
+    IF NEW.state IS DISTINCT FROM OLD.state THEN
+        IF NEW.state = 'queued' OR OLD.state IN ('queued', 'running') THEN
+            PERFORM pg_notify('jobs_queued', NEW.id::text);
+        END IF;
+        IF NEW.state = 'cancelled' THEN
+            PERFORM pg_notify('jobs_cancelled', NEW.id::text);
+        END IF;
+        IF NEW.state IN ('failed', 'cancelled')
+           OR (NEW.state = 'succeeded' AND NEW.queue = 'reports' AND NEW.rows_total = 0) THEN
+            UPDATE job_orders SET refund_due = true
+            WHERE job_id = NEW.id AND units > 0 AND refunded_at IS NULL AND NOT refund_due;
+        END IF;
+    END IF;
+    RETURN NULL;
+END $$;
