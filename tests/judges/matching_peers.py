@@ -6,7 +6,6 @@ and F1 of the judged pairs, at the bound that is best on the training pairs, and
 """
 
 import csv
-import io
 import json
 import os
 import re
@@ -47,7 +46,7 @@ def main(peer: str, folder: Path, train: str, judge: str) -> None:
 
 
 def _dedupe(left: dict[str, Record], right: dict[str, Record], learned: dict[Pair, bool]) -> Scores:
-    """Train dedupe as its examples of record linkage do: each text as a string and by its words, and what is missing."""
+    """Train dedupe's classifier: each text as a string and by its words, and what is missing. It finds no candidates."""
     import dedupe
 
     fields: list[Any] = []
@@ -61,13 +60,7 @@ def _dedupe(left: dict[str, Record], right: dict[str, Record], learned: dict[Pai
     def records(pair: Pair) -> tuple[Record, Record]:
         return left[pair[0]], right[pair[1]]
 
-    kinds = {"match": True, "distinct": False}
-    examples = {kind: [records(pair) for pair, same in learned.items() if same is said] for kind, said in kinds.items()}
-    training = io.StringIO()
-    dedupe.serializer.write_training(examples, training)
-    training.seek(0)
-    linker.prepare_training(left, right, training_file=training, sample_size=1500)
-    linker.train(index_predicates=False)
+    linker.classifier.fit(linker.data_model.distances(list(map(records, learned))), list(learned.values()))
 
     def scores(pairs: list[Pair]) -> list[float]:
         distances = linker.data_model.distances([records(pair) for pair in pairs])
@@ -84,7 +77,10 @@ def _splink(left: dict[str, Record], right: dict[str, Record], learned: dict[Pai
 
     given = _given(left, right)
     comparisons: list[Any] = [cl.JaroWinklerAtThresholds("name", [0.95, 0.9, 0.8, 0.7])]
-    comparisons += [cl.ArrayIntersectAtSizes("words", [10, 8, 6, 5, 4, 3, 2, 1]), cl.ArrayIntersectAtSizes("codes", [2, 1])]
+    comparisons += [
+        cl.ArrayIntersectAtSizes("words", [10, 8, 6, 5, 4, 3, 2, 1]),
+        cl.ArrayIntersectAtSizes("codes", [2, 1]),
+    ]
     comparisons += [cl.JaroWinklerAtThresholds(name, [0.95, 0.85]) for name in given if name in ("brand", "mpn")]
     if "more" in given:
         comparisons.append(cl.ArrayIntersectAtSizes("more_words", [20, 10, 5, 2]))
@@ -94,13 +90,15 @@ def _splink(left: dict[str, Record], right: dict[str, Record], learned: dict[Pai
         blocking_rules_to_generate_predictions=[block_on("words", arrays_to_explode=["words"])],
     )
     frames = [pd.DataFrame([_worded(key, one) for key, one in side.items()]) for side in (left, right)]
-    linker = Linker(frames, settings, DuckDBAPI(), input_table_aliases=["left", "right"])
+    database = DuckDBAPI()
+    sides = zip(("side_a", "side_b"), frames, strict=True)
+    linker = Linker([database.register(frame, dataset_display_name=side) for side, frame in sides], settings)
     linker.training.estimate_u_using_random_sampling(max_pairs=2e6, seed=1)
     matches = [pair for pair, same in learned.items() if same]
     ends = {
-        "source_dataset_l": "left",
+        "source_dataset_l": "side_a",
         "unique_id_l": [one for one, _ in matches],
-        "source_dataset_r": "right",
+        "source_dataset_r": "side_b",
         "unique_id_r": [other for _, other in matches],
     }
     labels = linker.table_management.register_table(pd.DataFrame(ends), "labels")

@@ -83,7 +83,7 @@ def _loads(old: int, new: int) -> None:
                 count, link = _write(file, records), Linking.link
 
                 def measured(linking: Linking, *rest: Any, count: int = count, link: Any = link) -> None:
-                    _measured(f"linking of {shop}", count, lambda: link(linking, *rest))
+                    _measured("its linking", count, lambda: link(linking, *rest))
 
                 with patch.object(Linking, "link", measured):
                     load(settings, mapping.read(described), [file], merges_allowed=True)
