@@ -3,31 +3,50 @@
 `python -m tests.perf.matching_bench --old 1000000 --new 100000`: invented articles with brand, series, model number,
 colour and size; half of the new ones are in the index, written by another shop. Ten of them are the first load.
 
+With `--service` both shops are loaded as a deployment does it, into embedded servers, and the linking step of each load is
+measured: finding and storing links, and the articles that follow from them. It needs some 4 GB of disk for 1,000,000.
+
 The memory of a step is the most that this process and all that it started had together, asked for every 50 ms: the sum
 of their proportional set sizes, where a page that several share counts once, with the pages of mapped files.
 """
 
 import argparse
+import csv
 import multiprocessing
 import os
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 
+from tests.support.servers import Servers
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
 from workers.articles.matching.model import Model
 from workers.articles.matching.records import Record
 from workers.articles.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
+from workers.ingest import mapping
+from workers.ingest.linking import Linking
+from workers.ingest.load import load
 
 _BATCH = 250_000
 _EVERY_S = 0.05
+_MAPPING = """
+source = "{shop}"
+title = "The {shop} shop"
+license = "CC0-1.0"
+[item]
+id = "id"
+name = "name"
+brand = "brand"
+category = ["category"]
+"""
 
 
 def main() -> None:
@@ -35,20 +54,50 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--old", type=int, default=1_000_000)
     parser.add_argument("--new", type=int, default=100_000)
+    parser.add_argument("--service", action="store_true", help="load into a database; --new 10000 is the aim's load")
     arguments = parser.parse_args()
+    if arguments.service:
+        _loads(arguments.old, arguments.new)
+        return
     with tempfile.TemporaryDirectory(prefix="itemindex-matching-") as folder:
         directory = Path(folder) / "index"
         _measured("build the index and write it", arguments.old, lambda: _in_child(directory, arguments.old))
         index = _measured("open it", arguments.old, lambda: MatchIndex.open(directory))
         matcher = Matcher(Model.shipped(), index)
-        fresh = [
-            _record(number, "new")
-            for number in range(arguments.old - arguments.new // 2, arguments.old + arguments.new // 2)
-        ]
+        fresh = list(_fresh(arguments.old, arguments.new))
         for name, batch in (("a load of ten", fresh[:10]), ("a large load", fresh[10:])):
             _measured(f"{name}: add", len(batch), lambda batch=batch: index.add(batch))
             linkage = _measured(f"{name}: link", len(batch), lambda batch=batch: matcher.link(one.key for one in batch))
             print(f"    {len(linkage.touched):,} records touched, {len(linkage.links):,} links")
+
+
+def _loads(old: int, new: int) -> None:
+    """Load the old shop, then the new one's records: ten, for which the index is made, then all others."""
+    fresh = list(_fresh(old, new))
+    numbered = (_record(number, "old") for number in range(old))
+    with tempfile.TemporaryDirectory(prefix="itemindex-matching-") as name, Servers.running(Path(name)) as servers:
+        with servers.fresh(Path(name)) as settings:
+            for shop, records in (("old", numbered), ("new", fresh[:10]), ("new", fresh[10:])):
+                described, file = Path(name) / f"{shop}.toml", Path(name) / f"{shop}.csv"
+                described.write_text(_MAPPING.format(shop=shop))
+                count, link = _write(file, records), Linking.link
+
+                def measured(linking: Linking, *rest: Any, count: int = count, link: Any = link) -> None:
+                    _measured("its linking", count, lambda: link(linking, *rest))
+
+                with patch.object(Linking, "link", measured):
+                    load(settings, mapping.read(described), [file], merges_allowed=True)
+
+
+def _write(file: Path, records: Iterable[Record]) -> int:
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(("id", "name", "brand", "category"))
+        return sum(1 for one in records if writer.writerow((one.key, one.name, one.brand, one.category)))
+
+
+def _fresh(old: int, new: int) -> Iterable[Record]:
+    return (_record(number, "new") for number in range(old - new // 2, old + new // 2))
 
 
 def _in_child(directory: Path, count: int) -> None:
@@ -73,9 +122,9 @@ def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
     watch = multiprocessing.get_context("spawn").Process(target=_watch, args=(os.getpid(), theirs))
     watch.start()
     ours.recv()
-    began, before = time.perf_counter(), _used()
+    began, before = time.perf_counter(), _used(watch.pid)
     result = act()
-    wall, (own, children) = time.perf_counter() - began, _used()
+    wall, (own, children) = time.perf_counter() - began, _used(watch.pid)
     own, children = own - before[0], children - before[1]
     ours.send(None)
     peak = ours.recv() / 1e6
@@ -105,10 +154,13 @@ def _share(process: psutil.Process) -> int:
         return 0
 
 
-def _used() -> tuple[float, float]:
-    """Return the CPU seconds of this process and of its children that have ended."""
-    times = os.times()
-    return times.user + times.system, times.children_user + times.children_system
+def _used(watch: int | None) -> tuple[float, float]:
+    """Return the CPU seconds of this process and of all that it started, such as servers, without the watch's."""
+    own = psutil.Process()
+    ended = own.cpu_times()
+    others = [one.cpu_times() for one in own.children(recursive=True) if one.pid != watch]
+    times = [one.user + one.system + one.children_user + one.children_system for one in others]
+    return ended.user + ended.system, ended.children_user + ended.children_system + sum(times)
 
 
 def _record(number: int, source: str) -> Record:

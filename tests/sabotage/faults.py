@@ -1208,6 +1208,13 @@ PRICE_FAULTS = (
         "sure = scores[at] >= self.model.link_coded",
         "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
+    fault(
+        "two names that each have a number of their own are linked without a person",
+        "workers/articles/matching/evidence.py",
+        "if all(_own_numbers(left, right)) and not same_code(left, right):",
+        "if False:",
+        "tests/unit/matching/test_articles.py::test_each_naming_a_number_of_its_own_waits_whatever_was_learned",
+    ),
     # Windows, footprints.
     fault(
         "a report from a day after the last data is refused",

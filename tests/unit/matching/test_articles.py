@@ -195,6 +195,25 @@ def test_a_likeness_is_linked_without_a_person_only_where_something_confirms_it(
     assert (link.kind, link.decision) == ("likeness", decision)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "decision"),
+    [
+        ("Korva Trail running shoe generation 7 grey", "Korva Trail running shoe generation 8 grey", Decision.REVIEW),
+        ("Korva walnut reading lamp 85 diagonal", "Korva walnut reading lamp 96 diagonal", Decision.REVIEW),
+        ("Korva reading lamp KV-100A walnut", "Korva reading lamp KV-220A walnut", Decision.REVIEW),
+        ("Korva reading lamp KV-100A walnut 2019", "Korva reading lamp KV-100A walnut 60 cm", Decision.LINK),
+        ("Korva walnut reading lamp 85 diagonal", "Korva walnut reading lamp", Decision.LINK),
+    ],
+    ids=("generations", "lengths without a unit", "other models", "one model number", "a number that only one has"),
+)
+def test_each_naming_a_number_of_its_own_waits_whatever_was_learned(left: str, right: str, decision: Decision) -> None:
+    learned = EAGER.with_bounds(link=1.0, link_coded=1.0, review=0.0, link_learned=0.0)
+    index = _index(replace(CAMERA, name=left, brand="Korva"), replace(SAME, name=right, brand="Korva"))
+    (link,) = Matcher(learned, index).link(["a/1"]).links
+    assert link.decision == decision
+    assert ("number" in {one.field for one in link.evidence}) == (decision == Decision.REVIEW)
+
+
 def test_a_model_number_that_both_have_lowers_the_bound() -> None:
     model = EAGER.with_bounds(link=1.0, link_coded=0.35, review=0.35)
     uncoded = [replace(one, name="Korva walnut reading lamp", brand="Korva") for one in (CAMERA, SAME)]

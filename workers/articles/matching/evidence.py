@@ -12,7 +12,7 @@ from workers.articles.matching.vocabulary import Vocabulary
 _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
 _NEAR, _FAR = math.log(1.25), math.log(1.5)
-_MPN, _PRICE = "mpn", "price"
+_MPN, _PRICE, _NUMBER = "mpn", "price", "number"
 # A refurbished or compatible article is another one than the new, though its name has the same part number.
 _CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible"))
 
@@ -27,7 +27,11 @@ def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evi
     if abs(price_ratio(left, right)) <= _NEAR:
         rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
     for field in opposed(left, right):
-        said = {_MPN: (left.record.mpn, right.record.mpn), _PRICE: (_price(left), _price(right))}
+        said = {
+            _MPN: (left.record.mpn, right.record.mpn),
+            _PRICE: (_price(left), _price(right)),
+            _NUMBER: tuple(" ".join(sorted(one)) for one in _own_numbers(left, right)),
+        }
         names = left.record.name, right.record.name
         rows.append(Evidence(field, *said.get(field, names), agrees=False))
     return tuple(rows)
@@ -42,6 +46,9 @@ def opposed(left: Profile, right: Profile) -> list[str]:
         opposed_fields.append(_PRICE)
     if left.named & _CONDITIONS != right.named & _CONDITIONS:
         opposed_fields.append("condition")
+    # A generation, a length without its unit, the number of another model: shops tell variants apart by these.
+    if all(_own_numbers(left, right)) and not same_code(left, right):
+        opposed_fields.append(_NUMBER)
     return opposed_fields
 
 
@@ -65,11 +72,16 @@ def certain(left: Profile, right: Profile) -> bool:
     two names confirms it: prices of both, part numbers of both, or that neither name has a word that the other record
     lacks.
     """
-    if opposed(left, right) or not (left.numbers <= right.all_numbers and right.numbers <= left.all_numbers):
+    if opposed(left, right) or any(_own_numbers(left, right)):
         return False
     if (left.mpn and right.mpn) or not math.isnan(price_ratio(left, right)):
         return True
     return left.named <= right.said and right.named <= left.said
+
+
+def _own_numbers(left: Profile, right: Profile) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the numbers of each name that the other record has nowhere."""
+    return left.numbers - right.all_numbers, right.numbers - left.all_numbers
 
 
 def _price(one: Profile) -> str:
