@@ -17,7 +17,7 @@ const PROBLEMS = {
     421: ["misdirected-request", "Misdirected Request", "This server does not serve the requested host."],
     429: ["rate-limited", "Too Many Requests", "Too many requests or connections at once from this address; wait a second."],
     431: ["headers-too-large", "Request Header Fields Too Large", "The headers are too large: 8 kB each, 32 kB in all."],
-    500: ["internal-error", "Internal Server Error", "We made an error."],
+    500: ["internal-error", "Internal Server Error", "An unexpected error occurred."],
     501: ["not-implemented", "Not Implemented", "The request uses a feature of HTTP that is not supported."],
     502: ["upstream-error", "Bad Gateway", "The part that answers this call failed; try again in a moment."],
     503: ["service-unavailable", "Service Temporarily Unavailable", "More requests are waiting than can be served; try again in a moment."],

@@ -161,8 +161,8 @@ class Sharing:
 
     @docs(
         operationId="sharingProfile",
-        summary="Profile file of Delta Sharing",
-        description="The file that the protocol's clients read; the server's address, and your own API key as token.",
+        summary="Delta Sharing profile file",
+        description="The file that Delta Sharing clients read: the server's address, and your own API key as token.",
         **_TAGS,
     )
     @response_schema(bodies.SharingProfile(), 200, description="The profile")
@@ -269,7 +269,7 @@ class Sharing:
         first = requested["startingVersion"]
         if first is None:
             if requested["startingTimestamp"] is None:
-                raise InvalidParameter("startingVersion", "is required, or `startingTimestamp`")
+                raise InvalidParameter("startingVersion", "is required unless `startingTimestamp` is given")
             first = _there(
                 await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
             ).data_version

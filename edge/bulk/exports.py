@@ -35,7 +35,7 @@ _FILE_KINDS = [
 
 _PARTS = {
     "200": {"description": "File"},
-    "206": {"description": "The part of the file that `Range` requests"},
+    "206": {"description": "The requested range of the file"},
     "304": {"description": "Your copy is current."},
 }
 
@@ -98,7 +98,7 @@ class Exports:
     @docs(
         operationId="listExports",
         summary="List your organization's exports",
-        description="The newest first.",
+        description="Newest first.",
         tags=_TAGS,
     )
     @querystring_schema(schemas.ExportsQuery())
@@ -158,8 +158,8 @@ class Exports:
 
     @docs(
         operationId="getSignedExportFile",
-        summary="Download a file of an export by its signed address",
-        description="Needs no credential and supports ranges until the address expires.",
+        summary="Download a file of an export by its signed URL",
+        description="Needs no credential and supports ranges until the URL expires.",
         tags=_TAGS,
         produces=_FILE_KINDS,
         responses=_PARTS,

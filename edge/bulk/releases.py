@@ -33,7 +33,7 @@ from shared.organizations.accounts import INSTITUTIONAL
 KIND = "releases"
 _PARTS = {
     "200": {"description": "File"},
-    "206": {"description": "The part of the file that `Range` requests"},
+    "206": {"description": "The requested range of the file"},
     "304": {"description": "Your copy is current."},
 }
 JSON_LD = "application/ld+json"
@@ -83,7 +83,7 @@ class Datasets:
     @docs(
         operationId="listReleases",
         summary="List a dataset's releases",
-        description="The newest first.",
+        description="Newest first.",
         tags=["datasets"],
     )
     @match_info_schema(schemas.DatasetPath())
@@ -100,7 +100,7 @@ class Datasets:
     @docs(
         operationId="getManifest",
         summary="Manifest of a release",
-        description="Lists every file with its size, its digest, an address for your API key and a signed address.",
+        description="Lists every file with its size, its digest, a URL for use with your API key and a signed URL.",
         tags=["datasets"],
     )
     @match_info_schema(schemas.ReleasePath())
@@ -131,9 +131,9 @@ class Datasets:
 
     @docs(
         operationId="describeRelease",
-        summary="Description of a release for machines",
+        summary="Machine-readable description of a release",
         description="Croissant 1.1, schema.org Dataset or DCAT, as JSON-LD: files with digests, columns, licences and "
-        "attribution of the sources, collection period and missing days. Needs no credential; the files do.",
+        "attribution of the sources, collection period and missing days. Needs no credential, but the files do.",
         tags=["datasets"],
         produces=[JSON_LD],
         responses={"200": {"description": "The description"}},
@@ -164,7 +164,7 @@ class Datasets:
 
     @docs(
         operationId="getDuckLake",
-        summary="Catalogue of all kept releases for DuckLake",
+        summary="DuckLake catalogue of all available releases",
         description="`ATTACH 'ducklake:…'` reads every table, and `AT (VERSION => data_version)` every kept release.",
         produces=["application/vnd.duckdb"],
         responses=_PARTS,
@@ -176,7 +176,7 @@ class Datasets:
 
     @docs(
         operationId="getSignedFile",
-        summary="Fetch a file by its signed address",
+        summary="Fetch a file by its signed URL",
         produces=[MEDIA_TYPE],
         responses=_PARTS,
         **_FILE,

@@ -1,1 +1,1 @@
-"""The fast path: look-ups, and answers that were given before, without request object, task or future."""
+"""The fast path: lookups, and answers that were given before, without request object, task or future."""

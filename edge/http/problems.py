@@ -166,7 +166,9 @@ class ProblemDocument(Schema):
         },
     )
     title = fields.Str(required=True, metadata={"description": "Reason phrase of the status"})
-    status = fields.Int(required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the answer"})
+    status = fields.Int(
+        required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the response"}
+    )
     detail = fields.Str(required=True, metadata={"description": "Cause of this occurrence"})
     instance = fields.Str(required=True, metadata={"format": "uri", "description": "Request, as a URN"})
     errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})

@@ -58,7 +58,7 @@ def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRule
     if not isinstance(never, bool):
         tables.refuse(f"{where} never must be true or false")
     if not isinstance(own, list) or not all(isinstance(scheme, str) for scheme in own):
-        tables.refuse(f"{where} own_identifiers must be a list of texts")
+        tables.refuse(f"{where} own_identifiers must be a list of strings")
     article = tables.optional_text(table, "article_identifier", where)
     known = {scheme for scheme, _ in item.identifiers} if item else set()
     for scheme in (*own, *([article] if article is not None else [])):
@@ -363,7 +363,7 @@ class _Reader:
             self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
         keys = table["keys"]
         if not isinstance(keys, list) or not keys or not all(isinstance(text, str) for text in keys):
-            self._refuse(f"{where} keys must be a list of texts")
+            self._refuse(f"{where} keys must be a list of strings")
         return AltNames(file=file, keys=tuple(keys))
 
     def _observations(self, given: Any) -> tuple[ObservationFields, ...]:

@@ -1561,7 +1561,7 @@ export interface ListedExport {
 export interface LookupEntry {
   /** IID of the item */
   iid: string;
-  /** Status that a separate look-up would return */
+  /** Status that a separate lookup would return */
   status: number;
   record: Item | null;
   /** IID that it was merged into */
@@ -2554,7 +2554,7 @@ export interface RootAnswer {
   plan: string;
   /** Calls that the plan includes */
   entitlements: string[];
-  /** Largest number of IIDs in one batch look-up; 0 if the plan has no batches */
+  /** Largest number of IIDs in one batch lookup; 0 if the plan has no batches */
   batch_iids_max: number;
   quota: QuotaWindow[];
   /** Addresses of the next calls */
