@@ -357,4 +357,6 @@ class ProblemDetails:
     def _unexpected(self, error: Exception, context: Context) -> Problem:
         log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)
         log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
-        return Problem("internal-error", "An unexpected error occurred, logged under the request ID in `instance`.")
+        return Problem(
+            "internal-error", "An unexpected error occurred. It is logged under the request ID in `instance`."
+        )

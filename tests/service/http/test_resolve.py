@@ -136,7 +136,12 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
         ("mpn=x", "missing-parameter", "brand", "is required with `mpn`"),
         ("sku=x", "missing-parameter", "source", "is required with `sku`"),
         ("", "missing-parameter", "gtin", "is required unless one of ean, upc, isbn, mpn, sku, url is given"),
-        ("source=north", "missing-parameter", "gtin", "is required unless one of ean, upc, isbn, mpn, sku, url is given"),
+        (
+            "source=north",
+            "missing-parameter",
+            "gtin",
+            "is required unless one of ean, upc, isbn, mpn, sku, url is given",
+        ),
         ("brand=sony&gtin=96385074", "invalid-parameter", "brand", "is only allowed with `mpn`"),
         ("mpn=x&brand=-", "invalid-parameter", "brand", "is not the name of a brand"),
         (

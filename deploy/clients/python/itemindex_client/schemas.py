@@ -1742,7 +1742,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     ]
     progressive: Annotated[
         bool,
-        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged; true or false",
+        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided; true or false",
     ]
     progressive_days: Annotated[int, "Days after the first step within which further steps count; 1 to 366"]
     first_offered: Annotated[
@@ -1774,9 +1774,11 @@ class GetSustainabilityQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
+        "Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[
+        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
+    ]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
@@ -1787,9 +1789,11 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
+        "Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[
+        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
+    ]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
         "Field to group by; repeat for a second one; up to 2 values",
