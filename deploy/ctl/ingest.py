@@ -119,7 +119,7 @@ def show_summary(summary: Summary, *, as_json: bool, dry_run: bool = False) -> N
         show([document(summary)], as_json=True)
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
-    show_accounts(summary.counts, "a load would come to this; nothing was loaded" if dry_run else title)
+    show_accounts(summary.counts, "this is what a load would do; nothing was loaded" if dry_run else title)
     for line in sentences(summary, dry_run=dry_run):
         console.say("{line}", line=line, soft_wrap=True)
 

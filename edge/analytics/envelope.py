@@ -62,7 +62,7 @@ class Day(fields.Date):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether statistics include outliers (implausible observations)"
+    description = "Whether statistics include outliers; these are implausible observations"
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 

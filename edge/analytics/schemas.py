@@ -21,7 +21,7 @@ class DisplacementQuery(QueryParameters):
         load_default=None,
         validate=validate.OneOf(list(RATES)),
         metadata={
-            "description": "Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair"
+            "description": "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
         },
     )
     displacement_rate = DecimalNumber(

@@ -1608,7 +1608,7 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1629,7 +1629,7 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1656,7 +1656,7 @@ class GetCohortsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
@@ -1682,7 +1682,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     method: Annotated[
         Literal[
@@ -1726,7 +1726,7 @@ class GetPricingQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
@@ -1738,7 +1738,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     progressive: Annotated[
         bool,
@@ -1764,7 +1764,7 @@ class GetReductionsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
@@ -1774,7 +1774,7 @@ class GetSustainabilityQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair",
+        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
     ]
     displacement_rate: Annotated[
         float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
@@ -1789,7 +1789,7 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair",
+        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
     ]
     displacement_rate: Annotated[
         float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
@@ -1854,7 +1854,7 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
@@ -1898,7 +1898,7 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers (implausible observations); default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],

@@ -760,7 +760,7 @@ export interface GetBrandInsightsQuery {
     rates?: string | undefined;
     /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -783,7 +783,7 @@ export interface GetCategoryInsightsQuery {
     rates?: string | undefined;
     /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Separate rows for each channel */
     group_by?: "channel"[] | undefined;
@@ -812,7 +812,7 @@ export interface GetCohortsQuery {
     group_by?: ("brand" | "category" | "channel")[] | undefined;
     /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getOrganization`. */
@@ -842,7 +842,7 @@ export interface GetPriceIndexQuery {
     category?: string[] | undefined;
     /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
     method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
@@ -867,7 +867,7 @@ export interface GetPricingQuery {
     currency?: string | undefined;
     /** Only listings or only sales; default: both, in separate rows and statistics */
     kind?: "listing" | "sale" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getPriorPrice`. */
@@ -882,7 +882,7 @@ export interface GetPriorPriceQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
     progressive?: boolean | undefined;
@@ -905,7 +905,7 @@ export interface GetReductionsQuery {
     currency?: string | undefined;
     /** Category (code), including its subcategories; repeat to select several */
     category?: string[] | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
 }
 /** Query of `getSignedExportFile`. */
@@ -934,7 +934,7 @@ export interface GetSustainabilityQuery {
     to?: string | undefined;
     /** Only this channel; repeat to select several */
     channel?: string[] | undefined;
-    /** Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
     /** New items displaced by each unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
@@ -951,7 +951,7 @@ export interface GetSustainabilityRollupQuery {
     channel?: string[] | undefined;
     /** Only this currency (ISO 4217) */
     currency?: string | undefined;
-    /** Add the impact avoided by the units sold, at WRAP's displacement rate for resale or repair */
+    /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
     displacement?: "resale" | "repair" | undefined;
     /** New items displaced by each unit sold; alternative to `displacement` */
     displacement_rate?: number | undefined;
@@ -1289,7 +1289,7 @@ export interface ListBrandInsightsQuery {
     rates?: string | undefined;
     /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: -observations */
     sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1340,7 +1340,7 @@ export interface ListCategoryInsightsQuery {
     rates?: string | undefined;
     /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
     kind?: "listing" | "sale" | "both" | undefined;
-    /** Whether statistics include outliers (implausible observations) */
+    /** Whether statistics include outliers; these are implausible observations */
     outliers?: "exclude" | "include" | undefined;
     /** Sort order; `-` reverses it; default: category */
     sort?: "observations" | "-observations" | "category" | "-category" | undefined;
