@@ -33,7 +33,7 @@ class HealthAnswer(Schema):
 
 
 class PartState(Schema):
-    """One part that the edge needs."""
+    """A dependency of the service."""
 
     name = fields.Str(required=True)
     state = fields.Str(required=True, validate=validate.OneOf(["ok", "down", "read-only", "empty", "late", "off"]))
@@ -41,7 +41,7 @@ class PartState(Schema):
 
 
 class ReadyAnswer(Schema):
-    """Whether the edge can do all of its work."""
+    """Readiness of the service."""
 
     status = fields.Str(required=True, validate=validate.OneOf(["ready", "degraded", "not-ready"]))
     data_version = fields.Int(required=True)
@@ -64,7 +64,7 @@ class Health:
     async def live(self, request: web.Request) -> web.StreamResponse:
         """Liveness of the process.
 
-        Touches no dependency.
+        Checks no dependency.
         """
         document = {"status": "ok", "revision": f"api-{self._settings.revision}", "ts": rfc3339(utc_now())}
         return unstored_json(document)
@@ -73,7 +73,7 @@ class Health:
     async def ready(self, request: web.Request) -> web.StreamResponse:
         """Readiness and the state of each dependency.
 
-        Lists each dependency with its state. 503 if look-ups cannot be answered; `degraded` if they can, but another
+        Lists each dependency with its state. 503 if lookups cannot be answered; `degraded` if they can, but another
         dependency is unavailable.
         """
         requested = (_store(client, name) for name, client in self._stores.items())
@@ -118,7 +118,7 @@ async def _store(client: Any, name: str) -> dict[str, str]:
 
 def _database(read_only: bool) -> dict[str, str]:
     if read_only:
-        return _part("database", "read-only", "accepts no changes; look-ups are answered, orders and edits are not")
+        return _part("database", "read-only", "accepts no changes; lookups are answered, orders and edits are not")
     return _part("database", "ok", "answers")
 
 

@@ -39,7 +39,7 @@ def free(name: str, *problems: str) -> Rule:
 
 
 def batch() -> Rule:
-    """Many look-ups in one call, as many as the plan allows."""
+    """Many lookups in one call, as many as the plan allows."""
     return Rule(name=BATCH, accepts=KEY, rank_min=BRAND, offers=JSON, price=Price(1, IIDS_PER_UNIT, "IIDs"))
 
 

@@ -226,8 +226,8 @@ class EdgeHandler(FastPathProtocol):
 
 
 _PARSER_PROBLEMS = {
-    400: ("invalid-request", "The request could not be read as HTTP."),
-    500: ("internal-error", "We made an error."),
+    400: ("invalid-request", "The request is not valid HTTP."),
+    500: ("internal-error", "An unexpected error occurred."),
     504: ("upstream-timeout", "A part of the service did not respond in time."),
 }
 

@@ -104,9 +104,9 @@ def plan(organization: str, plan: str, data_dir: Path, as_json: bool) -> None:
 @click.option("--plan", help="Plan to assign instead of the requested one.")
 @stored
 def decide(organization: str, decision: str, plan: str | None, data_dir: Path, as_json: bool) -> None:
-    """Approve or decline the plan that an organization has requested. If declined, it keeps its plan and can ask again.
+    """Approve or decline the plan that an organization has requested.
 
-    Every edge knows within a second.
+    If declined, it keeps its plan and can request again. It takes effect on every edge within a second.
     """
     declined = decision == "decline"
     if declined and plan:
@@ -131,8 +131,8 @@ def state(organization: str, state: str, data_dir: Path, as_json: bool) -> None:
 def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
     """Show an organization's audit log, newest first; or check that no row was changed or removed.
 
-    With --verify prints each organization's last row and its hash: keep them elsewhere, and a later --verify that shows
-    another hash under the same number shows that the whole chain was written anew. Exit code 1 where it is broken.
+    --verify also prints each organization's last row and its hash. Keep them elsewhere: another hash under the same
+    number in a later --verify means that the whole chain was rewritten. Exit code 1 if the chain is broken.
     """
     if verify:
         _verify(data_dir, organization, as_json)
@@ -240,7 +240,7 @@ def people() -> None:
 @click.option("--person", type=click.Choice(_NAMES), default=_NAMES[0], show_default=True, help="Person of the token.")
 @stored
 def token(person: str, data_dir: Path, as_json: bool) -> None:
-    """Print an ID token of one hour, as the local provider would issue it after a sign-in. Its key is kept there."""
+    """Print an ID token, valid for one hour, as the local provider would issue it after a sign-in."""
     if not (data_dir.expanduser() / "identity.json").exists():
         raise ItemIndexError("no local identity provider here: `make up` makes one unless OIDC_ISSUER names another")
     signed = printable(identity.id_token(identity.prepared(Paths.at(data_dir)), person))
@@ -393,7 +393,7 @@ def issue(organization: str, data_dir: Path, as_json: bool) -> None:
     type=click.Choice(list(GRACE_SECONDS)),
     default="none",
     show_default=True,
-    help="Time for which the old key remains valid.",
+    help="How long the old key remains valid.",
 )
 @stored
 def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None:
@@ -411,7 +411,7 @@ def rotate(organization: str, grace: str, data_dir: Path, as_json: bool) -> None
 @click.argument("organization")
 @stored
 def revoke(organization: str, data_dir: Path, as_json: bool) -> None:
-    """Revoke an organization's key, and one in its grace; every edge refuses them within a second."""
+    """Revoke an organization's keys, including one in its grace period; every edge refuses them within a second."""
     with connect(settings(data_dir).database_url, application="keys") as connection:
         values = (organization_of(connection, organization), None, OPERATOR)
         if connection.execute(SQL.revoke_keys, values).fetchone() is None:
@@ -461,7 +461,7 @@ def tokens() -> None:
 @tokens.command(epilog='Example: curl -H "X-Service-Public-Token: $(itemindex tokens anonymous)" …')
 @stored
 def anonymous(data_dir: Path, as_json: bool) -> None:
-    """Print the anonymous token. It is a constant and no secret."""
+    """Print the anonymous token. It is a constant, not a secret."""
     token = settings(data_dir).anonymous_token
     reveal(token, as_json=as_json, token=token)
 

@@ -59,12 +59,12 @@ class Moment(click.ParamType[datetime.datetime]):
 
 @click.group("backup")
 def backup() -> None:
-    """Backups of PostgreSQL: run them, take one now, list them, try the newest one."""
+    """Backups of PostgreSQL: run them, take one now, list them, test the newest one."""
 
 
 @backup.command("run", epilog="Example: BACKUP_DIR=/mnt/backup itemindex backup run")
 def run() -> None:
-    """Receive the log and take base backups until stopped; delete old ones, and try the newest one each week."""
+    """Receive the log and take base backups until stopped; delete old ones, and test the newest one each week."""
     settings, log = Settings.from_environment(), Log("backup")
     source = Source(settings.backup_database_url, settings.backup_dir)
     serve_metrics(settings)
@@ -144,7 +144,7 @@ def _tried(root: Path) -> float:
 @backup.command("take", epilog="Example: itemindex backup take")
 @json_option
 def take(as_json: bool) -> None:
-    """Take a base backup now: a restore replays the log from the newest one before its moment."""
+    """Take a base backup now; a restore replays the log from the newest base backup before its target time."""
     settings = Settings.from_environment()
     base = Source(settings.backup_database_url, settings.backup_dir).take()
     report("took {path}", as_json=as_json, path=str(base.path), moment=base.moment.isoformat())
@@ -166,7 +166,8 @@ def list_(as_json: bool) -> None:
 @backup.command("verify", epilog="Example: itemindex backup verify")
 @json_option
 def verify(as_json: bool) -> None:
-    """Try the newest backup: check its files against their manifest, restore it beside them, and read it."""
+    """Test the newest backup: check its files against their manifest, restore it to a temporary directory, and read
+    it."""
     found = verified(Settings.from_environment())
     report("restored data_version {data_version} of {moment}", as_json=as_json, **found)
 
@@ -213,19 +214,19 @@ def _verified(settings: Settings, root: Path) -> dict[str, object]:
 @click.command(
     "restore", epilog="Example: itemindex restore --to 2026-11-20T14:03:05Z --into /var/lib/postgresql/18/main"
 )
-@click.option("--to", type=Moment(), default=None, help="Moment in UTC; without it, the last commit that was received.")
+@click.option("--to", type=Moment(), default=None, help="Time in UTC; default: the last commit received.")
 @click.option(
     "--into",
     required=True,
     type=click.Path(path_type=Path),
-    help="PostgreSQL's data directory; absent or empty, and its server stopped.",
+    help="PostgreSQL's data directory; it must be absent or empty, and the server stopped.",
 )
 @json_option
 def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
     """Restore PostgreSQL to a moment: the newest base backup before it, and the log up to it.
 
     Run it as the user that PostgreSQL runs as, with the service stopped. Then start PostgreSQL and the service: caches
-    notice by themselves that the data is another.
+    detect the changed data themselves.
     """
     began = time.monotonic()
     settings = Settings.from_environment()

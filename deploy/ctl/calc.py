@@ -50,11 +50,11 @@ SHARE_MIN = 0.9
 @click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
 @json_option
 def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
-    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval that the others give them.
+    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval estimated from the others.
 
-    Once a whole category at a time (its items are estimated from the nearest category above it, or are unknown), once
-    an item at a time (estimated from its category), and once with so many samples of its category known. FILE is CSV
-    with a row for each known figure.
+    It holds out whole categories (estimated from the nearest category above, or unknown), then single items (estimated
+    from their category, first with all samples of the category, then with one to four). FILE is CSV with a row for each
+    known figure.
     """
     with _opened(file) as text:
         known = read_samples(text, {role: column for role, column in chosen.items() if column is not None})
@@ -119,9 +119,9 @@ CURRENCY = click.option("--currency", default="HKD", show_default=True, help="Cu
 @COLUMN
 @json_option
 def outliers(file: Path, currency: str, columns: tuple[str, ...], as_json: bool) -> None:
-    """List the observations that statistics would set aside, each with its likely cause.
+    """List the observations that statistics would exclude as outliers, each with its likely cause.
 
-    FILE is CSV with the columns item, channel, day and price. A load does the same with all observations.
+    FILE is CSV with the columns item, channel, day and price. Loads apply the same method.
     """
     read = outlier_file.read(file, names_of(columns), currency)
     letters = read.outliers(read.price)
@@ -150,23 +150,23 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 
 @calc.command("prior-price", epilog="Example: itemindex calc prior-price prices.csv --asked-on 2026-03-02 --json")
 @FILE
-@click.option("--asked-on", type=_DAY, help="The day to judge; by default each channel's last day in the file.")
+@click.option("--asked-on", type=_DAY, help="Date to evaluate; default: each channel's last day in the file.")
 @click.option("--channel", help="Only this channel.")
 @click.option(
     "--progressive",
     type=click.Choice(["yes", "no"]),
-    help="Whether the market uses Art. 6a(5): a progressive reduction has the price before its first step.",
+    help="The market applies Art. 6a(5): progressive reductions are compared with the price before the first step.",
 )
 @click.option(
     "--progressive-days", type=click.IntRange(1), help="Steps must begin within this number of days after the first."
 )
-@click.option("--new-arrivals", is_flag=True, help="The market uses Art. 6a(4): prices since first offered count.")
+@click.option("--new-arrivals", is_flag=True, help="The market applies Art. 6a(4): prices since the first offer count.")
 @click.option(
     "--first-offered", type=_DAY, help="Day of the first offer; default with --new-arrivals: the file's first day."
 )
 @json_option
 def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
-    """Judge the current reduction of each channel under Directive 98/6/EC Art. 6a.
+    """Evaluate the current reduction of each channel under Directive 98/6/EC Art. 6a.
 
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.
@@ -213,9 +213,8 @@ def _shown(judged: Reference, as_json: bool) -> dict[str, Any]:
 def units(texts: tuple[str, ...], pairs: Path | None, as_json: bool) -> None:
     """Print the quantities of each TEXT in base units, and the words that remain.
 
-    With --pairs, say of each pair of names whether they differ in spelling only. The file is CSV with the columns a
-    and b; with a column verdict (same or different) the command counts its agreement, and with a column id the rows are
-    named by it.
+    With --pairs, state for each pair of names whether they differ only in spelling. The file is CSV with the columns a
+    and b; with a column verdict (same or different), the command counts agreements; a column id identifies the rows.
     """
     if bool(texts) == (pairs is not None):
         raise click.UsageError("give either texts or --pairs")
@@ -290,17 +289,17 @@ _OUTPUTS: dict[str, Output] = {"chained": "chained", "fixed": "fixed", "fixedbas
 _HELP = {
     "method": "jevons, fisher, geks-tornqvist, tpd, geary-khamis …; a wrong name lists them all.",
     "output": "For a formula between two periods: chained, against one base period, or period on period (pop).",
-    "window": "Periods of a window, for geks-*, tpd and geary-khamis; by default all.",
+    "window": "Periods of a window, for geks-*, tpd and geary-khamis; default: all.",
     "splice": "movement, window, half, mean; *-published; fbew, fbmw; or the number of a period of the window.",
-    "chain_method": "Link to the period before, or to the most similar: plspread, logquadratic, asymplinear, …",
+    "chain_method": "Link to the previous period, or to the most similar: plspread, logquadratic, asymplinear, …",
     "base": "The period whose index is --first (default: the first); a formula between two periods compares with it, "
     "unless --output says otherwise.",
     "basket": "The period whose quantities lowe and young use (default: the first).",
     "sigma": "Elasticity of substitution, for lloyd-moulton and agmean.",
-    "weights": "How tpd weights prices; by default by shares where there are quantities.",
+    "weights": "How tpd weights prices; default: by shares if there are quantities.",
     "bias_adjust": "For tpd between two periods: Kennedy's correction.",
-    "kind": "A quantity index exchanges prices and quantities.",
-    "impute": "Carry a missing price forward, else back, with the quantity 0.",
+    "kind": "Price or quantity index; the latter exchanges prices and quantities.",
+    "impute": "Carry a missing price forward, or else back, with quantity 0.",
     "sample": "matched: only items that occur in every period of a window.",
     "first": "The index of the base period.",
 }
@@ -334,8 +333,8 @@ _HELP = {
 def index_numbers(file: Path, columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Compute a price index from the columns period, item, price and (for weighted methods) quantity of a CSV FILE.
 
-    Items are compared where both periods have them. Several rows of one item in one period become one: their unit
-    value, without quantities their geometric mean.
+    Only items in both periods are compared. Several rows of an item in a period are combined: into their unit value, or
+    their geometric mean without quantities.
     """
     table = read_table(file, _columns(columns), given["granularity"])
     panel = table.panel.carried() if given["impute"] == "carry" else table.panel

@@ -119,7 +119,7 @@ def show_summary(summary: Summary, *, as_json: bool, dry_run: bool = False) -> N
         show([document(summary)], as_json=True)
         return
     title = f"{summary.state}" + (f", data_version {summary.data_version}" if summary.data_version else ": nothing new")
-    show_accounts(summary.counts, "a load would come to this; nothing was loaded" if dry_run else title)
+    show_accounts(summary.counts, "this is what a load would do; nothing was loaded" if dry_run else title)
     for line in sentences(summary, dry_run=dry_run):
         console.say("{line}", line=line, soft_wrap=True)
 
@@ -195,11 +195,11 @@ def run(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """Load FILES; this is what `itemindex ingest` does when no other command is named.
+    """Load FILES; `itemindex ingest` without another command does the same.
 
     \b
     Exit status:
-      0  everything was loaded, or the index has all of it already; also with rejects, unless --strict is given
+      0  everything was loaded or already in the index; also with rejects, unless --strict is given
       1  nothing was loaded: no row can be used, or the load was refused; the message says why
       2  an option or a file name is wrong
       3  with --strict: loaded, with rejects
@@ -257,9 +257,9 @@ def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_di
 @click.option("--member", default="", help="File to read in a ZIP or tar archive.")
 @click.option("--sheet", default="", help="Sheet to read in a spreadsheet.")
 def guess_mapping(file: Path, member: str, sheet: str) -> None:
-    """Write a first mapping for FILE. Each line states its evidence; each doubt is a line that begins with # CHECK.
+    """Write a first mapping for FILE. Each line states its evidence; open questions begin with # CHECK.
 
-    Where a value could be read in two ways the mapping has "?", and no load uses it until you have chosen.
+    If a value could be read in two ways, the mapping has "?", and loads refuse it until you choose.
     """
     click.echo(printable_lines(guess(file, member=member, sheet=sheet).text), nl=False)
 
@@ -372,11 +372,11 @@ class _Every(click.ParamType[int]):
 @click.option(
     "--directory",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Directory into which files are dropped.",
+    help="Directory to read files from.",
 )
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
-@click.option("--every", type=_Every(), default="1h", show_default=True, help="How often it is read: 15m, 1h, 1d.")
-@click.option("--name", help="Name of the feed; the mapping's source unless given.")
+@click.option("--every", type=_Every(), default="1h", show_default=True, help="Interval between reads: 15m, 1h, 1d.")
+@click.option("--name", help="Name of the feed; default: the mapping's source.")
 @click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
 @stored
 def watch(
@@ -460,8 +460,8 @@ def remove(name: str, data_dir: Path, as_json: bool) -> None:
 def run_feeds(data_dir: Path) -> None:
     """Serve the feeds until stopped, as the owner of the schema, who alone may load.
 
-    It answers health checks at METRICS_LISTEN, and ends with an error when its database is gone: the supervisor starts
-    it again. One process is enough; a second one waits until the first has ended.
+    It answers health checks at METRICS_LISTEN, and exits with an error if the database is unavailable, so that the
+    supervisor restarts it. One process is enough; a second one waits until the first has exited.
     """
     chosen = settings(data_dir)
     stopped: list[int] = []

@@ -31,7 +31,7 @@ _NAME = r"[a-z][a-z0-9_]{0,62}"
 def rates() -> None:
     """Load and list tables of exchange rates.
 
-    Answers convert by them only where a caller asks for it: `convert=USD&rates=ecb`.
+    Amounts are converted only if a call requests it: `convert=USD&rates=ecb`.
     """
 
 
@@ -47,7 +47,7 @@ def load_rates(
 ) -> None:
     """Load FILE in a format of the European Central Bank: eurofxref-hist.csv, eurofxref.csv, or the XML of either.
 
-    A load is an event with a number: `itemindex loads undo` gives back the rates before it.
+    A load is an event with a number: `itemindex loads undo` restores the previous rates.
     """
     terms = Terms(_checked(name))
     given = {"title": title, "url": url, "license": license_}
@@ -107,7 +107,7 @@ def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> Non
 @reason_option
 @stored
 def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Undo the withdrawal or the merge of an item: its record is as it was before, and its survivor's too."""
+    """Undo the withdrawal or the merge of an item; this restores its record, and its survivor's."""
     named = _canonical(iid)
     _act(data_dir, as_json, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
 
@@ -118,7 +118,7 @@ def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None
 @reason_option
 @stored
 def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Merge an item into the SURVIVOR, which has its observations, identifiers, channels and figures from now on."""
+    """Merge an item into the SURVIVOR, which takes over its observations, identifiers, channels and figures."""
     merged, into = _canonical(iid), _canonical(survivor)
     _act(data_dir, as_json, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
 
@@ -223,7 +223,7 @@ def show_load(load: str, data_dir: Path, as_json: bool) -> None:
 @click.option("--reason", help="Reason, stored with the event.")
 @stored
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Undo exactly what LOAD added: the index then answers as if LOAD had not happened."""
+    """Undo exactly what LOAD added: the index is then as if LOAD had not happened."""
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="undo") as connection:
         if not dry_run:

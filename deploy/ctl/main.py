@@ -128,7 +128,7 @@ def cli() -> None:
     """Item Index: what a thing is, what it sells for, what it costs the planet.
 
     \b
-    Begin with:
+    Start with:
       itemindex up                 run everything here
       itemindex COMMAND --help     what a command does, with an example
     """

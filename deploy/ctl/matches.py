@@ -106,7 +106,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def matches() -> None:
-    """Items that several sources have: links found by loads, and pairs to review."""
+    """Items of several sources: links found by loads, and pairs to review."""
 
 
 matches.add_command(matches_model.evaluate)
@@ -165,9 +165,9 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
 @reason_option
 @stored
 def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Decide whether two items are the same, or undo the decision. Loads do not ask again.
+    """Decide whether two items are the same, or undo the decision. Loads keep the decision.
 
-    `undo` of a link without a decision removes the link, and no load makes it again.
+    `undo` of a link without a decision removes the link, and loads do not recreate it.
     """
     from workers.provenance import item_acts, standing
 
@@ -249,9 +249,9 @@ def _bulk(same: bool) -> Callable[..., None]:
 
     decide_all.__doc__ = f"""{word.capitalize()} all pairs that wait and for which the options hold.
 
-    You decide a random sample first. It shows which share of all would be right, with its 95 % Wilson score interval;
-    then you are asked about the others. All decisions are one event, which `itemindex loads undo` takes back; those of
-    the sample are kept as you made them.
+    You decide a random sample first. It estimates the share of all pairs for which the decision is right, with a 95 %
+    Wilson score interval; then you confirm the decision for the others. All decisions are one event, which `itemindex
+    loads undo` undoes; the sample keeps your own decisions.
     """
     example = f"Example: itemindex matches {word} --source shop_b --min-score 0.97"
     matches.command(word, epilog=example if same else example.replace("--min-score 0.97", "--max-score 0.5"))(
@@ -281,7 +281,7 @@ accept, reject = _bulk(True), _bulk(False)
 def export(form: str, data_dir: Path) -> None:
     """Write all decisions as training data: one pair per line, with label 1 or 0.
 
-    In CSV a text that a spreadsheet would take for a formula begins with an apostrophe, as in exports.
+    In CSV, text that a spreadsheet would read as a formula begins with an apostrophe, as in exports.
     """
     chosen = settings(data_dir)
     decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None, *ALL)]

@@ -24,13 +24,13 @@ file_option = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--left", required=True, type=file_option, help="Records of one side: id, name or title, and more.")
 @click.option("--right", required=True, type=file_option, help="Records of the other side.")
-@click.option("--pairs", required=True, type=file_option, help="Pairs to judge: left_id, right_id, label (1 or 0).")
+@click.option("--pairs", required=True, type=file_option, help="Pairs to evaluate: left_id, right_id, label (1 or 0).")
 @click.option("--train", multiple=True, type=file_option, help="Labelled pairs to train on; may be repeated.")
 @click.option(
     "--valid",
     multiple=True,
     type=file_option,
-    help="More labelled pairs; the bound is chosen on all by cross-validation.",
+    help="Additional labelled pairs; the threshold is chosen on all pairs by cross-validation.",
 )
 @click.option("--end-to-end", is_flag=True, help="Count only pairs among the candidates as matches.")
 @click.option("--model", type=file_option, help="A model file instead of the shipped one.")
@@ -48,9 +48,9 @@ def evaluate(
     """Measure precision, recall and F1 on labelled pairs.
 
     Records are CSV files with a column id and any of: name or title, brand or manufacturer, modelno or mpn, category,
-    description. Prices take no part, as in loads. Without --train the shipped model judges; with it an ensemble is
-    trained on the labelled pairs, which knows the labels of other pairs of a record and is no model that loads use:
-    `itemindex matches train` measures those.
+    description. As in loads, prices are not used. Without --train, the shipped model is evaluated; with it, an ensemble
+    is trained on the labelled pairs. The ensemble uses the labels of a record's other pairs and is not a model that
+    loads use: `itemindex matches train` evaluates those.
 
     End to end the candidates are found among all records. The truth is the file of pairs: a match in it that is not
     found counts as missed. A pair that is found and is not in the file is unknown: it is counted as `unlisted`, and
@@ -115,9 +115,9 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
     type=file_option,
     help="More decided pairs: a CSV file with left_id, right_id and label (1: one item, 0: different).",
 )
-@click.option("--left-source", help="The source whose own ids left_id has; without it both columns have IIDs.")
-@click.option("--right-source", help="The source whose own ids right_id has.")
-@click.option("--activate", is_flag=True, help="Judge all pairs by the new model from now on.")
+@click.option("--left-source", help="Source of the ids in left_id; without it, both columns have IIDs.")
+@click.option("--right-source", help="Source of the ids in right_id.")
+@click.option("--activate", is_flag=True, help="Score all pairs with the new model from now on.")
 @allow_merges_option
 @click.option("--reason", help="Reason, stored with the event.")
 @stored
@@ -133,10 +133,11 @@ def train(
 ) -> None:
     """Train a model on the decisions of this index, and measure it.
 
-    It learns from the decisions made in the dashboard and by commands, and from a file's. The figures are of models
-    that have seen no pair of the records that they judge. The intervals are 95 % Wilson score intervals.
+    It learns from the decisions made in the dashboard and with commands, and from those in a file. The figures come
+    from models that have not seen any pair of the records that they score. The intervals are 95 % Wilson score
+    intervals.
 
-    With --activate loads use the model, and all pairs are judged anew: one event that `loads undo` takes back. A model
+    With --activate, loads use the model and all pairs are scored again: one event that `loads undo` undoes. A model
     that would merge more than a tenth of the index is kept, but used only with --allow-merges. Below 50
     decisions no model is trained: the command lists which pairs to decide first.
     """
@@ -270,10 +271,10 @@ def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
 @click.option("--reason", help="Reason, stored with the event.")
 @stored
 def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Judge all pairs by the model with this DIGEST (its first characters are enough) or by the `shipped` one.
+    """Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.
 
-    It is one event, which `itemindex loads undo` takes back. A model that would merge more than a tenth of the index is
-    used only with --allow-merges.
+    This is one event, which `itemindex loads undo` undoes. A model that would merge more than a tenth of the index
+    requires --allow-merges.
     """
     from workers.articles import models as kept
     from workers.provenance import item_acts, standing

@@ -32,7 +32,7 @@ SQL = load_queries(__file__, "data.sql")
 @click.argument("part", type=click.Choice(("rollups", "search")))
 @stored
 def rebuild(part: str, data_dir: Path, as_json: bool) -> None:
-    """Compute the reports' aggregates anew, or bring the search index to the newest data_version unless it is.
+    """Recompute the reports' aggregates, or update the search index to the newest data_version.
 
     Aggregates are computed in one transaction: readers see the old ones until it commits, and loads wait.
     """
@@ -78,8 +78,7 @@ def _search(chosen: Settings, progress: Progress) -> dict[str, object]:
 def migrate_group(ctx: click.Context, data_dir: Path, contract: bool) -> None:
     """Apply the expanding migrations that the database still lacks: old code keeps working after them.
 
-    Safe to run at any time, under load, and twice at once. Where a table is busy it tries again instead of blocking
-    others while it waits.
+    Safe to run at any time, under load, and twice at once. If a table is busy, it retries instead of blocking others.
     """
     ctx.obj = data_dir
     if ctx.invoked_subcommand is None:
@@ -124,7 +123,7 @@ def status(data_dir: Path, as_json: bool) -> None:
 def directories(data_dir: Path) -> None:
     """Record where this host stores results and the search index, after they were moved on every host.
 
-    A part refuses to start on a host that stores them elsewhere than recorded.
+    A part refuses to start on a host whose storage differs from the record.
     """
     chosen = settings(data_dir)
     for place in adopt(chosen, chosen.database_url):

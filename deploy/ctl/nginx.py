@@ -88,14 +88,14 @@ _OPTIONS = (
         default=None,
         envvar="NGINX_HTTP_LISTEN",
         type=Listen(),
-        help="Address of plain HTTP beside TLS, such as 0.0.0.0:80: it redirects to https://.",
+        help="Address of plain HTTP in addition to TLS, such as 0.0.0.0:80; redirects to https://.",
     ),
     click.option(
         "--acme-dir",
         default=None,
         envvar="NGINX_ACME_DIR",
         type=click.Path(path_type=Path),
-        help="Directory (webroot) whose ACME challenges --http-listen shows.",
+        help="Directory (webroot) of the ACME challenges that --http-listen serves.",
     ),
 )
 
@@ -121,14 +121,14 @@ def nginx() -> None:
 @nginx.command(epilog="Example: itemindex nginx render --server-names api.example.org > /etc/nginx/nginx.conf")
 @_options
 def render(**options: Any) -> None:
-    """Print the configuration; paths in it lead into this installation."""
+    """Print the configuration; its paths refer to this installation."""
     click.echo(_rendered(**options), nl=False)
 
 
 @nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
 @_options
 def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
-    """Write the configuration into the run directory and become nginx. On SIGQUIT it finishes its open requests."""
+    """Write the configuration to the run directory and run nginx. On SIGQUIT it finishes its open requests."""
     run_dir.mkdir(parents=True, exist_ok=True)
     embedded.prepare(run_dir)
     if log_dir is None:

@@ -38,7 +38,7 @@ def declared() -> list[dict[str, Any]]:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a SHELL. Bash and zsh read it at their start; for fish write it to
+    """Print the completion script of a SHELL. Bash and zsh read it at startup; for fish, write it to
     ~/.config/fish/completions/itemindex.fish."""
     completion = get_completion_class(shell)
     if completion is None:

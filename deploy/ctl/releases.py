@@ -43,7 +43,7 @@ class FetchFailed(ItemIndexError):
 def fetch(dataset: str, release: str, url: str, key: str, folder: Path, parallel: int) -> None:
     """Download a release. Run it again to resume; files that are already complete are skipped.
 
-    The same as `ixc fetch` of the client for Python, which needs nothing of the server.
+    The same as `ixc fetch` of the Python client, which does not need the server package.
     """
     try:
         import itemindex_client as client

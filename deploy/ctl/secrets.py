@@ -52,7 +52,7 @@ def secrets() -> None:
 def rotate(name: str, data_dir: Path, as_json: bool) -> None:
     """Print the settings to change, step by step; each step is one rolling restart of the parts that use the secret.
 
-    A password of the database is that of a second login, made now; the first one works until it is retired.
+    For a database password it creates a second login; the first one works until it is retired.
     """
     chosen = settings(data_dir)
     if name in _SIGNING:
@@ -66,7 +66,7 @@ def rotate(name: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("login")
 @stored
 def retire(login: str, data_dir: Path, as_json: bool) -> None:
-    """End the login that a rotation replaced, so that it can no longer connect. Refused while it is connected."""
+    """Disable the login that a rotation replaced. Refused while it is connected."""
     with connect(settings(data_dir).database_url, application="secrets") as connection:
         if login not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")
@@ -80,9 +80,9 @@ def retire(login: str, data_dir: Path, as_json: bool) -> None:
 @secrets.command(epilog="Example: itemindex secrets reseal")
 @stored
 def reseal(data_dir: Path, as_json: bool) -> None:
-    """Seal the secrets of webhooks under SIGNING_SECRET where SIGNING_SECRET_PREVIOUS sealed them.
+    """Re-encrypt webhook secrets with SIGNING_SECRET if SIGNING_SECRET_PREVIOUS encrypted them.
 
-    It may run at any time and again. Exit code 1 where neither opens a secret: its organization must rotate it.
+    Safe to run at any time and repeatedly. Exit code 1 if neither decrypts a secret: its organization must rotate it.
     """
     chosen = settings(data_dir)
     if not chosen.signing_secret:

@@ -113,7 +113,7 @@ def up(
 ) -> None:
     """Run the whole service here: PostgreSQL, two Valkeys, two edges, dispatcher, worker, nginx.
 
-    The first start makes the database and loads the demo data; the next one finds it. Ctrl-C stops everything.
+    The first start creates the database and loads the demo data; later starts reuse it. Ctrl-C stops everything.
     """
     paths = _created(data_dir)
     if detach:
@@ -288,7 +288,7 @@ def _row(child: dict[str, Any]) -> dict[str, Any]:
 def down(data_dir: Path, as_json: bool) -> None:
     """Stop the service that is running on this data directory, and wait until it has stopped.
 
-    Parts that a killed supervisor left behind are ended as well.
+    Also stops parts left behind by a killed supervisor.
     """
     paths = Paths.at(data_dir)
     state = read_state(paths)

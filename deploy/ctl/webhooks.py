@@ -37,7 +37,7 @@ def events(
 ) -> None:
     """List the events of an organization and of the index, oldest first, as its programs read them.
 
-    Exit code 1 where events after the cursor are no longer kept; the oldest cursor is named.
+    Exit code 1 if events after the cursor have expired; the oldest cursor is printed.
     """
     with connect(settings(data_dir).database_url, application="events") as connection:
         owner = organization_of(connection, organization)
@@ -158,13 +158,13 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
 @click.argument("webhook", type=click.UUID)
 @click.argument("state", type=click.Choice(("enabled", "disabled")))
 @click.option(
-    "--reason", default="Disabled by an operator.", show_default=True, help="Reason that its organization receives."
+    "--reason", default="Disabled by an operator.", show_default=True, help="Reason shown to its organization."
 )
 @stored
 def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
     """Disable or enable a webhook. If one that is waiting for its next attempt is enabled, it is tried immediately.
 
-    The organization finds an event and an entry in the audit log.
+    The organization receives an event and an entry in its audit log.
     """
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         if state == "enabled":

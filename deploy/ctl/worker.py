@@ -30,10 +30,10 @@ _WORKER_NEEDS = ("worker_database_url", "state_url", "broker_url")
 @click.option("--processes", default=1, show_default=True, envvar="EDGE_WORKERS", type=click.IntRange(1, 256))
 @data_dir_option
 def edge(bind: str, processes: int, data_dir: Path) -> None:
-    """Run an edge until it is stopped; on SIGTERM it answers the requests it has, on SIGHUP it reloads its code.
+    """Run an edge until it is stopped; on SIGTERM it finishes its open requests, on SIGHUP it reloads its code.
 
-    Give an nginx two of them: while one restarts or has died, the other one answers. Only over a unix socket does an
-    edge believe the headers of nginx about callers.
+    Run two behind each nginx: while one restarts or is down, the other one answers. An edge trusts nginx's headers
+    about callers only over a unix socket.
     """
     configuration = PROJECT / "deploy" / "gunicorn.conf.py"
     command = [sys.executable, "-m", "gunicorn", "-c", str(configuration), "edge.server:create_runner"]
@@ -47,8 +47,8 @@ def edge(bind: str, processes: int, data_dir: Path) -> None:
 def worker(queues: str, concurrency: int, data_dir: Path) -> None:
     """Run a worker until it is stopped; on SIGTERM it finishes its current job.
 
-    It takes its settings from the environment, or from the stack that runs on the data directory. Give each queue
-    workers of its own, so that a rush in one never starves another.
+    It takes its settings from the environment, or from the stack that runs on the data directory. Run separate workers
+    for each queue, so that a burst in one never starves another.
     """
     _become(worker_command(queues, concurrency), data_dir, _WORKER_NEEDS)
 

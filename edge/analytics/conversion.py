@@ -13,7 +13,7 @@ from edge.storage.database import Database
 from shared.analytics.exchange import AGE_DAYS_MAX, ORIGINAL, SQL, Converter, by_currency, unknown_table
 from shared.analytics.results import money
 
-_NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a table of exchange rates, like ecb")
+_NAME = validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a table of exchange rates, such as ecb")
 
 
 class ConvertQuery(QueryParameters):
@@ -24,7 +24,7 @@ class ConvertQuery(QueryParameters):
         load_default=None,
         validate=_NAME,
         metadata={
-            "description": "Table of exchange rates to convert by",
+            "description": "Table of exchange rates to use",
             "example": "ecb",
             "pattern": "^[a-z][a-z0-9_]{0,62}$",  # the document's own, as of a currency's code
         },
@@ -34,7 +34,7 @@ class ConvertQuery(QueryParameters):
     def both_or_none(self, data: Mapping[str, Any], **options: Any) -> None:
         """A currency alone does not say by which rates, and rates alone do not say what to do with them."""
         if data.get("convert") is not None and data.get("rates") is None:
-            raise ValidationError("is required with `convert`: the table of exchange rates, like ecb", "rates")
+            raise ValidationError("is required with `convert`: the table of exchange rates, such as ecb", "rates")
         if data.get("rates") is not None and data.get("convert") is None:
             raise ValidationError("is required with `rates`: the currency to convert to", "convert")
 
@@ -44,9 +44,7 @@ class UsedRate(Schema):
 
     from_ = fields.Str(required=True, data_key="from", metadata={"example": "HKD"})
     day = fields.Date(required=True, metadata={"description": "Day of the row"})
-    rate_day = fields.Date(
-        required=True, metadata={"description": "Day of the rates; an earlier one if the day has none"}
-    )
+    rate_day = fields.Date(required=True, metadata={"description": "Date of the rates; earlier if the day has none"})
     from_per_euro = fields.Str(required=True, metadata={"example": "8.9642"})
     to_per_euro = fields.Str(required=True, metadata={"example": "1.1520"})
 

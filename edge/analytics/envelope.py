@@ -38,7 +38,7 @@ CACHE_CONTROL = "private, max-age=60"
 _VALIDATORS = ("ETag", "Cache-Control", "Vary")
 # Nothing was priced before, and periods beside a range at the end of Python's calendar would overflow it.
 FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(2199, 12, 31)
-_DAY_ERROR = f"must be a day as YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"
+_DAY_ERROR = f"must be a date in the form YYYY-MM-DD, from {FIRST_DAY} to {LAST_DAY}"
 
 
 class Day(fields.Date):
@@ -62,7 +62,7 @@ class Day(fields.Date):
 
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
-    description = "Whether statistics include outliers; these are observations that contradict their neighbours"
+    description = "Whether statistics include outliers; these are implausible observations"
     return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
 
 
@@ -72,16 +72,18 @@ class LightFormat(QueryParameters):
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the answer; default: the one that `Accept` prefers"},
+        metadata={"description": "Format of the response; default: the one preferred by `Accept`"},
     )
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
 
 
 class LightQuery(LightFormat):
     """The parameters of light reads of a range of days."""
 
-    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 90 days in all"})
-    to = Day(load_default=None, metadata={"description": "Last day, inclusive; default: the last with data, or `from`"})
+    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: a range of 90 days"})
+    to = Day(
+        load_default=None, metadata={"description": "Last day, inclusive; default: the last day with data, or `from`"}
+    )
     channel = fields.List(
         Utf8(1, 200),
         load_default=list,
@@ -91,7 +93,7 @@ class LightQuery(LightFormat):
 
 
 class Coverage(Schema):
-    """Days of the range with and without data. Missing days are never filled in."""
+    """Days of the range with and without data. Missing days are not interpolated."""
 
     days = fields.Int(required=True)
     observed_days = fields.Int(required=True)
@@ -106,7 +108,7 @@ class OutlierMeta(Schema):
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
     set_aside = fields.Int(
         required=True,
-        metadata={"description": "Number of outliers: observations that contradict their neighbours"},
+        metadata={"description": "Number of outliers (implausible observations)"},
     )
 
 

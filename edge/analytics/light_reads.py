@@ -119,7 +119,7 @@ def _handler(read: LightRead, database: Database, billing: Billing) -> Handler:
         read.query,
         answers={
             200: (read.reply, read.answer),
-            301: "Location names the item that it was merged into.",
+            301: "`Location` is the address of the surviving item.",
             304: "Your copy is current.",
         },
         summary=read.summary,

@@ -177,7 +177,7 @@ class PriceHistory:
             kind="pricing",
             path="pricing/{iid}",
             operation="getPricing",
-            summary="Pricing history of one item",
+            summary="Price history of one item",
             description="Per day, channel and kind: low, median, high, close. Statistics over 7, 30, 90 and 365 days.",
             query=PricingQuery,
             reply=PricingReport,

@@ -61,7 +61,7 @@ class PriorPrice:
             path="pricing/{iid}/reference",
             operation="getPriorPrice",
             summary="Prior price of one item's reductions",
-            description="Per channel, the current reduction, the lowest price of the 30 days before it, and the "
+            description="For each channel: the current reduction, the lowest price of the 30 days before it, and the "
             "evidence.",
             query=PriorPriceQuery,
             reply=PriorPriceReport,

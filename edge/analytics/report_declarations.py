@@ -121,7 +121,7 @@ class Report:
 class ReductionsQuery(ReportQuery):
     """Query of announced reductions: those that began in the range."""
 
-    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity(None)
     outliers = outliers_field()
 
@@ -138,7 +138,7 @@ class RollupQuery(DisplacementQuery, ReportQuery):
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     basis = fields.Str(
         load_default=None,
         validate=validate.OneOf(BASES),
@@ -170,7 +170,7 @@ REPORTS = (
     Report(
         kind=COHORTS,
         title="Cohort",
-        description="What a set of brands or categories sold for, period by period.",
+        description="Prices of selected brands or categories, by period.",
         rank_min=BRAND,
         entitlement="cohort-intelligence",
         reply=schemas.CohortReport,
@@ -195,7 +195,7 @@ REPORTS = (
     Report(
         kind=CATEGORY_INSIGHTS,
         title="Category",
-        description="Prices, change, channels, top brands and rank.",
+        description="Prices, price changes, channels, top brands and rank.",
         rank_min=BRAND,
         entitlement="category-insights",
         reply=schemas.CategoryReport,
@@ -203,15 +203,15 @@ REPORTS = (
             Endpoint(
                 operation="listCategoryInsights",
                 path="/insights/categories",
-                summary="Insights of all categories",
-                description="Items, prices, change, channels and rank of each.",
+                summary="Insights for all categories",
+                description="Items, prices, price changes, channels and rank of each category.",
                 query=schemas.CategoryListQuery,
             ),
             Endpoint(
                 operation="getCategoryInsights",
                 path="/insights/categories/{code}",
-                summary="Insights of one category",
-                description="Items, prices, change, channels and rank.",
+                summary="Insights for one category",
+                description="Items, prices, price changes, channels and rank.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.CategoryPath,
                 problems=("category-not-found",),
@@ -224,7 +224,7 @@ REPORTS = (
     Report(
         kind=BRAND_INSIGHTS,
         title="Brand",
-        description="Rank, prices against its categories, peers.",
+        description="Rank, prices compared with its categories, and peers.",
         rank_min=BRAND,
         entitlement="brand-insights",
         reply=schemas.BrandReport,
@@ -232,15 +232,15 @@ REPORTS = (
             Endpoint(
                 operation="listBrandInsights",
                 path="/insights/brands",
-                summary="Insights of all brands",
-                description="Rank, percentile, prices against their categories, peers.",
+                summary="Insights for all brands",
+                description="Rank, percentile, prices compared with their categories, and peers.",
                 query=schemas.BrandListQuery,
             ),
             Endpoint(
                 operation="getBrandInsights",
                 path="/insights/brands/{slug}",
-                summary="Insights of one brand",
-                description="Rank, percentile, prices against its categories, peers.",
+                summary="Insights for one brand",
+                description="Rank, percentile, prices compared with its categories, and peers.",
                 query=schemas.OneInsightQuery,
                 path_schema=schemas.BrandPath,
                 problems=("brand-not-found",),
@@ -262,7 +262,7 @@ REPORTS = (
     Report(
         kind=PRICE_INDEX,
         title="Price index",
-        description="How prices of the same items changed, free of the mix.",
+        description="How prices of the same items changed, whatever the assortment.",
         rank_min=BRAND,
         entitlement="price-index",
         reply=schemas.PriceIndexReport,
@@ -271,7 +271,7 @@ REPORTS = (
                 operation="getPriceIndex",
                 path="/prices/index",
                 summary="Price index",
-                description="Matched-item index of each period, its interval, and the median beside it.",
+                description="Matched-item index for each period, with its interval and the median.",
                 query=schemas.PriceIndexQuery,
                 problems=("brand-not-found", "category-not-found"),
                 example="/prices/index?category={category}&granularity=day",
@@ -290,7 +290,7 @@ REPORTS = (
     Report(
         kind=REDUCTIONS,
         title="Reductions",
-        description="How many announced reductions hold against the prior price.",
+        description="How many announced reductions comply with the prior-price rule.",
         rank_min=BRAND,
         entitlement="reductions",
         reply=ReductionsReport,
@@ -299,7 +299,7 @@ REPORTS = (
                 operation="getReductions",
                 path="/insights/reductions",
                 summary="Announced reductions",
-                description="Reductions that began in a period, and how many hold under Directive 98/6/EC Art. 6a.",
+                description="Reductions that began in each period, and how many comply with Directive 98/6/EC Art. 6a.",
                 query=ReductionsQuery,
                 problems=("category-not-found",),
                 example="/insights/reductions?category={category}",
@@ -311,7 +311,7 @@ REPORTS = (
     Report(
         kind=SUSTAINABILITY_ROLLUP,
         title="Footprint",
-        description="CO2e, water and waste of what was observed.",
+        description="Footprint of the units sold, or of the assortment.",
         rank_min=INSTITUTIONAL,
         entitlement="sustainability-rollup",
         usage_name="rollup",
@@ -321,7 +321,7 @@ REPORTS = (
                 operation="getSustainabilityRollup",
                 path="/rollups/sustainability",
                 summary="Sustainability rollup",
-                description="Units, CO2e, water and waste per period and group.",
+                description="Units, CO2e, water, waste and other impacts by period and group.",
                 query=RollupQuery,
                 example="/rollups/sustainability?brand={brand}&group_by=category",
             ),

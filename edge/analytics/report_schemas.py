@@ -60,7 +60,7 @@ class PriceRow(PeriodRow):
     observations = _count("Observations")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
     list_price_n = _count("Observations with a list price")
-    promotion_share = _share("Share of these whose price is below the list price")
+    promotion_share = _share("Share of `list_price_n` with a price below the list price")
     discount_mean = _share("Mean discount (1 − price / list price) of observations on promotion")
     discount_median = _share("Median discount of observations on promotion")
 
@@ -90,7 +90,7 @@ class ChannelMedian(ChannelShare):
 class CohortRow(PriceRow, GroupedRow):
     """A cohort in one period, group and currency."""
 
-    price_n = _count("Prices behind the statistics")
+    price_n = _count("Prices used in the statistics")
     mean = _amount()
     stddev = _amount("Sample standard deviation; null for a single price")
     p10 = _amount()
@@ -108,15 +108,13 @@ class CohortRow(PriceRow, GroupedRow):
 class PriceChangeRow(PriceRow):
     """The change of prices of the same items, beside that of the median."""
 
-    index_change = _share(
-        "Change of the price index (Jevons) of the items that both periods have; null with `kind=both`"
-    )
+    index_change = _share("Change of the Jevons price index over the items in both periods; null with `kind=both`")
     index_change_low = _share("Lower end of the 95 % bootstrap interval")
     index_change_high = _share("Upper end of the 95 % bootstrap interval")
-    share_matched = _share("Share of the period's items that the previous period also has")
+    share_matched = _share("Share of the period's items that are also in the previous period")
     median_disagrees = fields.Bool(
         allow_none=True,
-        metadata={"description": "Whether `median_change` is outside the interval: the assortment changed"},
+        metadata={"description": "Whether `median_change` is outside the interval because the assortment changed"},
     )
 
 
@@ -178,10 +176,10 @@ class BrandRow(PriceChangeRow):
     rank_before = _count("Rank in the previous period", nullable=True)
     ranked = _count("Number of ranked brands")
     percentile = fields.Float(
-        metadata={"description": "Percentage of the other brands that have fewer observations", "example": 97.5}
+        metadata={"description": "Percentage of the other brands with fewer observations", "example": 97.5}
     )
     median = _amount()
-    median_change = _share("Change of the median against the previous period; 0.1 means 10 % higher")
+    median_change = _share("Change of the median since the previous period; 0.1 means 10 % higher")
     against_categories = _share("Weighted mean of median / category median over the brand's categories")
     categories = fields.List(fields.Nested(BrandCategory()))
     peers = fields.List(fields.Nested(Peer()))
@@ -197,15 +195,15 @@ class PriceIndexRow(PeriodRow):
     currency = _text("ISO 4217")
     original_currency = original_currency()
     kind = _text("Which observations the row covers", validate=validate.OneOf(KINDS[:2]))
-    index = _index("Price index, first period = 100; null if no matched items connect the period with the first")
+    index = _index("Price index, first period = 100; null if no matched items link the period to the first one")
     low = _index("Lower end of the 95 % bootstrap interval")
     high = _index("Upper end of the 95 % bootstrap interval")
     items = _count("Distinct items with a price above zero")
     set_aside = _count("Outliers; price statistics exclude them unless `outliers=include`")
-    matched_items = _count("Items that `compared_with` also has; null in the first period", nullable=True)
+    matched_items = _count("Items that are also in the period `compared_with`; null in the first period", nullable=True)
     share_matched = _share("matched_items / items; null in the first period")
-    new_items = _count("Items that `compared_with` does not have", nullable=True)
-    vanished_items = _count("Items that only `compared_with` has", nullable=True)
+    new_items = _count("Items that are not in the period `compared_with`", nullable=True)
+    vanished_items = _count("Items that are only in the period `compared_with`", nullable=True)
     compared_with = fields.Date(
         allow_none=True, metadata={"description": "Previous period with data; null in the first period"}
     )
@@ -222,11 +220,11 @@ class ReductionRow(PeriodRow):
     channel = _text("Code")
     currency = _text("ISO 4217")
     items = _count("Distinct items with an announced reduction")
-    announced = _count("Announced reductions; each further step counts again")
+    announced = _count("Announced reductions; each further step counts separately")
     holding = _count("Reductions whose list price is not above the prior price")
     overstated = _count("Reductions below the prior price whose list price is above it")
     not_below = _count("Reductions whose price is not below the prior price")
-    undecided = _count("Reductions that cannot be judged from the observations")
+    undecided = _count("Reductions that cannot be decided from the observations")
     share_holding = _share("holding / (announced - undecided); null if all are undecided")
 
 
@@ -344,9 +342,9 @@ class ReportQuery(QueryParameters):
     format = fields.Str(
         load_default=None,
         validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the answer; default: the one that `Accept` prefers"},
+        metadata={"description": "Format of the response; default: the one preferred by `Accept`"},
     )
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
 
     @validates_schema
     def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -360,7 +358,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     """Query of a cohort."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity("month")
     group_by = groups("brand", "category", "channel")
     kind = kind_field()
@@ -370,7 +368,7 @@ class CohortsQuery(ConvertQuery, ReportQuery):
     def names_something(self, data: Mapping[str, Any], **options: Any) -> None:
         """A cohort is some brands, some categories, or both."""
         if not data.get("brand") and not data.get("category"):
-            raise ValidationError("is required, or `category`: a cohort is one of them at least", "brand")
+            raise ValidationError("is required unless `category` is given", "brand")
 
 
 class InsightsQuery(ConvertQuery, ReportQuery):
@@ -428,7 +426,7 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     """Query of a price index."""
 
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
-    category = listed(Utf8(1, 400), "Category (code), including all below it; repeat to select several")
+    category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
     kind = fields.Str(
         load_default=None,
@@ -455,14 +453,14 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     splice = fields.Str(
         load_default=DEFAULT_SPLICE,
         validate=validate.OneOf(SPLICES),
-        metadata={"description": f"How a period after the window is linked to it; default: {DEFAULT_SPLICE}"},
+        metadata={"description": f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}"},
     )
 
     @validates_schema
     def can_be_answered(self, data: Mapping[str, Any], **options: Any) -> None:
         """An index is of some brands or categories; not every method weights offers."""
         if not data.get("brand") and not data.get("category"):
-            raise ValidationError("is required, or `category`: an index is of one of them at least", "brand")
+            raise ValidationError("is required unless `category` is given", "brand")
         if data.get("kind") == "listing" and METHODS.get(data.get("method", ""), False):
             raise ValidationError("weights items by units sold, which listings do not have", "method")
 

@@ -266,7 +266,7 @@ def _handler(report: Report, endpoint: Endpoint, reports: ReportService, billing
         answers={
             202: (Job, "The job that computes it; `Location` is its address"),
             200: (report.reply, "The report, or with `dry_run` its price"),
-            206: "The part of the file that `Range` requests",
+            206: "The requested range of the file",
             304: "Your copy is current.",
         },
         summary=endpoint.summary,

@@ -21,13 +21,16 @@ class DisplacementQuery(QueryParameters):
         load_default=None,
         validate=validate.OneOf(list(RATES)),
         metadata={
-            "description": "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair"
+            "description": "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
         },
     )
     displacement_rate = DecimalNumber(
         load_default=None,
         validate=validate.Range(0, 1),
-        metadata={"description": "New items displaced by each unit sold; instead of `displacement`", "example": 0.5},
+        metadata={
+            "description": "New items displaced by each unit sold; alternative to `displacement`",
+            "example": 0.5,
+        },
     )
 
     @validates_schema
@@ -52,7 +55,7 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
     """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
 
     asked_on = Day(
-        load_default=None, metadata={"description": "Day to be judged; default: each channel's last observed day"}
+        load_default=None, metadata={"description": "Date to evaluate; default: each channel's last observed day"}
     )
     channel = fields.List(
         Utf8(1, 200),
@@ -66,7 +69,7 @@ class PriorPriceQuery(ConvertQuery, LightFormat):
         load_default=None,
         metadata={
             "description": "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
-            "price before its first step. If absent, such a reduction is not judged"
+            "price before its first step. If absent, such a reduction is left undecided"
         },
     )
     progressive_days = WholeNumber(
@@ -99,13 +102,13 @@ class ReductionSummary(Schema):
         required=True, metadata={"description": "Whether the prior price is known and the price is below it"}
     )
     reason = fields.Str(required=True, allow_none=True, validate=validate.OneOf([reason.value for reason in Reason]))
-    known = fields.Bool(required=True, metadata={"description": "Whether the observations are sufficient to judge"})
+    known = fields.Bool(required=True, metadata={"description": "Whether the observations suffice for a decision"})
     at_most = fields.Str(
         required=True,
         allow_none=True,
         metadata={
             "format": "decimal",
-            "description": "If the prior price is unknown: the lowest price observed in its days",
+            "description": "If the prior price is unknown: the lowest price observed in that period",
         },
     )
 
@@ -118,7 +121,7 @@ class EvidenceDay(Schema):
 
 
 class PriorPriceRow(ReductionSummary):
-    """A reduction with the days by which it is judged."""
+    """A reduction with the days on which its evaluation is based."""
 
     lowest_on = fields.List(fields.Date(), required=True)
     evidence = fields.List(fields.Nested(EvidenceDay()), required=True)
@@ -138,7 +141,7 @@ class PriorPriceReport(Analysis):
 
 
 class PricingQuery(ConvertQuery, LightQuery):
-    """Query of a pricing history."""
+    """Query of a price history."""
 
     currency = CurrencyCode()
     kind = fields.Str(
@@ -186,7 +189,7 @@ class PriceStatistic(Schema):
 
 
 class PricingMeta(Meta):
-    """Context of a pricing history."""
+    """Context of a price history."""
 
     conversion = conversion_meta()
     outliers = fields.Nested(OutlierMeta(), required=True)
@@ -206,7 +209,7 @@ class PricingMeta(Meta):
 
 
 class PricingReport(Analysis):
-    """A pricing history."""
+    """A price history."""
 
     data = fields.List(fields.Nested(PricingRow()), required=True)
     meta = fields.Nested(PricingMeta(), required=True)

@@ -87,8 +87,7 @@ class Sustainability:
             path="sustainability/{iid}",
             operation="getSustainability",
             summary="Sustainability of one item",
-            description="Each indicator per unit and cumulative, with its stages where sources list them, and its "
-            "source.",
+            description="Each indicator per unit and cumulative, with its source and any life-cycle stages.",
             query=SustainabilityQuery,
             reply=SustainabilityReport,
             answer="The figures, or their cost",

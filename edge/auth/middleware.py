@@ -57,7 +57,7 @@ class Authentication:
         if rule.key_as_bearer and kind == "bearer" and credential.startswith(KEY_PREFIX):
             kind = "api-key"
         if kind is None:
-            raise self._unauthorized(rule, "missing-credentials", f"This call needs a credential. {self._hint}")
+            raise self._unauthorized(rule, "missing-credentials", f"This call requires a credential. {self._hint}")
         if kind == "bearer":
             principal = await self._signed_in(credential, rule, context)
         else:
@@ -90,7 +90,9 @@ class Authentication:
         # Not those read last: a change of accounts while the credential was read has left none.
         plans = await self._credentials.all_plans()
         required = next((other for other in plans if other.rank >= rule.rank_min), None)
-        detail = f"This call needs the plan {required.title if required else 'above yours'}; yours is {plan.title}."
+        detail = (
+            f"This call requires {f'the {required.title}' if required else 'a higher'} plan; yours is {plan.title}."
+        )
         names = {"required_plan": required.name if required else None, "current_plan": plan.name}
         raise Problem("insufficient-plan", detail, extra=names)
 
@@ -123,5 +125,5 @@ def credential_of(request: web.Request) -> tuple[CredentialKind | None, str]:
 
 def _not_accepted(rule: Rule, kind: CredentialKind) -> Problem:
     accepted = sorted(rule.accepts)
-    detail = f"This call takes {' or '.join(accepted)}, not {kind}."
+    detail = f"This call accepts {' or '.join(accepted)}, not {kind}."
     return Problem("credential-not-accepted", detail, extra={"accepted": accepted})

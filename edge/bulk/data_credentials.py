@@ -102,7 +102,7 @@ class DataCredentialService:
         self._check_time(sent_at, scope[2], life)
         expected = sign(secret, scope[2], scope[3], sent_at, canonical(request, query, names_signed, payload))
         if not hmac.compare_digest(expected, signature):
-            detail = "The signature does not match. Check the secret, and that nothing changed the request on its way."
+            detail = "The signature does not match. Check the secret, and that no proxy changes the request."
             raise SignatureRefused("SignatureDoesNotMatch", detail)
         return key_id
 
@@ -116,12 +116,10 @@ class DataCredentialService:
             if form and hmac.compare_digest(_mac(secret, _TOKEN_DOMAIN, body), form[4])
         ]
         if form is None or not made_by or access_key != _access_key(form[2], form[3]):
-            detail = (
-                "The session token is not of this access key. Make new credentials with POST /v1/org/data-credentials."
-            )
+            detail = "The session token is not for this access key. Create new ones with POST /v1/org/data-credentials."
             raise SignatureRefused("InvalidToken" if token else "InvalidAccessKeyId", detail)
         if int(form[1]) <= self._clock().timestamp():
-            detail = "These credentials have expired after an hour. Make new ones with POST /v1/org/data-credentials."
+            detail = "These credentials have expired. Create new ones with POST /v1/org/data-credentials."
             raise SignatureRefused("ExpiredToken", detail)
         return form[2], self._secret_of(made_by[0], token)
 
@@ -138,10 +136,12 @@ class DataCredentialService:
         now = self._clock()
         if not sent_at.startswith(day):
             raise SignatureRefused(
-                "SignatureDoesNotMatch", "The day of the credential's scope is not that of the date."
+                "SignatureDoesNotMatch", "The date in the credential scope differs from the date of the request."
             )
         if moment > now + SKEW or (life is None and moment < now - SKEW):
-            raise SignatureRefused("RequestTimeTooSkewed", "The clock that signed is more than 15 minutes off ours.")
+            raise SignatureRefused(
+                "RequestTimeTooSkewed", "The time of the request differs from the server's by more than 15 minutes."
+            )
         if life is None:
             return
         if not re.fullmatch(r"\d{1,6}", life, re.ASCII) or not 0 < int(life) <= _PRESIGNED_SECONDS_MAX:

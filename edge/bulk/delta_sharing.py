@@ -151,9 +151,9 @@ class Sharing:
 
     @_operation("sharingProfile", answers={200: (bodies.SharingProfile, "The profile")})
     async def profile(self, request: web.Request) -> web.StreamResponse:
-        """Profile file of Delta Sharing.
+        """Delta Sharing profile file.
 
-        The file that the protocol's clients read; the server's address, and your own API key as token.
+        The file that Delta Sharing clients read: the server's address, and your own API key as token.
         """
         return profile_of(request.headers["Authorization"].partition(" ")[2], self._base_url)
 
@@ -232,7 +232,7 @@ class Sharing:
         first = requested["startingVersion"]
         if first is None:
             if requested["startingTimestamp"] is None:
-                raise InvalidParameter("startingVersion", "is required, or `startingTimestamp`")
+                raise InvalidParameter("startingVersion", "is required unless `startingTimestamp` is given")
             first = _there(
                 await self._repository.release_at(dataset, requested["startingTimestamp"], after=True)
             ).data_version

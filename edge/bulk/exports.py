@@ -455,7 +455,7 @@ class Exports:
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List your organization's exports.
 
-        The newest first.
+        Newest first.
         """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "limit")}
@@ -497,9 +497,9 @@ class Exports:
 
     @_operation("getSignedExportFile", schemas.FilePath, LinkQuery, answers=schemas.FILE_ANSWERS, produces=_FILE_KINDS)
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Download a file of an export by its signed address.
+        """Download a file of an export by its signed URL.
 
-        Needs no credential and supports ranges until the address expires.
+        Needs no credential and supports ranges until the URL expires.
         """
         path, link = request[PATH], Link(**request[QUERY])
         if not self._links.holds(link, signed_of(path["id"], path["file"])):

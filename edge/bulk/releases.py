@@ -78,7 +78,7 @@ class Datasets:
     async def releases(self, request: web.Request) -> web.StreamResponse:
         """List a dataset's releases.
 
-        The newest first.
+        Newest first.
         """
         dataset, requested = dataset_of(request[PATH]["name"]), request[QUERY]
         query = {"dataset": dataset.name, "limit": requested["limit"]}
@@ -90,7 +90,7 @@ class Datasets:
     async def manifest(self, request: web.Request) -> web.StreamResponse:
         """Manifest of a release.
 
-        Lists every file with its size, its digest, an address for your API key and a signed address.
+        Lists every file with its size, its digest, a URL for use with your API key and a signed URL.
         """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
@@ -112,10 +112,10 @@ class Datasets:
 
     @_operation("describeRelease", schemas.DescriptionPath, answers={200: "The description"}, produces=[JSON_LD])
     async def description(self, request: web.Request) -> web.StreamResponse:
-        """Description of a release for machines.
+        """Machine-readable description of a release.
 
         Croissant 1.1, schema.org Dataset or DCAT, as JSON-LD: files with digests, columns, licences and attribution of
-        the sources, collection period and missing days. Needs no credential; the files do.
+        the sources, collection period and missing days. Needs no credential, but the files do.
         """
         path = request[PATH]
         release = await self._repository.release(path["name"], path["release"])
@@ -142,7 +142,7 @@ class Datasets:
 
     @_operation("getDuckLake", answers=schemas.FILE_ANSWERS, produces=["application/vnd.duckdb"])
     async def ducklake(self, request: web.Request) -> web.StreamResponse:
-        """Catalogue of all kept releases for DuckLake.
+        """DuckLake catalogue of all available releases.
 
         `ATTACH 'ducklake:…'` reads every table, and `AT (VERSION => data_version)` every kept release.
         """
@@ -152,7 +152,7 @@ class Datasets:
         "getSignedFile", schemas.ReleaseFilePath, schemas.LinkQuery, answers=schemas.FILE_ANSWERS, produces=[MEDIA_TYPE]
     )
     async def signed(self, request: web.Request) -> web.StreamResponse:
-        """Fetch a file by its signed address.
+        """Fetch a file by its signed URL.
 
         The unchanged file. Supports Range and If-Range, with a strong ETag and Repr-Digest.
         """

@@ -100,9 +100,9 @@ class S3:
 
     @operation("datasets", "createDataCredentials", answers={200: (schemas.DataCredentials, "The credentials")})
     async def issue(self, request: web.Request) -> web.StreamResponse:
-        """Create credentials for the bucket of releases.
+        """Create credentials for the release bucket.
 
-        For tools that read S3. Valid for one hour, but no longer than the API key that created them.
+        For S3 clients. Valid for one hour, but no longer than the API key that created them.
         """
         made = self._service.issue(principal_of(request).credential_id)
         document = {**made._asdict(), "expires_at": rfc3339(made.expires_at)}
@@ -117,14 +117,14 @@ class S3:
         if "location" in query:
             return _answer(_xml("LocationConstraint", ()))
         if query.get("list-type") != "2" or query.keys() - _LISTING - {"x-id"}:
-            raise Problem("not-implemented", "A bucket answers ListObjectsV2, HeadBucket and GetBucketLocation only.")
+            raise Problem("not-implemented", "A bucket supports only ListObjectsV2, HeadBucket and GetBucketLocation.")
         return _answer(await self._listed(query))
 
     async def object(self, request: web.Request) -> web.StreamResponse:
         """Answer GetObject and HeadObject."""
         await self._admit(request)
         if any(not name.startswith(("X-Amz-", "response-")) and name != "x-id" for name in request.query):
-            raise Problem("not-implemented", "An object answers GetObject and HeadObject only.")
+            raise Problem("not-implemented", "An object supports only GetObject and HeadObject.")
         # Undecoded: an encoded slash or dot is a part of no key, and a key with either is not found.
         parts = request.rel_url.raw_path.removeprefix(f"/{BUCKET}/").split("/")
         is_metadata = len(parts) == 4 and parts[2] == "metadata"
@@ -145,7 +145,7 @@ class S3:
 
     async def refuse(self, request: web.Request) -> web.StreamResponse:
         """Refuse to write."""
-        raise Problem("method-not-allowed", "The releases can only be read.", fields={"Allow": "GET, HEAD"})
+        raise Problem("method-not-allowed", "The bucket is read-only.", fields={"Allow": "GET, HEAD"})
 
     async def _admit(self, request: web.Request) -> None:
         """Set the context's principal. Raises the problem of a request that is not signed by a key that may read."""
@@ -158,7 +158,7 @@ class S3:
             raise S3Problem(refused.code, refused.detail) from None
         principal = await self._credentials.of_key(key_id)
         if principal is None:
-            raise S3Problem("InvalidAccessKeyId", "The API key that these credentials were made from has ended.")
+            raise S3Problem("InvalidAccessKeyId", "The API key of these credentials is no longer valid.")
         context.principal, context.account = principal, account_of(principal, context.network)
         if principal.plan.rank < INSTITUTIONAL:
             raise S3Problem("AccessDenied", "The organization's plan does not include the releases.")
@@ -166,7 +166,7 @@ class S3:
     async def _listed(self, query: dict[str, str]) -> bytes:
         prefix, delimiter, started = (query.get(name, "") for name in ("prefix", "delimiter", "start-after"))
         if not f"{prefix}{delimiter}{started}".isprintable():
-            raise S3Problem("InvalidArgument", "Keys have no control characters, so a prefix or delimiter has none.")
+            raise S3Problem("InvalidArgument", "A prefix or delimiter must not contain control characters.")
         size, after = _size(query.get("max-keys", "")), _token(query.get("continuation-token", ""))
         dataset, _, rest = prefix.partition("/")
         version, number = rest.partition("/")[0], None
@@ -216,7 +216,7 @@ def _token(text: str) -> str:
     except (ValueError, binascii.Error):
         entry = "\0"
     if not entry.isprintable():
-        raise S3Problem("InvalidArgument", "The continuation token is not one of ours.")
+        raise S3Problem("InvalidArgument", "The continuation token is not valid.")
     return entry
 
 

@@ -24,7 +24,7 @@ from edge.jobs.schemas import STATES, Job
 from shared.bulk.request import FORMATS, SHAPES
 from shared.bulk.schema import CHANGES, RELEASED
 
-FILE_ANSWERS = {200: "File", 206: "The part of the file that `Range` requests", 304: "Your copy is current."}
+FILE_ANSWERS = {200: "File", 206: "The requested range of the file", 304: "Your copy is current."}
 _TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
 
 
@@ -136,9 +136,9 @@ class ReleaseFile(Schema):
     """One file of a release. Files are sorted by key: the first and last key show which file contains a key."""
 
     name = fields.Str(required=True)
-    url = fields.Url(required=True, metadata={"description": "Address for use with your API key"})
+    url = fields.Url(required=True, metadata={"description": "URL for use with your API key"})
     signed_url = fields.Url(
-        required=True, metadata={"description": "Signed address that needs no header; valid until `signed_until`"}
+        required=True, metadata={"description": "Signed URL that needs no header; valid until `signed_until`"}
     )
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -171,7 +171,9 @@ class ReleaseManifest(Schema):
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     data_version = fields.Int(required=True)
     since = fields.Int(
-        metadata={"description": "Of changes: they lead from this data_version, or a later one, to `data_version`"}
+        metadata={
+            "description": "For datasets of changes: they lead from this data_version or a later one to `data_version`"
+        }
     )
     created_at = fields.Str(required=True, metadata=_TIME)
     expires_at = fields.Str(required=True, metadata=_TIME)
@@ -209,7 +211,7 @@ class ExportFilter(Parameters):
     """Row filters; if a filter has several values, any of them may match."""
 
     brand = Names(Utf8(1, 200), "Brands (slugs)")
-    category = Names(Utf8(1, 400), "Categories (codes), including all below them")
+    category = Names(Utf8(1, 400), "Categories (codes), including their subcategories")
     channel = Names(Utf8(1, 200), "Channels; only observations have them")
     from_ = Day(data_key="from", metadata={"description": "First day; only observations have days"})
     to = Day(metadata={"description": "Last day, inclusive"})
@@ -222,7 +224,7 @@ class ExportFilter(Parameters):
 
 
 class NewExport(Parameters):
-    """An export to create."""
+    """Request for an export."""
 
     dataset = fields.Str(required=True, validate=validate.OneOf(list(SHAPES)), metadata={"example": "observations"})
     columns = fields.List(
@@ -238,14 +240,14 @@ class NewExport(Parameters):
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Only rows that changed after this data_version; with a file of removed items"},
+        metadata={"description": "Only rows that changed after this data_version, with a file of removed items"},
     )
     until = JsonInteger(
         1,
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Of changes: the release that they lead to; the newest if absent"},
+        metadata={"description": "For datasets of changes: the release that they lead to; default: the newest"},
     )
     format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
     compression = fields.Str(
@@ -263,23 +265,23 @@ class NewExport(Parameters):
         known = [column.name for column in dataset.columns]
         columns = data["columns"] or []
         if set(columns) - set(known):
-            faults["columns"] = f"names a column that {dataset.name} have not; allowed are: {', '.join(known)}"
+            faults["columns"] = f"contains a column that {dataset.name} does not have; allowed: {', '.join(known)}"
         elif len(set(columns)) < len(columns):
-            faults["columns"] = "names a column twice"
+            faults["columns"] = "contains a column twice"
         requested = {"from" if name == "from_" else name for name in data["filter"]}
         for name in sorted(requested - shape.filters):
             allowed = ", ".join(sorted(shape.filters)) or "none"
-            faults[f"filter.{name}"] = f"is not a filter of {dataset.name}; allowed are: {allowed}"
+            faults[f"filter.{name}"] = f"is not a filter of {dataset.name}; allowed: {allowed}"
         if data["since"] is not None and not shape.since:
             datasets = ", ".join(name for name, other in SHAPES.items() if other.since)
-            faults["since"] = f"is accepted for {datasets}; {dataset.name} are few: export all of them"
+            faults["since"] = f"is accepted only for {datasets}; export {dataset.name} as a whole"
         if dataset.name in CHANGES and data["since"] is None:
-            faults["since"] = f"is required for {dataset.name}: the release before the changes"
+            faults["since"] = f"is required for {dataset.name}: the release from which changes are listed"
         if data["until"] is not None and dataset.name not in CHANGES:
-            faults["until"] = f"is accepted for {', '.join(CHANGES)}"
+            faults["until"] = f"is accepted only for {', '.join(CHANGES)}"
         if data["compression"] and data["compression"] not in FORMATS[data["format"]]:
             faults["compression"] = (
-                f"is not a compression of {data['format']}; allowed are: {', '.join(FORMATS[data['format']])}"
+                f"is not a compression for {data['format']}; allowed: {', '.join(FORMATS[data['format']])}"
             )
         if faults:
             raise ValidationError(faults)
@@ -289,7 +291,7 @@ class NewExportQuery(QueryParameters):
     """How the order is meant."""
 
     dry_run = Flag(
-        load_default=False, metadata={"description": "Return the cost and the estimated content; charge nothing"}
+        load_default=False, metadata={"description": "Return the cost and the estimated content without charging"}
     )
     preview = Flag(load_default=False, metadata={"description": "Like `dry_run`, with the first ten rows"})
 
@@ -323,7 +325,7 @@ class ExportFile(Schema):
     name = fields.Str(required=True)
     url = fields.Url(required=True)
     signed_url = fields.Url(
-        required=True, metadata={"description": "Signed address that needs no header; valid until `signed_until`"}
+        required=True, metadata={"description": "Signed URL that needs no header; valid until `signed_until`"}
     )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
@@ -334,7 +336,7 @@ class ExportFile(Schema):
 
 
 class ExportManifest(Schema):
-    """Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all."""
+    """Contents of an export. With `since`, rows replace those of the same items (observations: in `months`, or all)."""
 
     dataset = fields.Str(required=True)
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
@@ -407,7 +409,7 @@ class Moment(fields.Field[datetime]):
             moment = datetime.fromisoformat(str(value))
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (ValueError, OverflowError):  # a zone may lead out of the years that there are
-            raise ValidationError("must be a moment as 2026-11-21T08:00:00Z") from None
+            raise ValidationError("must be a time in the form 2026-11-21T08:00:00Z") from None
 
 
 def _moment(sentence: str) -> Moment:
@@ -472,7 +474,7 @@ class ChangesQuery(QueryParameters):
 
 
 class SharingQuery(Parameters):
-    """Body of a query. Unknown members are ignored: they are hints of later versions of the protocol."""
+    """Body of a query. Unknown members are ignored: they are hints from later versions of the protocol."""
 
     class Meta:
         """Marshmallow's switch for that."""
@@ -548,7 +550,7 @@ class IcebergTablePath(IcebergNamespacePath):
 class IcebergTableQuery(QueryParameters):
     """Query of a table."""
 
-    snapshots = fields.Str(metadata={"description": "`all` or `refs`; the answer is the same"})
+    snapshots = fields.Str(metadata={"description": "`all` or `refs`; the response is the same"})
 
 
 class SharingProfile(Schema):

@@ -210,7 +210,7 @@ def _body(form: dict[str, str], columns: list[str]) -> dict[str, Any]:
     if form.get("since"):
         since = form["since"].strip()
         if not (since.isascii() and since.isdigit() and len(since) < 19):
-            raise FormFaults({"since": "must be a data_version, a whole number from 1 on"})
+            raise FormFaults({"since": "must be a data_version: a whole number, 1 or greater"})
         body["since"] = int(since)
     if form.get("compression"):
         body["compression"] = form["compression"]

@@ -67,7 +67,7 @@ _LABELS = {
 # Sentences of the form where the API's document speaks of parameters.
 _SENTENCES = {
     "kind": "Which prices to include: listings, sales, or both. Default: listings where there are any.",
-    "outliers": "Whether to include outliers: prices that contradict their neighbours.",
+    "outliers": "Whether to include outliers (implausible prices).",
     "convert": "Convert amounts to this currency (ISO 4217).",
     "rates": "Table of exchange rates for the conversion.",
 }

@@ -155,7 +155,7 @@ class MatchPages:
             raise PageError(400, "Choose a decision.")
         waiting = await self._database.fetch(SQL.pairs, "waiting", None, _BULK_MAX, *filters)
         if form.get("count") != str(len(waiting)):
-            raise PageError(409, "Other pairs wait now than when the page was shown. Go back, and look at them again.")
+            raise PageError(409, "The pairs have changed since the page was shown. Go back and review them again.")
         ends = [pair["left_id"] for pair in waiting], [pair["right_id"] for pair in waiting]
         chosen = msgspec.json.encode(filters.chosen).decode()
         values = (*ends, decision, person_id, name, str(uuid.uuid4()), chosen)

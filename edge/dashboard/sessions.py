@@ -210,7 +210,7 @@ class Sessions:
         return holder is None or holder == caller
 
     async def _ask(self, *command: str | bytes | int) -> Any:
-        """Ask the store, and again: its deadline is made for look-ups, and a person at a page can wait a second."""
+        """Ask the store, and again: its deadline is made for lookups, and a person at a page can wait a second."""
         for pause in _PAUSES_SECONDS:
             try:
                 return await self._store.command(*command)

@@ -103,12 +103,12 @@ class UploadPages:
             "cancel": (SQL.cancel, upload),
         }
         if (wanted := form.get("wanted", "")) not in statements:
-            raise PageError(400, "Choose what is to be done with the file.")
+            raise PageError(400, "Choose what to do with the file.")
         query, *values = statements[wanted]
         if not await self._database.fetch(query, *values, scope=scope):
             await self._upload(request, visitor)  # 404 where there is none
-            detail = " Preview the mapping before you load by it." if wanted == "load" else ""
-            raise PageError(409, f"The file is no longer in the state that this page showed.{detail}")
+            detail = " Preview the mapping before you load the file." if wanted == "load" else ""
+            raise PageError(409, f"The file's state has changed since this page was shown.{detail}")
         return see(f"{PAGE}/{upload}")
 
     async def mapping(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
@@ -138,7 +138,7 @@ class UploadPages:
                         raise self._too_large()
                     await asyncio.to_thread(spool.file.write, block)
             except (ValueError, AssertionError, ConnectionError, web.RequestPayloadError):
-                raise PageError(400, "The file did not arrive completely. Send it again.") from None
+                raise PageError(400, "The upload is incomplete. Upload the file again.") from None
             if not size:
                 raise PageError(400, "The file is empty. Choose another one.")
             await asyncio.to_thread(spool.keep, key)

@@ -59,22 +59,22 @@ def links_of(operation: str, status: str, tags: Sequence[str] = ()) -> dict[str,
 
 DESCRIPTION = """What a thing is, what it sells for, what it costs the planet.
 
-Free calls accept a public token in `X-Service-Public-Token`: the anonymous one, or one of your own from a free sign-up.
+Free calls accept a public token in `X-Service-Public-Token`: the anonymous token, or your own after a free sign-up.
 Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` state the limits; 304, redirects, refusals
 and our own errors are not counted. Every response includes `X-Request-Id`. `x-units` is the price of a call in units.
-`POST /mcp` (Model Context Protocol) lists its tools itself."""
+`POST /mcp` (Model Context Protocol) is not described here: it lists its own tools."""
 _TAGS = {
     "index": "Free calls: look up items by IID or another identifier, search, list brands, categories and channels.",
-    "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result at once; "
-    "else it waits for a job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns 202. Equal requests "
-    "share one job.",
+    "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result "
+    "immediately; otherwise it waits for the job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns "
+    "202. Equal requests share one job.",
     "datasets": "Whole datasets as releases of Parquet files.",
     "exports": "A selection of rows and columns as files.",
-    "events": "What happened in your organization and in the index, in order.",
+    "events": "Changes in your organization and in the index, in order.",
     "webhooks": "Events sent to your own URLs.",
     "watches": "Price conditions that are checked on every data load.",
     "iceberg": "The same datasets as tables of an Iceberg catalogue.",
-    "delta-sharing": "The same datasets by the Delta Sharing protocol.",
+    "delta-sharing": "The same datasets through the Delta Sharing protocol.",
     "jobs": "State, progress and result of reports and exports.",
     "account": "The caller's account: plan, limits, remaining calls.",
     "organization": "An organization's people, keys, usage and audit log, for its members.",
@@ -93,7 +93,7 @@ _SCHEMES = {
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "ID token (OpenID Connect), checked as RFC8725 advises: algorithm, issuer, audience",
+            "description": "ID token (OpenID Connect), checked as recommended by RFC 8725: algorithm, issuer, audience",
         },
     ),
 }
@@ -132,7 +132,7 @@ _LIMIT_HEADERS = ("RateLimit", "RateLimit-Policy")
 _REQUEST_HEADERS = {
     "206": ("Range", "Range of bytes to return (RFC 9110), such as `bytes=0-1048575`"),
     "304": ("If-None-Match", "The ETag of the caller's copy; 304 if it is still current"),
-    "202": ("Prefer", "How long to wait before the answer is 202, such as `wait=10`"),
+    "202": ("Prefer", "How long to wait before responding with 202, such as `wait=10`"),
 }
 # Real answers over the demo data, by operation; `python -m tests.support.examples` writes them.
 EXAMPLES: dict[str, Any] = msgspec.json.decode(Path(__file__).with_name("examples.json").read_bytes())

@@ -60,8 +60,7 @@ class Docs:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Documentation: first calls, limits and prices.
 
-        Needs no credential. Calls that the page sends are counted like any other. As Markdown where `Accept` prefers
-        it.
+        Needs no credential. Calls sent from the page are counted like any other. Markdown if `Accept` prefers it.
         """
         try:
             plans = await self._credentials.all_plans()

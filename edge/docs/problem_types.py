@@ -25,7 +25,7 @@ _INSTANCE = "urn:uuid:019abcde-0000-7000-8000-000000000000"
 
 
 class ProblemEntry(Schema):
-    """One kind of problem."""
+    """A problem type."""
 
     type = fields.Url(required=True)
     slug = fields.Str(required=True)
@@ -36,7 +36,7 @@ class ProblemEntry(Schema):
 
 
 class ProblemList(Schema):
-    """Every kind of problem."""
+    """All problem types."""
 
     data = fields.List(fields.Nested(ProblemEntry()), required=True)
     count = fields.Int(required=True)
@@ -69,7 +69,7 @@ class Errors:
         """
         page = (await self._entries.get()).get(request.match_info["slug"])
         if page is None:
-            raise Problem("not-found", "There is no problem with this name; /v1/errors lists them.")
+            raise Problem("not-found", "There is no problem type with this name; /v1/errors lists them.")
         return page.respond(request)
 
     def _make_list(self) -> DocumentPage:

@@ -37,7 +37,7 @@ class OrganizationRef(Schema):
 
 
 class RootAnswer(Schema):
-    """The service, and the caller."""
+    """The service and the caller."""
 
     service = fields.Str(required=True)
     version = fields.Str(required=True)
@@ -48,7 +48,7 @@ class RootAnswer(Schema):
     entitlements = fields.List(fields.Str(), required=True)
     batch_iids_max = fields.Int(
         required=True,
-        metadata={"description": "Largest number of IIDs in one batch look-up; 0 if the plan has no batches"},
+        metadata={"description": "Largest number of IIDs in one batch lookup; 0 if the plan has no batches"},
     )
     quota = fields.List(fields.Nested(QuotaWindow()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)

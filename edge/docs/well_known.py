@@ -106,12 +106,12 @@ def _llms_text(base: str, guides: Mapping[str, Iterable[Guide]]) -> str:
     return f"""# Item Index
 
 > What a thing is, what it sells for, what it costs the planet: a public API over an index of items. Looking up an
-> item by its IID, its barcode or by words is free with a public token; organizations on paid plans get analytics and
+> item by IID, barcode or words is free with a public token; organizations on paid plans get analytics and
 > bulk data.
 
-Every refusal is a problem document (RFC 9457) whose `type` leads to what it means and what to do. `RateLimit` says
-what is left of a limit, `Retry-After` when to come back. `dry_run=true` names the price of a paid call and charges
-nothing.
+Every refusal is a problem document (RFC 9457) whose `type` is the address of its explanation. `RateLimit` states
+what remains of a limit, `Retry-After` when to try again. `dry_run=true` returns the price of a paid call without
+charging.
 
 ## Documentation
 

@@ -86,8 +86,8 @@ class Events:
         schemas.EventsQuery,
         answers={200: (schemas.EventList, "One page of events")},
         description="Events of your organization and of the index in the order in which they happened; kept for "
-        f"{KEPT_DAYS} days. Store the `cursor` of the last event, and request those `after` it. If later events have "
-        "expired, the answer is a 410 with the oldest cursor.",
+        f"{KEPT_DAYS} days. Store the `cursor` of the last event, and request those `after` it. If some of these "
+        "have expired, the response is 410 with the oldest cursor.",
     )
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List events after a cursor."""

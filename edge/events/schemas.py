@@ -44,7 +44,7 @@ class FeedQuery(QueryParameters):
         CURSOR_MAX,
         load_default=None,
         metadata={
-            "description": f"`cursor` of the last event that you have; if absent, the oldest of {KEPT_DAYS} days come"
+            "description": f"`cursor` of the last event that you have; default: start at the oldest of {KEPT_DAYS} days"
         },
     )
     limit = WholeNumber(1, 1_000, load_default=100)
@@ -77,7 +77,7 @@ MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 class NewWatch(Parameters):
-    """A watch to create."""
+    """Request for a watch."""
 
     target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
     code = Utf8(
@@ -228,7 +228,7 @@ class Replay(Parameters):
     def one_way(self, data: Mapping[str, Any], **options: Any) -> None:
         """Either an event or a range."""
         if (data["event"] is None) == (data["after"] is None):
-            raise ValidationError("name either `event` or `after`", "event")
+            raise ValidationError("set either `event` or `after`", "event")
 
 
 class WebhookPath(PathParameters):

@@ -192,8 +192,8 @@ class Webhooks:
     async def rotate(self, request: web.Request) -> web.StreamResponse:
         """Replace a webhook's secret.
 
-        For 24 hours, each event is signed with the new and the previous secret. If the answer was lost, repeat the call
-        with the same `Idempotency-Key`: another rotation would end the previous secret immediately.
+        For 24 hours, each event is signed with the new and the previous secret. If the response was lost, repeat the
+        call with the same `Idempotency-Key`: another rotation would end the previous secret immediately.
         """
         return await self._once(request, 201, lambda acts: acts.rotate(acting_of(request), request[PATH]["id"]))
 

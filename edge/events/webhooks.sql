@@ -55,7 +55,7 @@ WITH changed AS (
 SELECT audit_notices(c.organization_id, $4, 'webhook.disabled', c.id::text) AS audited FROM changed c;
 
 -- name: attempts
--- The newest first.
+-- Newest first.
 SELECT a.event_id::text, a.number::text AS cursor, a.at, a.status, a.outcome, a.answer, a.milliseconds
 FROM webhook_attempts a WHERE a.endpoint_id = $1::uuid ORDER BY a.id DESC LIMIT $2;
 

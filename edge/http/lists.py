@@ -26,7 +26,7 @@ class PageTotal(Struct):
 
 
 class SearchTotal(PageTotal):
-    """Number of hits, and how many of them have all words."""
+    """Number of hits, in total and with all words."""
 
     all_words: int
 

@@ -193,7 +193,7 @@ class LinkQuery(QueryParameters):
         metadata={"description": "Organization for which it was created"},
     )
     signature = fields.Str(
-        required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the address"}
+        required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the URL"}
     )
 
 
@@ -210,7 +210,7 @@ class StrictParser(AIOHTTPParser):
         ]
         twice = [name for name in single if len(req.query.getall(name)) > 1]
         if twice:
-            raise invalid_parameters([Fault(shown_name(name), "comes more than once; send it once") for name in twice])
+            raise invalid_parameters([Fault(shown_name(name), "is repeated; send it once") for name in twice])
         return super().load_querystring(req, schema)
 
     async def load_json(self, req: web.Request, schema: Schema) -> Any:
@@ -229,9 +229,9 @@ class StrictParser(AIOHTTPParser):
 
 def _check_currency(text: str) -> None:
     if not _CURRENCY.fullmatch(text):
-        raise ValidationError("must be a currency's three letters, like HKD")
+        raise ValidationError("must be a three-letter currency code, such as HKD")
     if text not in CODES:
-        raise ValidationError("is not a currency of ISO 4217")
+        raise ValidationError("is not an ISO 4217 currency code")
 
 
 def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
@@ -247,7 +247,7 @@ def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fau
     declared = _named(schema)
     of_names = {
         "Missing data for required field.": REQUIRED,
-        "Unknown field.": f"is unknown; allowed are: {', '.join(sorted(declared)) or 'none'}",
+        "Unknown field.": f"is unknown; allowed: {', '.join(sorted(declared)) or 'none'}",
     }
     faults: list[Fault] = []
     # Unknown names come from a set, in another order in each process.

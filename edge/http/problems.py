@@ -166,7 +166,9 @@ class ProblemDocument(Schema):
         },
     )
     title = fields.Str(required=True, metadata={"description": "Reason phrase of the status"})
-    status = fields.Int(required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the answer"})
+    status = fields.Int(
+        required=True, metadata={"minimum": 300, "maximum": 599, "description": "Status of the response"}
+    )
     detail = fields.Str(required=True, metadata={"description": "Cause of this occurrence"})
     instance = fields.Str(required=True, metadata={"format": "uri", "description": "Request, as a URN"})
     errors = fields.List(fields.Nested(ParameterFault()), metadata={"description": "All invalid parameters"})
@@ -355,4 +357,6 @@ class ProblemDetails:
     def _unexpected(self, error: Exception, context: Context) -> Problem:
         log = self._log.bind(request_id=context.request_id, **context.caller, **context.trace)
         log.error("unhandled-error", error=type(error).__name__, trace=trace_of(error))
-        return Problem("internal-error", "An unexpected error occurred, logged under the request ID in `instance`.")
+        return Problem(
+            "internal-error", "An unexpected error occurred. It is logged under the request ID in `instance`."
+        )

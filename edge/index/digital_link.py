@@ -197,13 +197,13 @@ def decompressed(segment: str) -> dict[str, str]:
     Raises InvalidIdentifier, which says why, where the text does not hold such a sequence.
     """
     if not _SEGMENT.fullmatch(segment):
-        raise InvalidIdentifier("is no compressed Digital Link")
+        raise InvalidIdentifier("is not a compressed Digital Link")
     bits = _Bits(segment)
     identifiers: dict[str, str] = {}
     while not bits.are_filling():
         for key, value in _coded(bits):
             if key in identifiers:
-                raise InvalidIdentifier("names an application identifier or a parameter twice")
+                raise InvalidIdentifier("repeats an application identifier or a parameter")
             identifiers[key] = value
     return identifiers
 
@@ -303,7 +303,7 @@ def _partly_compressed(gtin: str, segment: str) -> DigitalLink:
             "needs pairs of an application identifier and a value, or one compressed segment, after the GTIN"
         ) from None
     if PRIMARY_KEY in held:
-        raise _wrong("names a GTIN twice")
+        raise _wrong("has two GTINs")
     return _of_compressed(gtin, held)
 
 
@@ -382,7 +382,7 @@ class LinkContext(Schema):
 
 
 class DigitalLinkset(Schema):
-    """The links of an article (RFC 9264)."""
+    """The links of an item (RFC 9264)."""
 
     linkset = fields.List(fields.Nested(LinkContext()), required=True)
 
@@ -501,19 +501,19 @@ class DigitalLinks:
         "followDigitalLink",
         DigitalLinkQuery,
         answers={
-            200: (DigitalLinkset, "The links of the article"),
-            300: "`candidates` lists the items that have it.",
+            200: (DigitalLinkset, "The item's links"),
+            300: "`candidates` lists the items with this identifier.",
             307: "Location is the record, or the link of the requested type.",
         },
         produces=[MEDIA_TYPE, "application/json"],
     )
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Follow a GS1 Digital Link to the record of its article.
+        """Follow a GS1 Digital Link to the item's record.
 
         Redirects to the record. `/22/…`, `/10/…`, `/21/…` may follow the GTIN. The query is passed on to links whose
-        `fwqs` is true. A compressed address is answered like the address that it encodes, which `Link` names as
+        `fwqs` is true. A compressed link is treated like the link that it encodes, which `Link` states as
         `owl:sameAs`. With `linkType=linkset`, or if `Accept` prefers application/linkset+json or application/json, the
-        answer is the article's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of
+        response is the item's links. Another `linkType`, such as `gs1:sustainabilityInfo`, redirects to the link of
         that type.
         """
         digital_link = _digital_link_of(request)
@@ -537,7 +537,9 @@ class DigitalLinks:
             return self._linkset(digital_link, name, links, media_type)
         link = chosen(links, link_type, accept)
         if link is None:
-            raise Problem("link-type-not-found", "The article has no link of this type; `linkType=linkset` lists them.")
+            raise Problem(
+                "link-type-not-found", "The item has no link of this type; `linkType=linkset` lists its links."
+            )
         raise self._redirect(digital_link, link, request.rel_url.raw_query_string)
 
     async def options(self, request: web.Request) -> web.StreamResponse:
@@ -553,7 +555,7 @@ class DigitalLinks:
 
     @_operation("describeResolver", answers={200: (ResolverDescription, "The resolver's description")})
     async def describe(self, request: web.Request) -> web.StreamResponse:
-        """Describe the resolver of GS1 Digital Links.
+        """Describe the GS1 Digital Link resolver.
 
         The description file of the GS1-Conformant Resolver Standard.
         """
@@ -613,7 +615,7 @@ def _link_type(request: web.Request, digital_link: DigitalLink) -> str | None:
     if request[QUERY].get("linkType") is not None:
         given.append(request[QUERY]["linkType"])
     if len(given) > 1:
-        raise InvalidParameter("linkType", "comes more than once; send it once")
+        raise InvalidParameter("linkType", "is repeated; send it once")
     return given[0] if given else None
 
 

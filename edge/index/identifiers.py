@@ -48,9 +48,9 @@ def requested_identifier(given: Mapping[str, str | None]) -> RequestedIdentifier
     """
     named = [name for name in SCHEMES if given.get(name) is not None]
     if not named:
-        raise MissingParameter("gtin", f"is required, or one of {', '.join(list(SCHEMES)[1:])}")
+        raise MissingParameter("gtin", f"is required unless one of {', '.join(list(SCHEMES)[1:])} is given")
     if len(named) > 1:
-        raise InvalidParameter(named[1], f"cannot be combined with `{named[0]}`; ask for one identifier")
+        raise InvalidParameter(named[1], f"cannot be combined with `{named[0]}`; send only one identifier")
     [name] = named
     for part, whole in (("brand", "mpn"), ("source", "sku")):
         if name == whole and given.get(part) is None:

@@ -108,7 +108,7 @@ _BRANDS = Listing(
     operation="listBrands",
     summary="List the brands",
     description="Sorted by name, or with the most items first (`sort=items`). `q` narrows the list to "
-    "names with this prefix, ignoring accents and case. Pages by items never overlap within one `data_version`.",
+    "names with this prefix, ignoring accents and case. Sorted by items, pages of one `data_version` never overlap.",
     query=schemas.BrandsQuery,
     reply=schemas.BrandList,
     parameters=("q", "sort", "limit"),

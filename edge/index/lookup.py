@@ -250,12 +250,12 @@ class Lookup:
         schemas.IidPath,
         answers={
             200: (schemas.Item, "The record"),
-            301: "Location names the item that it was merged into.",
+            301: "`Location` is the address of the surviving item.",
             304: "Your copy is current.",
         },
     )
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Look one item up by its IID.
+        """Look up one item by its IID.
 
         Returns everything that the index knows about one item. Lower case is accepted. A merged IID redirects to the
         surviving item.
@@ -289,7 +289,7 @@ _TEXT_CHARACTERS_MAX = 80
 _FOUND = b'{"iid":"%b","status":200,"survivor":null,"problem":null,"record":%b}'
 _DESCRIPTION = (
     "As many IIDs as the plan allows (`batch_iids_max` at `GET /v1/`). "
-    "Each entry has the status that a separate look-up would return. `dry_run` returns the price."
+    "Each entry has the status that a separate lookup would return. `dry_run` returns the price."
 )
 
 
@@ -304,18 +304,18 @@ class BatchLookup:
     @_operation(
         "lookupItems",
         schemas.IidList,
-        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
+        answers={200: (schemas.LookupList, "One entry per IID, in the order of the request")},
         description=_DESCRIPTION,
     )
     async def list(self, request: web.Request) -> web.StreamResponse:
-        """Look many items up in one call."""
+        """Look up many items in one call."""
         return await self._answer(request)
 
     @_operation(
         "lookupItemsByBody",
         schemas.BatchQuery,
         schemas.IidBody,
-        answers={200: (schemas.LookupList, "One entry for each IID, in their order")},
+        answers={200: (schemas.LookupList, "One entry per IID, in the order of the request")},
         description=f"{_DESCRIPTION} The call changes nothing, so it can be repeated without an `Idempotency-Key`.",
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:
@@ -342,7 +342,7 @@ class BatchLookup:
 def units_of(parameter: str, values: Sequence[Any], plan: Plan) -> int:
     """Return the price of a batch, rounded up. Raises InvalidParameter where the plan does not allow so many values."""
     if len(values) > plan.batch_iids_max:
-        allowed = f"must have {plan.batch_iids_max} entries at most with the plan {plan.title}, not {len(values)}"
+        allowed = f"must have at most {plan.batch_iids_max} entries on the {plan.title} plan, not {len(values)}"
         raise InvalidParameter(parameter, allowed)
     return -(-len(values) // IIDS_PER_UNIT)
 

@@ -79,7 +79,7 @@ class Resolver:
 
 def several_items(candidates: list[dict[str, Any]]) -> Problem:
     """Make the answer that lists items to choose from."""
-    detail = "The identifier alone does not say which item is meant; `candidates` lists those that have it."
+    detail = "The identifier is ambiguous; `candidates` lists the items with this identifier."
     return Problem("several-items", detail, extra={"candidates": candidates, "count": len(candidates)})
 
 
@@ -97,15 +97,15 @@ class Resolve:
         schemas.ResolveQuery,
         answers={
             200: (Item, "The record"),
-            300: "`candidates` lists the items that have it.",
-            301: "Location names the item that it was merged into.",
+            300: "`candidates` lists the items with this identifier.",
+            301: "`Location` is the address of the surviving item.",
             304: "Your copy is current.",
         },
     )
     async def show(self, request: web.Request) -> web.StreamResponse:
-        """Find one item by a GTIN, an ISBN, a part number, a source's own number or an address.
+        """Find one item by a GTIN, an ISBN, a part number, a source's own number or a URL.
 
-        Returns the record as a look-up does; `Content-Location` is its address by IID. GTIN-8, -12, -13 and -14, EAN,
+        Returns the record as a lookup does; `Content-Location` is its address by IID. GTIN-8, -12, -13 and -14, EAN,
         UPC-A, UPC-E, ISBN-10 and -13 are treated as one number. Codes that shops or regions assign themselves need
         `source` to identify one item. Identifiers of merged items return the surviving item; a merged `iid` redirects
         to it.
@@ -123,7 +123,7 @@ class Resolve:
     async def _by_iid(self, query: Mapping[str, str | None]) -> tuple[str, Record]:
         beside = next((name for name, text in query.items() if text is not None and name != "iid"), None)
         if beside is not None:
-            raise InvalidParameter(beside, "cannot be combined with `iid`; ask for one identifier")
+            raise InvalidParameter(beside, "cannot be combined with `iid`; send only one identifier")
         iid = canonical_iid(query["iid"] or "")
         if iid is None:
             raise InvalidIid
@@ -148,7 +148,7 @@ class ResolveBatch:
         "resolveIdentifiers",
         schemas.ResolveBatchQuery,
         schemas.ResolveBody,
-        answers={200: (schemas.ResolveList, "One entry for each identifier, in their order")},
+        answers={200: (schemas.ResolveList, "One entry per identifier, in the order of the request")},
     )
     async def list_body(self, request: web.Request) -> web.StreamResponse:
         """Find many items by identifiers.

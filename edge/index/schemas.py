@@ -23,7 +23,7 @@ class Identifier(Schema):
 
 
 class SourceRef(Schema):
-    """A source of the record's facts."""
+    """A source of the record's data."""
 
     source = fields.Str(required=True)
     observed_at = fields.DateTime(required=True)
@@ -67,7 +67,7 @@ class ArticleMatch(Schema):
 
 IID = {"description": "Item identifier", "example": "IID-7Q0ZC-8KX2M-4VN1T"}
 IID_PATTERN = "^[Ii][Ii][Dd](-[0-9A-Za-z]{1,16}){1,8}$"
-_DRY_RUN = {"description": "Return the cost and charge nothing"}
+_DRY_RUN = {"description": "Return the cost without charging"}
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
 
 
@@ -148,7 +148,7 @@ class ChannelsQuery(QueryParameters):
 
 
 class BrandRef(Schema):
-    """A brand, named."""
+    """Reference to a brand."""
 
     id = fields.Int(required=True)
     name = fields.Str(required=True)
@@ -156,7 +156,7 @@ class BrandRef(Schema):
 
 
 class CategoryRef(Schema):
-    """A category, named."""
+    """Reference to a category."""
 
     code = fields.Str(required=True)
     path = fields.List(fields.Str(), required=True)
@@ -171,7 +171,7 @@ class ChannelSeen(Schema):
 
 
 class PriceBand(Schema):
-    """Prices of the last 30 days of the item's data, without outliers, in the most frequent currency."""
+    """Prices of the 30 days up to the item's last observation, without outliers, in the most frequent currency."""
 
     currency = fields.Str(required=True)
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
@@ -199,7 +199,7 @@ class _FootprintBasis(Schema):
 
 
 class Sustainability(_FootprintBasis.from_dict({one.code: figure_of(one) for one in INDICATORS})):  # type: ignore[misc]
-    """Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator."""
+    """Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one."""
 
 
 class ItemLinks(Schema):
@@ -249,14 +249,14 @@ class LookupEntry(Schema):
     """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
-    status = fields.Int(required=True, metadata={"description": "Status that a separate look-up would return"})
+    status = fields.Int(required=True, metadata={"description": "Status that a separate lookup would return"})
     record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
     problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
 
 
 class LookupList(Schema):
-    """The answer of a batch lookup."""
+    """Response to a batch lookup."""
 
     data = fields.List(fields.Nested(LookupEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
     count = fields.Int(required=True)
@@ -297,7 +297,9 @@ class CategoryEntry(Schema):
     parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the parent category"})
     level = fields.Int(required=True, metadata={"description": "1 at the top"})
     item_count = fields.Int(required=True, metadata={"description": "Items of the category itself"})
-    item_count_total = fields.Int(required=True, metadata={"description": "Items of the category and all below it"})
+    item_count_total = fields.Int(
+        required=True, metadata={"description": "Items of the category and its subcategories"}
+    )
     children = fields.Int(required=True, metadata={"description": "Number of its direct children"})
 
 
@@ -333,26 +335,30 @@ def _number(sentence: str, example: str) -> fields.String:
 
 
 class IdentifierFields(Parameters):
-    """Exactly one identifier; gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url."""
+    """Exactly one identifier: gtin, ean, upc, isbn, mpn (with brand), sku (with source) or url."""
 
     gtin = _number("GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored", "4006381333931")
     ean = _number("The same as `gtin`", "4006381333931")
-    upc = _number("UPC-A of 12 digits, or UPC-E of 8; with number system and check digit", "036000291452")
+    upc = _number("UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit", "036000291452")
     isbn = _number("ISBN of 10 or 13 digits", "978-0-306-40615-7")
-    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Maker's part number; needs `brand`"})
+    mpn = Utf8(
+        1, CHARACTERS_MAX, load_default=None, metadata={"description": "Manufacturer part number; requires `brand`"}
+    )
     brand = Utf8(1, 200, load_default=None, metadata={"description": "Brand of `mpn`, by name or slug"})
-    sku = Utf8(1, CHARACTERS_MAX, load_default=None, metadata={"description": "Source's own number; needs `source`"})
+    sku = Utf8(
+        1, CHARACTERS_MAX, load_default=None, metadata={"description": "Number assigned by a source; requires `source`"}
+    )
     url = Utf8(
         1,
         URL_CHARACTERS_MAX,
         load_default=None,
-        metadata={"description": "Address at which a source shows the article"},
+        metadata={"description": "Address of the item's page at a source"},
     )
     source = fields.Str(
         load_default=None,
         validate=validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a source"),
         metadata={
-            "description": "Only by this source; codes that shops assign themselves need it",
+            "description": "Only this source; required for codes that shops assign themselves",
             "pattern": "^[a-z][a-z0-9_]{0,62}$",
         },
     )
@@ -369,7 +375,7 @@ class ResolveQuery(IdentifierFields, QueryParameters):
 class ResolveBatchQuery(QueryParameters):
     """Query of a batch whose identifiers are in the body."""
 
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost and charge nothing"})
+    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
 
 
 class ResolveBody(Parameters):
@@ -387,7 +393,7 @@ class ResolveBody(Parameters):
 
 
 class IdentifierRef(Schema):
-    """An identifier in the form in which it is compared."""
+    """An identifier in its normalized form."""
 
     scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
     value = fields.Str(required=True, metadata={"description": "Number or text; a GTIN has 14 digits"})
@@ -415,6 +421,6 @@ class ResolveEntry(Schema):
 
 
 class ResolveList(LookupList):
-    """The answer of a batch; with `dry_run` only its price."""
+    """Response to a batch; with `dry_run` only its price."""
 
     data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata={"description": "Empty with `dry_run`"})

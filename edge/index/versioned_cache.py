@@ -243,7 +243,7 @@ class VersionedCache(Generic[E]):
                 self._bytes -= _size(key, known)
             self._memory[key] = entry
             self._bytes += _size(key, entry)
-        # The oldest go first. That is not LRU, but reads then cost one dict look-up and no bookkeeping at all.
+        # The oldest go first. That is not LRU, but reads then cost one dict lookup and no bookkeeping at all.
         while self._bytes > self._bytes_max:
             oldest = next(iter(self._memory))
             self._bytes -= _size(oldest, self._memory.pop(oldest))

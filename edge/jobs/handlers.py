@@ -42,8 +42,8 @@ class Events:
     async def show(self, request: web.Request) -> web.StreamResponse:
         """Follow a job.
 
-        Server-Sent Events: `state`, `progress`, and at the end `done`, each with the job as its data. `Last-Event-ID`
-        continues where a stream was interrupted; 204 means that all events were sent.
+        Server-Sent Events: `state`, `progress` and finally `done`, each with the job as its data. `Last-Event-ID`
+        resumes an interrupted stream; 204 means that all events were sent.
         """
         organization = principal_of(request).organization_id
         order = await self._orders.find(organization, request[PATH]["id"])
@@ -139,7 +139,7 @@ class Jobs:
     async def list(self, request: web.Request) -> web.StreamResponse:
         """List your organization's jobs.
 
-        The newest first.
+        Newest first.
         """
         parameters: dict[str, Any] = request[QUERY]
         query = {name: parameters[name] for name in ("state", "kind", "limit")}
@@ -173,7 +173,7 @@ class Jobs:
         schemas.JobPath,
         answers={
             200: (schemas.AnyResult, "The result"),
-            206: "The part of the file that `Range` requests",
+            206: "The requested range of the file",
             303: "`Location` lists the files of an export.",
             304: "Your copy is current.",
         },
@@ -182,7 +182,7 @@ class Jobs:
     async def result(self, request: web.Request) -> web.StreamResponse:
         """Result of a job.
 
-        The file whose SHA-256 the job states. Supports ETag, Range and If-Range.
+        The file with the SHA-256 stated in the job. Supports ETag, Range and If-Range.
         """
         order = await self._orders.find(principal_of(request).organization_id, request[PATH]["id"])
         if order.export is not None:
@@ -203,7 +203,7 @@ class Jobs:
 def _no_result(order: Order) -> Problem:
     failed = failure(order)
     if failed is not None:
-        return Problem("state-conflict", f"The job ended as {order.state} and has no result. {failed[1]}")
+        return Problem("state-conflict", f"The job ended ({order.state}) without a result. {failed[1]}")
     if order.state == "expired":
         return Problem("result-expired", "The result has expired and was deleted. Request it again.")
     detail = f"The job is {order.state}; follow /v1/jobs/{order.id}/events or try again in {RETRY_SECONDS} s."

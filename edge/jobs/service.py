@@ -229,7 +229,7 @@ class JobOrders:
                 await fetch(SQL.cancel_orphan, rows[0]["job_id"])
         order = await self.find(organization_id, order_id)
         if order.state != "cancelled":
-            raise Problem("state-conflict", f"The job has ended as {order.state}; there is nothing to cancel.")
+            raise Problem("state-conflict", f"The job has already ended ({order.state}); there is nothing to cancel.")
         return order
 
     async def mark_result_missing(self, job_id: str, gone: ResultGone) -> StoreUnavailable:
@@ -269,9 +269,9 @@ def _organization_queue_full(principal: Principal, account: str) -> Problem:
         "limit": limit,
         "resets_at": None,
         "counted_as": account,
-        "lifted_by": "A higher plan has a longer queue; a job that ends or is cancelled makes room.",
+        "lifted_by": "Wait until a job ends, cancel one, or choose a plan with a longer queue.",
     }
-    detail = f"Your organization has {limit} jobs in the queue, as many as its plan allows."
+    detail = f"Your organization has {limit} jobs in the queue, the most that its plan allows."
     return Problem("rate-limited", detail, extra=extra, fields={"Retry-After": str(_RETRY_SECONDS)})
 
 

@@ -116,7 +116,7 @@ def checked(tool: Tool, given: Any) -> dict[str, Any]:
         raise invalid_parameters([Fault("arguments", "must be an object", given)])
     declared = tool.arguments
     known = ", ".join(sorted(declared)) or "none"
-    faults = [Fault(shown_name(name), f"is unknown; allowed are: {known}") for name in given if name not in declared]
+    faults = [Fault(shown_name(name), f"is unknown; allowed: {known}") for name in given if name not in declared]
     checked = {name: _fault(declared[name], value) for name, value in given.items() if name in declared}
     faults += [Fault(name, fault, given[name]) for name, fault in checked.items() if fault is not None]
     if faults:
@@ -178,7 +178,7 @@ def _fault(schema: Mapping[str, Any], value: Any) -> str | None:
 
 def _list_fault(schema: Mapping[str, Any], value: Any) -> str | None:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        return "must be a list of texts"
+        return "must be a list of strings"
     least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
     return None if least <= len(value) <= most else f"must have {least} to {most} entries"
 
@@ -281,7 +281,10 @@ class ToolCalls:
             return views.job(answer.body)
         if answer.body is None:
             path = call.route.format(**call.path) if call.route == JOB_RESULT else call.route
-            document = {"detail": "The result is too large for a tool, or no JSON; fetch it by REST.", "path": path}
+            document = {
+                "detail": "The result is too large for a tool, or is not JSON; fetch it with the REST API.",
+                "path": path,
+            }
             return View(document, [])
         return tool.view(answer.body)
 

@@ -145,7 +145,9 @@ class McpEndpoint:
         """Answer one message; nothing is answered to a notification (202)."""
         origin = request.headers.get(hdrs.ORIGIN)
         if not self._origins.accepts(origin):
-            return _refusal(403, None, RpcError(INVALID_REQUEST, "This origin may not call; see MCP_ORIGINS."))
+            return _refusal(
+                403, None, RpcError(INVALID_REQUEST, "Calls from this origin are not accepted; see MCP_ORIGINS.")
+            )
         try:
             response = await self._answer(request)
         except (ItemIndexError, Problem, web.HTTPException) as error:

@@ -129,10 +129,10 @@ _BASE64 = re.compile(r"=\?base64\?(.*)\?=")
 _LIST_TTL_MS = 300_000
 _SERVER = {"name": "item-index", "title": "Item Index", "version": "1.0.0"}
 _INSTRUCTIONS = (
-    "Item Index: what a thing is, what it sells for, what it costs the planet. Begin with find_items or "
-    "resolve_identifier; the other tools take the IID. Amounts are decimal text in `currency`. Every answer is at most "
-    "4 kB: pass `next_cursor` as `cursor`, with the same arguments, for what follows. Each call counts against the "
-    "caller's limits as the same REST call does; a refused one says when to try again."
+    "Item Index: what a thing is, what it sells for, what it costs the planet. Start with find_items or "
+    "resolve_identifier; the other tools take the IID. Amounts are decimal text in `currency`. A response has at most "
+    "4 kB: for the next page, pass `next_cursor` as `cursor` with the same arguments. Each call counts against the "
+    "caller's limits like the REST call; a refusal states when to try again."
 )
 
 
@@ -185,7 +185,7 @@ def _check_headers(message: Message, headers: Mapping[str, str], version: Any) -
         text = headers.get(field)
         given = None if text is None else text.strip()
         if given is None or (_decoded(given) if field == NAME_FIELD else given) != value:
-            raise RpcError(HEADER_MISMATCH, f"The header {field} must be there and agree with the body.")
+            raise RpcError(HEADER_MISMATCH, f"The header {field} is required and must match the body.")
 
 
 def _decoded(text: str) -> str | None:

@@ -181,7 +181,7 @@ def report_call(arguments: Mapping[str, Any]) -> RestCall:
         query = {name: value for name, value in arguments.items() if name not in ("job", "report")}
         return RestCall(JOB_RESULT, {"id": arguments["job"]}, query)
     if "report" not in arguments:
-        raise MissingParameter("report", "is required, or `job`")
+        raise MissingParameter("report", "is required unless `job` is given")
     query = {name: value for name, value in arguments.items() if name != "report"}
     report = REPORTS_BY_KIND[arguments["report"]]
     endpoint, named = report.form, _NAMED_BY.get(report.path_parameter or "")
@@ -201,11 +201,11 @@ TOOLS = (
     Tool(
         "find_items",
         "Find items",
-        "Search items by words of name, brand, product type or category; typing errors are forgiven. 1 unit.",
+        "Search items by words of name, brand, product type or category; typing errors are tolerated. 1 unit.",
         {
             "query": _text(),
             "brand": _text("Slug"),
-            "category": _text("Code; includes those below"),
+            "category": _text("Code; includes subcategories"),
             "product_type": _text(),
             "limit": {"type": "integer", "minimum": 1, "maximum": 50},
         },
@@ -227,8 +227,8 @@ TOOLS = (
     Tool(
         "resolve_identifier",
         "Resolve an identifier",
-        "The record behind one identifier: gtin, upc, isbn, mpn with brand, sku with source, or url. Several items: "
-        "`candidates` to choose from. 1 unit.",
+        "The record behind one identifier: gtin, upc, isbn, mpn with brand, sku with source, or url. If several "
+        "items have it: `candidates`. 1 unit.",
         {
             "gtin": _text("8 to 14 digits"),
             "upc": _text(),
@@ -246,7 +246,7 @@ TOOLS = (
     Tool(
         "price_history",
         "Price history",
-        "What one item sold for: statistics of 7, 30, 90 and 365 days, then day by day. Brand plan; 2 units.",
+        "Prices of one item: statistics of 7, 30, 90 and 365 days, then day by day. Brand plan; 2 units.",
         {**_IID, **_RANGE, "channel": _list(), "currency": _CURRENCY, "kind": {"enum": ["listing", "sale"]}},
         _of_item("pricing"),
         views.prices,
@@ -277,11 +277,11 @@ TOOLS = (
     Tool(
         "market_report",
         "Market report",
-        "A report about brands or categories; dry_run names its price. One that takes longer becomes a job: call again "
+        "A report about brands or categories; dry_run returns its price. A slow report becomes a job: call again "
         "with `job` alone. Brand plan; sustainability-rollup needs Institutional.",
         {
             "report": {"enum": [report.kind.name for report in REPORTS]},
-            "job": _text("Instead of all others"),
+            "job": _text("Instead of all other arguments"),
             **report_arguments(REPORTS),
         },
         report_call,
@@ -291,7 +291,7 @@ TOOLS = (
     Tool(
         "how_am_i_counted",
         "My limits",
-        "Who you are counted as, the plan, and what is left of each limit. Costs nothing.",
+        "The account that calls are counted for, its plan and remaining limits. Free.",
         {},
         _of_list(f"{API_PATH}/quota"),
         views.quota,

@@ -154,8 +154,8 @@ class OrganizationApi:
     async def report_leaked(self, request: web.Request) -> web.StreamResponse:
         """Revoke a leaked key by sending it.
 
-        Anyone who holds a key may revoke it. The answer is the same for a key that does not exist, and for a
-        repetition, with or without an `Idempotency-Key`.
+        Anyone who has a key can revoke it. The response is the same for a key that does not exist, and for a
+        repeated call, with or without an `Idempotency-Key`.
         """
         idempotency_key_of(request)
         await self._acts.revoke_leaked(request[BODY]["key"])

@@ -48,7 +48,7 @@ class InvitationPath(PathParameters):
 
 
 class Rotation(Parameters):
-    """How a key is replaced."""
+    """Options of a key rotation."""
 
     grace = fields.Str(
         load_default="none",
@@ -58,7 +58,7 @@ class Rotation(Parameters):
 
 
 class LeakedKey(Parameters):
-    """The key itself; anyone who holds it may revoke it."""
+    """The key to revoke."""
 
     key = fields.Str(required=True, validate=validate.Length(max=100))
 
@@ -135,7 +135,7 @@ class Organization(Schema):
 
 
 class CreatedOrganization(Schema):
-    """The organization, its plan, and the plan that is awaiting an operator's approval, null if there is none."""
+    """The organization, its plan, and the plan that is awaiting approval (null if none)."""
 
     id = fields.Str(required=True)
     plan = fields.Str(required=True, metadata={"example": "free"})

@@ -63,7 +63,9 @@ class Actor:
     def require(self, right: str) -> None:
         """Raise the problem `insufficient-role` unless the role has the right."""
         if not may(self.membership.role, right):
-            raise Problem("insufficient-role", f"A {self.membership.role} may not do this; ask an owner or admin.")
+            raise Problem(
+                "insufficient-role", f"The role {self.membership.role} does not allow this; ask an owner or admin."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,9 @@ class OrganizationService:
         actor.require("manage-key")
         key, key_id, digest = self._mint()
         if await self._act_as(actor, SQL.issue_key, key_id, digest) is None:
-            raise Problem("state-conflict", "The organization has a key, or is suspended; rotate the key instead.")
+            raise Problem(
+                "state-conflict", "The organization already has a key, or is suspended; rotate the key instead."
+            )
         return key
 
     async def rotate_key(self, actor: Actor, grace: str) -> str:
@@ -304,8 +308,8 @@ def _check_plan(refusal: str | None) -> None:
     details = {
         "no-such-plan": "There is no such plan for organizations; the dashboard lists them.",
         "not-self-service": "This plan is not self-service: choose another, or contact us.",
-        "has-it": "The organization has this plan.",
-        "waiting": "A request for a plan waits for its approval.",
+        "has-it": "The organization already has this plan.",
+        "waiting": "A plan request is already awaiting approval.",
     }
     if refusal is not None:
         raise Problem("state-conflict", details[refusal])

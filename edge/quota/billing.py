@@ -48,9 +48,9 @@ _UPGRADE_HINTS = {
     "anonymous": "Free sign-up has a higher limit; the Brand plan counts your organization, not your address.",
     "free": "The Brand plan has a higher limit and counts your organization, not your address.",
     "brand": "The Institutional plan has higher limits.",
-    "institutional": "Ask us for a limit that fits.",
-    "person": "No plan: this limit protects the service.",
-    "sign-in": "No plan: this limit protects the service.",
+    "institutional": "Ask us for a higher limit.",
+    "person": "This limit protects the service; no plan raises it.",
+    "sign-in": "This limit protects the service; no plan raises it.",
     "unmetered": "A higher plan has a higher limit.",
 }
 
@@ -69,7 +69,7 @@ def refusal(decision: Decision, network: str) -> Problem:
     if decision.window == "burst":
         limit, policy = plan.burst_units, plan.burst_policy
         unit = plan.title if plan.name in _COUNTS_CALLS else "units"
-        detail = f"Limit of {limit} {unit} a second reached; it opens again in 1 s."
+        detail = f"Limit of {limit} {unit} a second reached; it resets in 1 s."
     elif plan.counted_by in ("person", "address"):
         limit, policy = plan.daily_units, plan.daily_policy
         detail = f"Daily limit of {limit} {plan.title} reached; it resets at {resets_at}."
@@ -154,7 +154,7 @@ def burst_of(plan: Plan) -> Plan:
     calls = plan.burst_units * _CALLS_PER_SECOND_FACTOR
     return Plan(
         name=NAME,
-        title="calls that cost no unit",
+        title="calls without units",
         rank=plan.rank,
         counted_by=plan.counted_by,
         daily_units=calls * _DAY_SECONDS,

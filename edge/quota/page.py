@@ -38,14 +38,14 @@ class JobLimit(Schema):
 
 
 class JobLimits(Schema):
-    """Jobs at a time."""
+    """Limits of simultaneous jobs."""
 
     running = fields.Nested(JobLimit(), required=True)
     queued = fields.Nested(JobLimit(), required=True)
 
 
 class QuotaAnswer(Schema):
-    """The account that calls are counted for, and its limits."""
+    """The account that calls are counted for, with its limits."""
 
     counted_as = fields.Str(required=True, metadata={"description": "Your network address, or your organization's ID"})
     plan = fields.Str(required=True)

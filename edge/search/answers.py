@@ -33,7 +33,7 @@ class SearchParameters(QueryParameters):
     limit = WholeNumber(1, 50, load_default=20)
     brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
     category = Utf8(
-        1, 400, load_default=None, metadata={"description": "Only this category (code), including all below it"}
+        1, 400, load_default=None, metadata={"description": "Only this category (code), including its subcategories"}
     )
     product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
     cursor = CursorText()
@@ -59,7 +59,7 @@ class SearchHit(Schema):
 
 
 class SearchTotal(PageTotalSchema):
-    """Number of hits, and how many of them have all words."""
+    """Number of hits, in total and with all words."""
 
     all_words = fields.Int(
         required=True,
@@ -167,9 +167,9 @@ class Search:
 
         Matches all words, in any order, in name, brand, product type and category. The beginning of the last word is
         enough, and typing errors are tolerated. If few items have all words, items with some of them follow:
-        `total.all_words` counts those with all words, and `all_words` of each hit tells which it is. A `q` that begins
-        with `IID-` finds the items whose IID has this prefix. Items of an identifier in `q` (a GTIN, an ISBN, a part
-        number, a source's own number, an address) come first.
+        `total.all_words` counts those with all words, and `all_words` of each hit states whether it does. A `q` that
+        begins with `IID-` finds the items whose IID has this prefix. If `q` contains an identifier (a GTIN, an ISBN, a
+        part number, a source's own number, a URL), its items come first.
         """
         response, until = await self._answers.make(request[QUERY])
         cacheable(request, response, until=until)

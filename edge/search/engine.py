@@ -54,7 +54,7 @@ class AnsweringThreads:
         A question whose caller no longer waits is not begun.
         """
         if self._closed:
-            raise RuntimeError("no questions are answered any more")
+            raise RuntimeError("the engine is closed")
         if not self._threads:
             self._threads = [Thread(target=self._answer_all, name=name, daemon=True) for name in self._names]
             for thread in self._threads:

@@ -37,7 +37,7 @@ def idempotency_key_of(request: web.Request) -> str | None:
     if not any(keys):  # nginx drops an empty header, so an empty one that arrives another way is ignored as well
         return None
     if len(keys) > 1 or not _FORM.fullmatch(keys[0]):
-        raise invalid_parameters([Fault(FIELD, "must be one text of 1 to 255 visible ASCII characters")])
+        raise invalid_parameters([Fault(FIELD, "must be 1 to 255 visible ASCII characters, sent once")])
     return keys[0]
 
 
@@ -167,5 +167,5 @@ def require_same(known: Any, act: str) -> None:
 def _unsealed(sealed: bytes, keys: Iterable[bytes]) -> bytes:
     body = next((body for body in (unseal(key, sealed) for key in keys) if body is not None), None)
     if body is None:  # sealed under a pepper that is not in use any more
-        raise Problem("state-conflict", "The request was carried out, but its answer cannot be shown again.")
+        raise Problem("state-conflict", "The request was carried out, but its response is no longer available.")
     return body

@@ -47,7 +47,7 @@ class ReleaseFile(NamedTuple):
 
 _ITEMS = Dataset(
     "items",
-    "Every item that is known and was not withdrawn.",
+    "Every item that has not been withdrawn.",
     (
         Column("iid", "string", "The item's identifier."),
         Column("name", "string", "Its name."),
@@ -69,7 +69,7 @@ _ITEMS = Dataset(
 )
 _OBSERVATIONS = Dataset(
     "observations",
-    "Every price that was seen or paid, one row an observation.",
+    "Every observed price, one row per observation.",
     (
         Column("iid", "string", "The item."),
         Column("day", "date", "The day it was observed."),
@@ -94,7 +94,7 @@ _OBSERVATIONS = Dataset(
 )
 _IMPACTS = Dataset(
     "impacts",
-    "Footprints of items by their own figures, per unit.",
+    "Footprints from the items' own figures, per unit.",
     (
         Column("iid", "string", "The item."),
         Column("indicator", "dictionary", "co2e_kg, water_l or waste_kg."),
@@ -146,7 +146,7 @@ _MERGED = Dataset(
 )
 _TRAINING_PAIRS = Dataset(
     "training_pairs",
-    "Pairs of items that are one item, or are not: what people decided, and the links of merged items.",
+    "Pairs labelled as the same item or different items, by review decisions and links of merged items.",
     (
         Column("left_iid", "string", "One item, as in `items`."),
         Column("right_iid", "string", "The other item."),
@@ -169,7 +169,7 @@ _TRAINING_PAIRS = Dataset(
 )
 _CARDS = Dataset(
     "cards",
-    "A text about each active item, with the fields that it is made of.",
+    "One text per active item, with the fields it is made from.",
     (
         Column("iid", "string", "The item's identifier."),
         Column("name", "string", "Its name."),

@@ -113,7 +113,7 @@ def _plain(text: str) -> str:
 
 
 def _wrong_check_digit(expected: str, *, suggestion: str | None = None) -> InvalidIdentifier:
-    detail = f"ends with a wrong check digit; expected is {expected}"
+    detail = f"has a wrong check digit; the correct one is {expected}"
     return InvalidIdentifier(detail, expected=expected, suggestion=suggestion)
 
 

@@ -45,7 +45,7 @@ def canonical_iid_prefix(text: str) -> str | None:
 def item_key(iid: str) -> int:
     """Derive the item's integer key from its canonical IID.
 
-    A hash, so that a load needs no look-up and no sequence; a collision (likely only near 3 billion items)
+    A hash, so that a load needs no lookup and no sequence; a collision (likely only near 3 billion items)
     breaks the unique key of `items` and is kept as a reject, never merged in silence.
     """
     return int.from_bytes(hashlib.blake2b(iid.encode(), digest_size=8).digest()) >> 1

@@ -1,6 +1,6 @@
 """The form of public tokens and API keys: prefix, 10 characters of id, 32 of secret, 6 of check. Pure.
 
-The check is a CRC-32 in base 62, so that garbage is refused without a look-up and secret scanners can be sure.
+The check is a CRC-32 in base 62, so that garbage is refused without a lookup and secret scanners can be sure.
 """
 
 import binascii

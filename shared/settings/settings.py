@@ -221,25 +221,27 @@ class Settings:
     )
     edge_database_url: str = _setting("PostgreSQL as the edge's role; empty: DATABASE_URL.", "", secret=True)
     edge_pooler_url: str = _setting(
-        "PgBouncer in transaction mode, as the edge's role, for all but notices; empty: EDGE_DATABASE_URL.",
+        "PgBouncer in transaction mode, as the edge's role, for everything except notifications; empty: "
+        "EDGE_DATABASE_URL.",
         "",
         secret=True,
     )
     worker_database_url: str = _setting("PostgreSQL as the workers' role; empty: DATABASE_URL.", "", secret=True)
     replica_database_url: str = _setting(
-        "Streaming replica of PostgreSQL that reports are read from; empty: the primary.", "", secret=True
+        "Streaming replica of PostgreSQL from which reports read; empty: the primary.", "", secret=True
     )
     replica_wait_seconds: float = _setting(
-        "How long a report waits for the replica to hold what it was ordered of, before it reads the primary.", 2.0
+        "How long a report waits for the replica to reach the order's data_version before it reads from the primary.",
+        2.0,
     )
     state_url: str = _setting(
-        "Valkey or Redis for quotas and sessions; must not evict and must persist. A cluster: "
-        "redis+cluster://host:port,host:port (rediss+cluster:// with TLS), some of its nodes.",
+        "Valkey or Redis for quotas and sessions; must persist and must not evict. For a cluster: "
+        "redis+cluster://host:port,host:port (rediss+cluster:// with TLS) with some of its nodes.",
         "",
         secret=True,
     )
     cache_url: str = _setting(
-        "Valkey or Redis for records; may lose everything at any time. A cluster: as STATE_URL.", "", secret=True
+        "Valkey or Redis for records; may lose everything at any time. For a cluster, as in STATE_URL.", "", secret=True
     )
     broker_url: str = _setting(
         "Celery's broker; empty: database 1 of STATE_URL's server, or 0 where STATE_URL itself names 1; a cluster has "
@@ -250,199 +252,197 @@ class Settings:
 
     base_url: str = _setting("Public address of the API, with its version segment.", "http://127.0.0.1:8080/v1")
     problem_base_url: str = _setting(
-        "Address below which each problem's slug is explained; empty: BASE_URL + /errors.", ""
+        "Base address of the pages that explain the problems; empty: BASE_URL + /errors.", ""
     )
     security_contact: str = _setting(
-        "Contact for reports of vulnerabilities, as a URI (mailto: or https:), named in security.txt; empty: none.", ""
+        "Contact for vulnerability reports, as a URI (mailto: or https:), published in security.txt; empty: none.", ""
     )
-    revision: str = _setting("Identity of the running code, shown by /health as `api-<id>`.", "dev")
+    revision: str = _setting("Identifier of the running code, shown by /health as `api-<id>`.", "dev")
 
     anonymous_token: str = _setting(
-        "The public token that is printed in the docs.",
+        "The public token printed in the docs.",
         "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnK",
     )
     token_pepper: str = _setting(
         "Key of the keyed hash under which credentials are stored; 32 characters or more.", "", secret=True
     )
     token_pepper_previous: str = _setting(
-        "The other pepper during a rotation: credentials under it are accepted, and stored anew as they are used.",
+        "The other pepper during a rotation: credentials hashed with it are accepted, and rehashed when they are used.",
         "",
         secret=True,
     )
     signing_secret_previous: str = _setting(
         "The other signing key during a rotation: its signatures are accepted.", "", secret=True
     )
-    signing_secret: str = _setting(
-        "Key that signs cursors of lists and addresses of files; 32 characters or more.", "", secret=True
-    )
+    signing_secret: str = _setting("Key that signs list cursors and file URLs; 32 characters or more.", "", secret=True)
 
-    oidc_issuer: str = _setting("OpenID Connect provider that people sign in with; empty: sign-in is off.", "")
-    oidc_client_id: str = _setting("Our name at the provider; the audience of its ID tokens.", "item-index")
+    oidc_issuer: str = _setting("OpenID Connect provider for sign-in; empty: sign-in is off.", "")
+    oidc_client_id: str = _setting("Client ID at the provider; the audience of its ID tokens.", "item-index")
     oidc_email_verified: str = _setting(
-        "Which addresses match invitations: `claim`, those of ID tokens with `email_verified`; `always`, all: "
-        "for a provider that verifies each address without saying so.",
+        "Which addresses match invitations: `claim`, those in ID tokens with `email_verified`; `always`, all,"
+        " for a provider that verifies every address without stating it.",
         "claim",
     )
     staff: str = _setting(
-        "Addresses, comma-separated, of the people of the provider who decide in the dashboard which items are one "
-        "article; only verified addresses count.",
+        "Addresses, comma-separated, of the operators who review matches and load files in the dashboard; "
+        "only verified addresses count.",
         "",
     )
     oidc_timeout_seconds: float = _setting("How long the edge waits for the identity provider.", 2.0)
-    oidc_client_secret: str = _setting("Our secret at the provider; empty: a public client with PKCE.", "", secret=True)
-    session_idle_seconds: int = _setting("How long a dashboard session lasts without a click.", 7_200)
-    session_seconds_max: int = _setting("How long a dashboard session lasts at most.", 43_200)
+    oidc_client_secret: str = _setting(
+        "Client secret at the provider; empty: a public client with PKCE.", "", secret=True
+    )
+    session_idle_seconds: int = _setting("How long a dashboard session lasts without activity.", 7_200)
+    session_seconds_max: int = _setting("Maximum length of a dashboard session.", 43_200)
     organizations_per_person_max: int = _setting(
-        "How many organizations a person may make or own; an operator may make more.", 5
+        "How many organizations a person may create or own; an operator may create more.", 5
     )
     person_calls_per_day: int = _setting(
-        "Calls to /org and forms of the dashboard that one person may send in a UTC day.", 5_000
+        "Calls to /org and dashboard forms that one person may send per UTC day.", 5_000
     )
-    person_calls_per_second: int = _setting("How many of them in one second.", 20)
-    sign_ins_per_day: int = _setting("Sign-ins that one network address may begin in a UTC day.", 1_000)
-    sign_ins_per_second: int = _setting("How many of them in one second.", 10)
+    person_calls_per_second: int = _setting("The same per second.", 20)
+    sign_ins_per_day: int = _setting("Sign-ins that one network address may begin per UTC day.", 1_000)
+    sign_ins_per_second: int = _setting("The same per second.", 10)
     plan_approval: str = _setting(
-        "How an organization gets the plan that its people ask for: `none`, plans of self-service are given at once; "
-        "`manual`, an operator approves each; `webhook`, as manual, and PLAN_APPROVAL_URL is notified of each request.",
+        "How an organization gets a requested plan: `none`, self-service plans are assigned immediately; "
+        "`manual`, an operator approves each request; `webhook`, like manual, and PLAN_APPROVAL_URL is "
+        "notified of each request.",
         "manual",
     )
-    plan_approval_url: str = _setting("Where `webhook` posts each request for a plan, as signed JSON.", "")
+    plan_approval_url: str = _setting("Where `webhook` posts each plan request, as signed JSON.", "")
     plan_approval_secret: str = _setting(
-        "Key that signs these notices (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
+        "Key that signs these notifications (Standard Webhooks, HMAC-SHA-256); 32 characters or more.", "", secret=True
     )
     webhook_private_addresses: bool = _setting(
         "Whether webhooks may be sent to private and loopback addresses and over plain HTTP: for tests only.", False
     )
-    usage_flush_seconds: float = _setting("How often an edge hands over its statistics of use.", 5.0)
+    usage_flush_seconds: float = _setting("How often an edge writes its usage statistics.", 5.0)
     request_log_calls: int = _setting(
-        "How many calls of each organization the dashboard lists, without their addresses and parameters; 0: none.",
+        "How many recent calls the dashboard lists per organization, without addresses and parameters; 0: none.",
         1_000,
     )
 
     mcp_origins: str = _setting(
-        "Origins, comma-separated, whose pages may call /mcp besides the service's own; programs that are no browsers "
-        "send no origin.",
+        "Origins, comma-separated, whose pages may call /mcp in addition to the service's own; programs other"
+        " than browsers send no origin.",
         "",
     )
     trusted_proxies: str = _setting(
-        "Networks (CIDR, comma-separated) whose X-Real-IP is believed on TCP; a unix socket always is.", ""
+        "Networks (CIDR, comma-separated) whose X-Real-IP is trusted over TCP; over a unix socket it always is.", ""
     )
     record_cache_bytes_max: int = _setting("Memory for records in each edge process.", 64 * 1024 * 1024)
     answer_cache_bytes_max: int = _setting(
-        "Memory for answers to repeated questions in each edge process.", 16 * 1024 * 1024
+        "Memory for responses to repeated requests in each edge process.", 16 * 1024 * 1024
     )
     record_ttl_seconds: int = _setting("How long the cache store keeps a record.", 86_400)
     state_timeout_seconds: float = _setting(
         "How long the edge waits for the state store before it continues without it.", 0.1
     )
     state_failover_seconds: float = _setting(
-        "How long a call waits for a cluster's failover or a slot on its way, before QUOTA_FAIL_MODE applies.", 5.0
+        "How long a call waits for a cluster's failover or a migrating slot before QUOTA_FAIL_MODE applies.", 5.0
     )
     quota_fail_mode: str = _setting(
-        "How calls are treated that cannot be counted: `bounded`, each process serves a little, paid work continues; "
-        "`closed`, 503; empty: closed on a cluster, else bounded.",
+        "What happens to calls that cannot be counted: `bounded`, each process serves a few and paid work "
+        "continues; `closed`, 503; empty: closed on a cluster, otherwise bounded.",
         "",
     )
     cache_timeout_seconds: float = _setting(
         "How long the edge waits for the cache store before it asks PostgreSQL.", 0.05
     )
     database_timeout_seconds: float = _setting("How long the edge waits for PostgreSQL.", 1.0)
-    database_pool_max: int = _setting("Connections to PostgreSQL of each edge process.", 8)
+    database_pool_max: int = _setting("Maximum number of PostgreSQL connections of each edge process.", 8)
     drain_seconds: float = _setting("How long a stopping edge keeps answering requests that still arrive.", 2.0)
 
     search_dir: Path = _setting(
         "Directory of the search index: segments, and a manifest for each data_version.", Path("var/search")
     )
     search_in_store: bool = _setting(
-        "Whether edges get the search index from the object store, on hosts that do not share SEARCH_DIR.",
+        "Whether edges get the search index from the object store, for hosts that do not share SEARCH_DIR.",
         False,
     )
     match_dir: Path = _setting(
-        "Directory of the index of records that loads compare new items with; a cache, made again where it is lost.",
+        "Directory of the index with which loads compare new items; a cache, rebuilt if lost.",
         Path("var/match"),
     )
     results_dir: Path = _setting("Directory of job results and exports.", Path("var/results"))
-    s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they lie in RESULTS_DIR.", "")
+    s3_bucket: str = _setting("S3 bucket of results, exports and releases; empty: they are stored in RESULTS_DIR.", "")
     s3_endpoint: str = _setting("Address of the S3 service; empty: AWS.", "")
     s3_region: str = _setting("Region of the bucket.", "us-east-1")
     s3_access_key_id: str = _setting("Access key of the bucket; empty: the credentials of the host.", "", secret=True)
     s3_secret_access_key: str = _setting("Secret of that access key.", "", secret=True)
     x_accel_location: str = _setting(
-        "Location of nginx, like /_stored/, that sends files of RESULTS_DIR by itself; empty: the edge sends them.", ""
+        "Location of nginx, such as /_stored/, that sends files of RESULTS_DIR itself; empty: the edge sends them.", ""
     )
     release_interval_hours: float = _setting(
-        "How long after a release the next one is cut, where the data changed; 0: only when ordered.", 24.0
+        "Interval between releases, if the data changed; 0: only when ordered.", 24.0
     )
     release_daily_retention_days: int = _setting("How long a release is kept.", 8)
     release_weekly_retention_days: int = _setting("How long the first release of a calendar week is kept.", 92)
     release_signing_key_file: Path | None = _setting(
-        "PEM file of the Ed25519 key that workers sign manifests of releases with; empty: releases are not signed.",
+        "PEM file of the Ed25519 key with which workers sign release manifests; empty: releases are not signed.",
         None,
     )
     download_bytes_per_day: int = _setting(
-        "Bytes of release and export files that one organization may download in a UTC day.", 1_000_000_000_000
+        "Bytes of release and export files that one organization may download per UTC day.", 1_000_000_000_000
     )
-    signed_url_seconds: int = _setting("How long the signed address of a file is good.", 3_600)
-    ingest_batch_rows: int = _setting("Rows that a load holds in memory at a time.", 65_536)
+    signed_url_seconds: int = _setting("How long a signed URL of a file is valid.", 3_600)
+    ingest_batch_rows: int = _setting("Rows that a load holds in memory at once.", 65_536)
     rejects_kept_max: int = _setting(
-        "Rejects of one load that are kept with their line and value; all of them are counted.", 10_000
+        "Rejects of one load that are stored with line and value; the counts include all.", 10_000
     )
     rejects_retention_days: int = _setting("How long the rejects of a load are kept.", 30)
     loads_retention_days: int = _setting(
-        "How long a load that changed nothing is listed, and the names and digests of other loads' files are kept.", 90
+        "How long loads without changes are listed, and the file names and digests of other loads are kept.", 90
     )
-    ingest_unpacked_bytes_max: int = _setting("Bytes that a file of a load may unpack to.", 1 << 36)
-    feeds_dir: Path = _setting("Directory of files of feeds and uploads while they are loaded.", Path("var/feeds"))
-    upload_bytes_max: int = _setting("Bytes of a file that an operator may upload in the dashboard.", 1 << 30)
-    feed_bytes_max: int = _setting("Bytes that a feed may send at once.", 1 << 32)
+    ingest_unpacked_bytes_max: int = _setting("Maximum unpacked size of a load's file, in bytes.", 1 << 36)
+    feeds_dir: Path = _setting("Directory of the files of feeds and uploads while they are loaded.", Path("var/feeds"))
+    upload_bytes_max: int = _setting("Maximum size, in bytes, of a file uploaded in the dashboard.", 1 << 30)
+    feed_bytes_max: int = _setting("Maximum size, in bytes, of a feed's file.", 1 << 32)
     feed_seconds_max: float = _setting("How long one fetch of a feed may take.", 900.0)
     feed_private_addresses: bool = _setting(
-        "Whether feeds may be fetched from private and loopback addresses, such as a shop system of your own network.",
+        "Whether feeds may be fetched from private and loopback addresses, such as a shop system in your own network.",
         False,
     )
 
     backup_database_url: str = _setting(
-        "PostgreSQL as a login with REPLICATION, by which `itemindex backup` reads it.", "", secret=True
+        "PostgreSQL as a login with REPLICATION, for `itemindex backup`.", "", secret=True
     )
     backup_dir: Path = _setting(
-        "Directory of the backups of PostgreSQL, best on another machine's disk.", Path("var/backup")
+        "Directory of PostgreSQL backups, preferably on another machine's disk.", Path("var/backup")
     )
-    backup_bucket: str = _setting(
-        "S3 bucket that has a copy of BACKUP_DIR, reached by the other S3 settings; empty: no copy.", ""
-    )
-    backup_interval_hours: float = _setting("How long after a base backup the next one is taken.", 24.0)
+    backup_bucket: str = _setting("S3 bucket for a copy of BACKUP_DIR, with the other S3 settings; empty: no copy.", "")
+    backup_interval_hours: float = _setting("Interval between base backups.", 24.0)
     backup_retention_days: float = _setting("How far back PostgreSQL can be restored.", 14.0)
     backup_check_hours: float = _setting("How often the newest backup is restored as a test.", 168.0)
 
     result_missing_seconds: int = _setting(
-        "How long a result that its store does not have is looked for before it counts as lost and is paid back.", 900
+        "How long a missing result is searched for before it counts as lost and is refunded.", 900
     )
-    jobs_waiting_max: int = _setting(
-        "Jobs that may wait in all queues together before new orders are refused (503).", 10_000
-    )
-    lease_ttl_seconds: int = _setting("How long a job belongs to a worker that gives no sign of life.", 10)
+    jobs_waiting_max: int = _setting("Jobs that may wait in all queues before new orders are refused (503).", 10_000)
+    lease_ttl_seconds: int = _setting("How long a job stays with a worker that does not renew its lease.", 10)
 
-    log_level: str = _setting("Least severe log event that is written: debug, info, warning, error.", "info")
+    log_level: str = _setting("Lowest severity of log events that are written: debug, info, warning, error.", "info")
     access_log: str = _setting(
-        "File of the edge's access lines; `-` is standard output, empty writes none.", "-", may_be_empty=True
+        "File of the edge's access log; `-`: standard output; empty: none.", "-", may_be_empty=True
     )
     metrics_dir: Path | None = _setting(
-        "Directory where the processes of one host add up their metrics; empty: each its own.", None
+        "Directory in which the processes of one host combine their metrics; empty: each has its own.", None
     )
     metrics_listen: str = _setting(
         "Address (host:port) where a part serves its metrics and health; empty: nowhere.", ""
     )
     heartbeat_file: Path | None = _setting(
-        "File that a part touches as long as it makes progress, for a supervisor; empty: none.", None
+        "File that a part touches while it makes progress, for a supervisor; empty: none.", None
     )
     otel_exporter_otlp_endpoint: str = _setting(
-        "OpenTelemetry collector that spans are sent to, by OTLP over HTTP, like http://collector:4318; empty: none.",
+        "OpenTelemetry collector to which spans are sent by OTLP over HTTP, such as http://collector:4318; "
+        "empty: none.",
         "",
     )
     otel_exporter_otlp_headers: str = _setting(
-        "Headers for the collector: name=value, comma-separated.", "", secret=True
+        "Headers for the collector, as name=value, comma-separated.", "", secret=True
     )
-    otel_traces_sampler_arg: float = _setting("Share of traces that begin here and are sampled, 0 to 1.", 0.1)
+    otel_traces_sampler_arg: float = _setting("Share of traces starting here that are sampled, 0 to 1.", 0.1)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Self:

@@ -168,7 +168,7 @@ def test_a_file_is_uploaded_previewed_loaded_and_undone(member: Visitor, tmp_pat
     assert download.value.suggested_filename == "browser-prices.toml"
     assert download.value.path().read_text() == text
     page.get_by_text("Undo this load").click()
-    page.get_by_role("button", name="Undo it").click()
+    page.get_by_role("button", name="Yes, undo it").click()
     expect(page.locator("[data-state=undone]")).to_be_visible()
     assert member.faults == []
 

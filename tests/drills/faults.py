@@ -34,11 +34,11 @@ _DEADLINE_SECONDS = 5.0
 DATABASE = dict.fromkeys(
     (
         "ready",
-        "look-up",
-        "look-up, cold",
-        "free look-up",
-        "anonymous look-up",
-        "limited look-up",
+        "lookup",
+        "lookup, cold",
+        "free lookup",
+        "anonymous lookup",
+        "limited lookup",
         "search",
         "brands",
         "unknown key",
@@ -52,8 +52,8 @@ DATABASE = dict.fromkeys(
 )
 # Nothing can be counted: a little is served to each network, paid work continues, signing in fails.
 STATE = {
-    "free look-up": frozenset({429}),
-    "anonymous look-up": frozenset({429}),
+    "free lookup": frozenset({429}),
+    "anonymous lookup": frozenset({429}),
     "ID token": _UNAVAILABLE,
     "dashboard": _UNAVAILABLE,
 }

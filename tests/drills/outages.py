@@ -121,7 +121,7 @@ class OutageDrill:
     def _try(
         self, front: Front, fault: Fault, listed: list[Call], trouble: Trouble, credentials: Credentials
     ) -> list[Seen]:
-        free = next(call for call in listed if call.name == "free look-up")
+        free = next(call for call in listed if call.name == "free lookup")
         limited = self._limited_call()
         front.call(limited)  # an edge that never saw the key could not know it without PostgreSQL
         listed = [*listed, limited]
@@ -155,7 +155,7 @@ class OutageDrill:
         seen.append(self._jobs(fault, failed))
         served = {one.call: one.statuses[200] for one in seen}
         seen.append(_counted(fault, before, (front.used(credentials), free.answered), served[free.name]))
-        seen.append(_bounded(fault, served["anonymous look-up"]))
+        seen.append(_bounded(fault, served["anonymous lookup"]))
         seen.append(_refused(fault, front, limited))
         wrong = front.wrong_waits[waits_before:]
         seen.append(Seen(fault.name, "Retry-After", kept=not wrong, remark=", ".join(wrong[:3]) or "1 to 86400"))

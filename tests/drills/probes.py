@@ -23,7 +23,7 @@ _ORDER_PAUSE_SECONDS = 0.25
 _TOKEN_SECONDS = 3_000
 _FIRST_DAY = date(2026, 1, 1)
 _ANONYMOUS_SOURCE = "127.0.0.2"
-LIMITED = "limited look-up"
+LIMITED = "limited lookup"
 _WAIT_SECONDS_MAX = 86_400
 
 
@@ -156,15 +156,15 @@ def calls(iid: str, slug: str, file: str, credentials: Credentials) -> list[Call
     return [
         Call("health", lambda: "/v1/health", {}, ok),
         Call("ready", lambda: "/v1/ready", {}, ok),
-        Call("look-up", lambda: f"/v1/index/lookup/{iid}", paid, ok),
+        Call("lookup", lambda: f"/v1/index/lookup/{iid}", paid, ok),
         Call(
-            "look-up, cold",
+            "lookup, cold",
             lambda: f"/v1/index/lookup/{mint_iid('drill', str(next(unknown_items))).iid}",
             paid,
             frozenset({404}),
         ),
-        Call("free look-up", lambda: f"/v1/index/lookup/{iid}", free, ok),
-        Call("anonymous look-up", lambda: f"/v1/index/lookup/{iid}", anonymous, ok, source=_ANONYMOUS_SOURCE),
+        Call("free lookup", lambda: f"/v1/index/lookup/{iid}", free, ok),
+        Call("anonymous lookup", lambda: f"/v1/index/lookup/{iid}", anonymous, ok, source=_ANONYMOUS_SOURCE),
         Call("search", lambda: "/v1/index/search?q=milk", paid, ok),
         Call("brands", lambda: f"/v1/index/brands?limit={next(pages) % 400 + 1}", paid, ok),
         Call("unknown key", lambda: "/v1/quota", unknown, frozenset({401})),

@@ -37,7 +37,7 @@ Row = dict[str, str | float | None]
 def main() -> None:
     """Measure and print a table, or with --json a list."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=5_000, help="look-ups a round and server, 20000 at most")
+    parser.add_argument("--requests", type=int, default=5_000, help="lookups a round and server, 20000 at most")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, 5 at most (default 3)")
     parser.add_argument("--minutes", type=float, default=15.0, help="begin no new round after that (default 15)")
     parser.add_argument(
@@ -112,14 +112,14 @@ class Bench:
         return found
 
     def wholes(self, requests: int, rounds: int) -> list[Row]:
-        """Return the rows of a look-up and a refusal as wholes: all processes that answer, with the store."""
+        """Return the rows of a lookup and a refusal as wholes: all processes that answer, with the store."""
         us = bench_wholes.medians(bench_wholes.measure(self._wholes, self._settings, self._iid, requests, rounds))
         return [
             {
                 "call": f"{call}, whole",
                 "server": name,
                 "us": round(own, 1),
-                "times_lookup": round(own / us["look-up", name], 2),
+                "times_lookup": round(own / us["lookup", name], 2),
                 "times_peer": round(own / us[call, _ITS_WHOLE], 2) if (call, _ITS_WHOLE) in us else None,
             }
             for (call, name), own in us.items()
@@ -141,7 +141,7 @@ class Bench:
 
 
 def rows_of(found: dict[tuple[str, str], list[float]]) -> list[Row]:
-    """Return a row for each call and server: beside its own look-up, and beside the cheapest peer that does the same."""
+    """Return a row for each call and server: beside its own lookup, and beside the cheapest peer that does the same."""
     us = {case: statistics.median(values) for case, values in found.items()}
     rows: list[Row] = []
     for (call, server), own in us.items():
@@ -152,7 +152,7 @@ def rows_of(found: dict[tuple[str, str], list[float]]) -> list[Row]:
                 "call": call,
                 "server": server,
                 "us": round(own, 1),
-                "times_lookup": round(own / us["look-up", server], 2),
+                "times_lookup": round(own / us["lookup", server], 2),
                 "times_peer": round(own / peer, 2) if peer else None,
             }
         )
@@ -175,7 +175,7 @@ def _store_limit(settings: Settings) -> float:
 
 def _show(rows: list[Row], store: float, console: Console) -> None:
     table = Table(title="CPU of the server process for one call, µs (medians)", title_justify="left")
-    for name in ("call", "server", "µs", "× look-up", "× cheapest peer"):
+    for name in ("call", "server", "µs", "× lookup", "× cheapest peer"):
         table.add_column(name, justify="left" if name in ("call", "server") else "right")
     for row in rows:
         colour = "green" if row["server"] == OURS else "cyan"

@@ -44,7 +44,7 @@ class Market:
 class Call:
     """One kind of call. `targets` makes the target of the n-th call; equal ones are a question asked before.
 
-    `calls`: one for so many look-ups, of calls that take longer. `by_address`: charged to an address by the peers too.
+    `calls`: one for so many lookups, of calls that take longer. `by_address`: charged to an address by the peers too.
     """
 
     name: str
@@ -66,16 +66,16 @@ def _look_ups(market: Market) -> tuple[Call, ...]:
     one = f"/v1/index/lookup/{market.known[0]}"
     both = (FASTAPI, LUA)
     return (
-        Call("look-up", lambda n: one, peers=both),
+        Call("lookup", lambda n: one, peers=both),
         Call(
-            "look-up, a program's headers",
+            "lookup, a program's headers",
             lambda n: one,
             f"Accept: application/json, text/plain, */*\r\n{_TRACE}",
             peers=both,
         ),
-        *(Call(f"look-up by {name}", lambda n: one, fields, peers=()) for name, fields in _PROGRAMS.items()),
-        Call("look-up in lower case", lambda n: one.replace(market.known[0], market.known[0].lower()), peers=()),
-        Call("look-up, 304", lambda n: one, "Accept: */*\r\nIf-None-Match: *\r\n", 304),
+        *(Call(f"lookup by {name}", lambda n: one, fields, peers=()) for name, fields in _PROGRAMS.items()),
+        Call("lookup in lower case", lambda n: one.replace(market.known[0], market.known[0].lower()), peers=()),
+        Call("lookup, 304", lambda n: one, "Accept: */*\r\nIf-None-Match: *\r\n", 304),
         Call("refusal", lambda n: one, status=429, peers=both),
     )
 

@@ -19,7 +19,7 @@ from tests.perf.bench_servers import Server, running, use_up, wait_for
 from tests.perf.cpu import cpu_seconds
 from tests.perf.driver import drive
 
-CALLS = {"look-up": 200, "refusal": 429}
+CALLS = {"lookup": 200, "refusal": 429}
 FRONT = "nginx in front of the edge"
 _NUMBERS = itertools.count(1)
 

@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--observations", type=int, default=1_000_000)
-    parser.add_argument("--calls", type=int, default=10_000, help="look-ups a round; dearer calls are fewer")
+    parser.add_argument("--calls", type=int, default=10_000, help="lookups a round; dearer calls are fewer")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args()
@@ -103,8 +103,8 @@ class Bench:
 
     def _calls(self, calls: int, rounds: int) -> dict[str, dict[str, float]]:
         kinds: dict[str, tuple[Make, int, int]] = {
-            "look-up": (self._get(lambda n: f"/index/lookup/{self._iids[n % 200]}"), calls, 200),
-            "look-up, record cold": (self._get(lambda n: f"/index/lookup/{next(self._never_asked)}"), calls // 5, 200),
+            "lookup": (self._get(lambda n: f"/index/lookup/{self._iids[n % 200]}"), calls, 200),
+            "lookup, record cold": (self._get(lambda n: f"/index/lookup/{next(self._never_asked)}"), calls // 5, 200),
             "refusal": (self._anonymous(lambda n: f"/index/lookup/{self._iids[n % 200]}", addresses=200), calls, 429),
             "batch of 100": (self._get(self._batch), calls // 50, 200),
             "search": (self._get(self._new_search), calls // 10, 200),

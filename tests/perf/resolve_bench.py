@@ -1,4 +1,4 @@
-"""Part of `make bench`: CPU microseconds of a look-up by barcode beside one by IID, interleaved in one run, where both are
+"""Part of `make bench`: CPU microseconds of a lookup by barcode beside one by IID, interleaved in one run, where both are
 found in memory, in the cache store, and in PostgreSQL. Only the edge's own CPU time counts."""
 
 import argparse
@@ -27,7 +27,7 @@ TARGETS = {
     "lookup_us": f"/v1/index/lookup/{mint('shop', BARCODE).iid}",
     "resolve_us": f"/v1/index/resolve?gtin={BARCODE}",
 }
-# A resolve that hits may cost so many look-ups.
+# A resolve that hits may cost so many lookups.
 RATIO_MAX = 1.5
 # Where an edge finds what it answers with, and the settings that leave it nothing nearer.
 LEVELS = {
@@ -105,7 +105,7 @@ def _request(address: str, token: str, target: str) -> Callable[[int], bytes]:
 
 def _show(results: Figures) -> None:
     table = Table(
-        title=f"A look-up by barcode beside one by IID, CPU of the edge (means; bound {RATIO_MAX} ×)",
+        title=f"A lookup by barcode beside one by IID, CPU of the edge (means; bound {RATIO_MAX} ×)",
         title_justify="left",
     )
     for name in ("found in", "by IID, µs", "by barcode, µs", "ratio"):

@@ -105,7 +105,7 @@ class Traffic:
             line.request("GET", f"/v1/index/lookup/{self._iids[n % len(self._iids)]}", headers=self._key)
             answer = line.getresponse()
             answer.read()
-            self._right("look-up", answer.status, 200)
+            self._right("lookup", answer.status, 200)
             time.sleep(_PAUSE_SECONDS)
         line.close()
 

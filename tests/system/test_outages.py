@@ -63,10 +63,10 @@ def test_callers_see_what_the_policy_allows(tmp_path: Path) -> None:
     assert "503" in saw["PostgreSQL is read-only", "cohort"] and saw["PostgreSQL is read-only", "search"] == {"200"}
     for fault in TRIED:
         if "clock" in fault:
-            assert saw[fault, "look-up"] == saw[fault, "free look-up"] == {"200"}
-    assert saw["one edge is blocked", "look-up"] == {"200"}
-    assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "look-up"]
-    assert saw["the state store hangs", "look-up"] == {"200"} and "503" in saw["the state store hangs", "ID token"]
+            assert saw[fault, "lookup"] == saw[fault, "free lookup"] == {"200"}
+    assert saw["one edge is blocked", "lookup"] == {"200"}
+    assert "503" in saw["PostgreSQL is down", "cohort"] and "401" not in saw["PostgreSQL is down", "lookup"]
+    assert saw["the state store hangs", "lookup"] == {"200"} and "503" in saw["the state store hangs", "ID token"]
     assert saw["the object store hangs", "download"] == {"503"} and saw["the object store hangs", "search"] == {"200"}
 
 

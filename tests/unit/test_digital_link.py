@@ -42,7 +42,7 @@ def test_a_path_names_a_gtin_and_its_qualifiers(path: str, link: DigitalLink) ->
 @pytest.mark.parametrize(
     ("path", "detail"),
     [
-        ("/01/09506000134353", "ends with a wrong check digit; expected is 2"),
+        ("/01/09506000134353", "has a wrong check digit; the correct one is 2"),
         ("/01/", "needs pairs of an application identifier and a value after the GTIN"),
         ("/01/%20", "must have digits only"),
         ("/01/09506000134352/foo", NEITHER),
@@ -188,7 +188,7 @@ def test_no_location_of_nginx_keeps_a_compressed_link_from_its_route() -> None:
         (LINK[:40], "ends within a value"),
         (LINK + "00001", "ends within a value"),  # not the zeros that fill the last character
         (key("01") + "1" * 47, "has a number with more digits than it says"),
-        (LINK + LINK, "names an application identifier or a parameter twice"),
+        (LINK + LINK, "repeats an application identifier or a parameter"),
         (LINK + key("19"), "names an application identifier that the standard's compression does not know"),
         (LINK + key("310A"), "names an application identifier that the standard's compression does not know"),
         (LINK + key("3106"), "names an application identifier that the standard's compression does not know"),
@@ -221,7 +221,7 @@ def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected() -> None
 
 
 def test_a_rest_that_names_a_gtin_again_is_refused() -> None:
-    with pytest.raises(WrongIdentifier, match="names a GTIN twice"):
+    with pytest.raises(WrongIdentifier, match="has two GTINs"):
         read_path(f"{_ARTICLE}/{segment(LINK)}")
 
 

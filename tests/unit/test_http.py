@@ -400,9 +400,9 @@ def _refused(schema: type[Schema], given: dict[str, Any]) -> Problem:
     [
         (BrandsQuery, {"limit": "0"}, "`limit`: `0` is not valid; must be"),
         (BrandsQuery, {"limit": "many"}, "`limit`: `many` is not valid; must be a whole number from 1 to"),
-        (BrandsQuery, {"lmit": "5"}, "`lmit` is unknown; allowed are: cursor, limit, q"),
+        (BrandsQuery, {"lmit": "5"}, "`lmit` is unknown; allowed: cursor, limit, q"),
         (PricingQuery, {"channel": ["ok", "x" * 201]}, f"`channel`: `{'x' * 39}…` is not valid; must have 1 to 200"),
-        (PricingQuery, {"from": "20260701"}, "`from`: `20260701` is not valid; must be a day as YYYY-MM-DD"),
+        (PricingQuery, {"from": "20260701"}, "`from`: `20260701` is not valid; must be a date in the form YYYY-MM-DD"),
         (NewWatch, {"target": "brand", "condition": "new-low"}, "`code` is required"),
         (NewWatch, {"target": "shop", "code": "x", "condition": "new-low"}, "`target`: `shop` is not valid; must be"),
     ],

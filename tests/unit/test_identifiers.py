@@ -63,7 +63,7 @@ def test_every_spelling_of_an_article_number_is_one_gtin_of_14_digits(scheme: st
     ],
 )
 def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(scheme: str, text: str, expected: str) -> None:
-    with pytest.raises(InvalidIdentifier, match=f"expected is {expected}$") as refused:
+    with pytest.raises(InvalidIdentifier, match=f"the correct one is {expected}$") as refused:
         normal(scheme, text)
     assert refused.value.expected == expected
 
@@ -90,7 +90,7 @@ def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(scheme: s
         ("gtin", "295512813334234", "must have 8, 12, 13 or 14 digits", None),
         ("gtin", "9" * 5_000, "must have 8, 12, 13 or 14 digits", None),
         ("gtin", "00000000000000", "has only zeros, which were never given to an article", None),
-        ("ean", "04252614", "ends with a wrong check digit; expected is 0", "042100005264"),
+        ("ean", "04252614", "has a wrong check digit; the correct one is 0", "042100005264"),
         ("upc", "24252614", "is no UPC-E: it must begin with 0 or 1", None),
         ("isbn", "4006381333931", "of 13 digits must begin with 978 or 979", None),
         ("isbn", "08044295X7", "must have 10 or 13 digits; the tenth of 10 may be X", None),

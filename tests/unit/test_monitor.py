@@ -114,7 +114,7 @@ def test_the_tables_of_the_page_are_the_calculators() -> None:
 
 def test_an_edge_process_carries_what_its_microseconds_allow() -> None:
     load = Load(lookups=100_000, observations=1e7, refused=0, cold=0, busy=0.5)
-    assert edge_processes(load) == -(-100_000 * FIGURES["microseconds"]["look-up"]["edge"] // 500_000)
+    assert edge_processes(load) == -(-100_000 * FIGURES["microseconds"]["lookup"]["edge"] // 500_000)
     assert edge_processes(Load(lookups=1, observations=1e7)) == 4  # two hosts of two: one may fail
 
 

@@ -122,25 +122,25 @@ def _without_nul(value: Any) -> Any:
 
 
 def sentences(summary: Summary, *, dry_run: bool = False) -> list[str]:
-    """Return what a load read, changed, refused, joined, took apart, and leaves to a person."""
+    """Return what a load read, changed, rejected, merged, split and left for review."""
     counts = summary.counts
     if not counts["rows"]:
-        return ["Read: nothing, because the same files were loaded by the same mapping before.", "Changed: nothing."]
+        return ["Read: nothing; the same files were already loaded with the same mapping.", "Changed: nothing."]
     waiting = counts.get("pairs_waiting", 0)
     hint = "" if dry_run else "; `itemindex matches list` shows them"
     return [
-        f"Read: {many(counts['rows'], 'row')}, of which {counts['rows'] - counts['rejected']:,} could be used.",
+        f"Read: {many(counts['rows'], 'row')}, {counts['rows'] - counts['rejected']:,} of them usable.",
         f"Changed: {_changes(summary)}.",
         *_refusals(summary, dry_run=dry_run),
-        *_links("Joined", "part of another article now", counts.get("items_merged", 0), summary.joined),
-        *_links("Came apart", "no longer part of their article", counts.get("items_parted", 0), summary.parted),
-        f"Waiting for a person: {many(waiting, 'pair') + ' of items' + hint if waiting else 'nothing'}.",
+        *_links("Merged", "now part of another item", counts.get("items_merged", 0), summary.joined),
+        *_links("Split", "no longer part of another item", counts.get("items_parted", 0), summary.parted),
+        f"Awaiting review: {many(waiting, 'pair') + ' of items' + hint if waiting else 'nothing'}.",
     ]
 
 
 def _changes(summary: Summary) -> str:
     if summary.state == "unchanged":
-        return "nothing, because the index has all of it already"
+        return "nothing; the index already contains all of it"
     outcomes = ("new", "changed", "replaced")
     counted = [
         f"{summary.counts[f'{kind}_{outcome}']:,} {kind} {outcome}"
@@ -148,14 +148,14 @@ def _changes(summary: Summary) -> str:
         for outcome in outcomes
         if summary.counts.get(f"{kind}_{outcome}")
     ]
-    return ", ".join(counted) or "what answers say of the source"
+    return ", ".join(counted) or "the description of the source"
 
 
 def _refusals(summary: Summary, *, dry_run: bool) -> list[str]:
     rows, fields = summary.rejects.total(), summary.field_rejects.total()
     if not rows + fields:
-        return ["Refused: nothing."]
-    title = f"Refused: {many(rows, 'row')}, and {many(fields, 'value')} of other rows:"
+        return ["Rejected: nothing."]
+    title = f"Rejected: {many(rows, 'row')}, and {many(fields, 'value')} in other rows:"
     lines = [title, *(f"  {line}" for line in reasons(summary.rejects + summary.field_rejects, summary.examples))]
     if dry_run:
         return lines

@@ -198,7 +198,7 @@ _GTIN_DIGITS = 14
 
 
 def known_items(lookup: Connection, item: ItemFields, source: str) -> KnownItems:
-    """Return a look-up of the items that the index has, by what a mapping joins by."""
+    """Return a lookup of the items that the index has, by what a mapping joins by."""
     join_by = item.join_by
     if join_by == "id":
         return lambda names: Found(lookup.execute(SQL.known_by_id, (item.join_source or source, names)).fetchall())

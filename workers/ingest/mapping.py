@@ -25,20 +25,20 @@ class MatchRules:
     """How the source's items are compared with those of other sources, to find which are one article."""
 
     trust: Literal["all", "identifiers", "review"] = key(
-        "Links that are made without a person: `all` that are as good as certain, those that `identifiers` prove, or "
-        "none, and everything waits for `review`.",
+        "Which links are made without review: `all` that are practically certain, only those proven by "
+        "`identifiers`, or none (`review`).",
         'trust = "identifiers"',
         default="all",
     )
-    never: bool = key("The source's items are never linked with any other.", "never = true", default=False)
+    never: bool = key("Never link the source's items with others.", "never = true", default=False)
     own_identifiers: tuple[str, ...] = key(
-        "Schemes of `[item.identifiers]` that the source numbers by itself: a `gtin` that is no GTIN, say. They are "
-        "not compared with those of other sources.",
+        "Schemes of `[item.identifiers]` that the source assigns itself, such as a `gtin` that is not a real "
+        "GTIN. They are not compared with those of other sources.",
         'own_identifiers = ["gtin"]',
         default=(),
     )
     article_identifier: str | None = key(
-        "The scheme by which the source itself says which of its items are one article; without it no two are.",
+        "The scheme that marks which of the source's own items are the same item; without it they all stay separate.",
         'article_identifier = "style_code"',
         default=None,
     )
@@ -58,7 +58,7 @@ def read_rules(tables: Tables, given: Any, item: ItemFields | None) -> MatchRule
     if not isinstance(never, bool):
         tables.refuse(f"{where} never must be true or false")
     if not isinstance(own, list) or not all(isinstance(scheme, str) for scheme in own):
-        tables.refuse(f"{where} own_identifiers must be a list of texts")
+        tables.refuse(f"{where} own_identifiers must be a list of strings")
     article = tables.optional_text(table, "article_identifier", where)
     known = {scheme for scheme, _ in item.identifiers} if item else set()
     for scheme in (*own, *([article] if article is not None else [])):
@@ -82,8 +82,8 @@ _FORMS = ("csv", "ndjson", "json", "xml", "sheet", "parquet")
 class FillDown:
     """Columns whose empty cells have the value of the row above, as long as another column stays the same."""
 
-    within: str = key("The column that stays the same.", 'within = "Handle"')
-    columns: tuple[str, ...] = key("The columns that are filled.", 'columns = ["Title", "Vendor"]')
+    within: str = key("The column whose value identifies the group of rows.", 'within = "Handle"')
+    columns: tuple[str, ...] = key("The columns to fill.", 'columns = ["Title", "Vendor"]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,78 +91,78 @@ class Mapping:
     """A whole mapping; `text` is what it was read from, and part of a load's identity."""
 
     source: str = key(
-        "The source's name: lower-case letters, digits, underscores. Loads of one source continue each other.",
+        "The source's name: lower-case letters, digits, underscores. All loads with this name belong to the "
+        "same source.",
         'source = "my_shop"',
     )
-    title: str = key("The source's title, as answers show it.", 'title = "My shop\'s price list"')
-    license: str = key("The terms of the data, best as an SPDX identifier.", 'license = "CC-BY-4.0"')
+    title: str = key("The source's title, as shown in responses.", 'title = "My shop\'s price list"')
+    license: str = key("The terms of the data, preferably an SPDX identifier.", 'license = "CC-BY-4.0"')
     url: str | None = key("The address of the source.", 'url = "https://example.org/prices"', default=None)
     attribution: str | None = key("The source's name in citations.", 'attribution = "My shop"', default=None)
     form: Literal["", "csv", "ndjson", "json", "xml", "sheet", "parquet"] = key(
-        "The file's form, where its content would be taken for another: `csv`, `ndjson`, `json`, `xml`, `sheet` (XLSX, "
-        "XLS, ODS) or `parquet`.",
+        "The file format, if its content would be detected as another: `csv`, `ndjson`, `json`, `xml`, "
+        "`sheet` (XLSX, XLS, ODS) or `parquet`.",
         'form = "csv"',
         default="",
     )
     member: str = key(
-        "Of ZIP and tar: the one file that is read, by its name or a pattern such as `*.csv`; not needed where the "
-        "archive has one file.",
+        "For ZIP and tar: the file to read, by name or a pattern such as `*.csv`; not needed if the archive "
+        "has only one file.",
         'member = "products/*.csv"',
         default="",
     )
     records: str = key(
-        "Of XML: the path of the elements that are rows. Of JSON: the path of the list that has them; the document "
-        "itself unless given.",
+        "For XML: the path of the elements that are rows. For JSON: the path of the list of rows; default: "
+        "the document itself.",
         'records = "rss/channel/item"',
         default="",
     )
     sheet: str = key(
-        "Of spreadsheets: the name of the sheet; not needed where only one has rows.", 'sheet = "Prices"', default=""
+        "For spreadsheets: the name of the sheet; not needed if only one has rows.", 'sheet = "Prices"', default=""
     )
     skip_rows: int = key(
-        "Of CSV and spreadsheets: lines above the header, such as titles. A first line `sep=;` is left out without it.",
+        "For CSV and spreadsheets: the number of lines above the header, such as titles. A first line `sep=;`"
+        " is always skipped.",
         "skip_rows = 2",
         default=0,
     )
     fill_down: FillDown | None = key(
-        "Columns that a source writes once for several rows, as Shopify's title of a product's variants.",
+        "Columns that a source fills only once for several rows, such as the title of a Shopify product with variants.",
         'fill_down = { within = "Handle", columns = ["Title", "Vendor"] }',
         default=None,
     )
     encoding: str = key(
-        "Of CSV and NDJSON: `utf-8` unless given; `latin-1`, `cp1252`, `utf-16` and the like. A byte order mark is "
-        "heeded without it.",
+        "For CSV and NDJSON: `latin-1`, `cp1252`, `utf-16` and others; default: `utf-8`. A byte order mark is"
+        " always recognized.",
         'encoding = "cp1252"',
         default="utf-8",
     )
-    delimiter: str = key("Of CSV: the text between two cells; a comma unless given.", 'delimiter = ";"', default=",")
+    delimiter: str = key("For CSV: the separator between cells; default: a comma.", 'delimiter = ";"', default=",")
     quote: str = key(
-        'Of CSV: the quotation mark around cells; `""` where quotation marks are plain characters.',
+        'For CSV: the quotation mark around cells; `""` if quotation marks are ordinary characters.',
         'quote = ""',
         default='"',
     )
     escape: str = key(
-        "Of CSV: the character that makes the quotation mark after it a plain one; none unless given.",
+        "For CSV: the character that escapes a quotation mark; default: none.",
         'escape = "\\\\"',
         default="",
     )
     cells_span_lines: bool = key(
-        "Of CSV: quoted cells may hold lines that look like rows of the file. Without it the lines of such a cell are "
-        "rejected, because a stray quotation mark makes such cells.",
+        "For CSV: quoted cells may contain lines that look like rows. Without it such lines are rejected, "
+        "because they usually come from a stray quotation mark.",
         "cells_span_lines = true",
         default=False,
     )
-    on_error: str = key(
-        "The `on_error` of fields that give none: `row` unless given.", 'on_error = "field"', default="row"
-    )
+    on_error: str = key("The default `on_error` of all fields; default: `row`.", 'on_error = "field"', default="row")
     rejects_max: int | None = key(
-        "With more rejected rows than this, the load fails and nothing of it is kept.",
+        "The maximum number of rejected rows; with more, the load fails and changes nothing.",
         "rejects_max = 100",
         default=None,
     )
     rank: int | None = key(
-        "Decides between sources that give a field of one item: the lowest rank (0 to 32,767) applies; of equal "
-        "ranks, or without any, the newest.",
+        "Decides between sources that provide the same field of an item: the lowest rank (0 to 32,767) wins; "
+        "among equal ranks, or without any, the newest value.",
         "rank = 10",
         default=None,
     )
@@ -363,7 +363,7 @@ class _Reader:
             self._refuse(f"{where} file must be the plain name of a file beside the data or the mapping")
         keys = table["keys"]
         if not isinstance(keys, list) or not keys or not all(isinstance(text, str) for text in keys):
-            self._refuse(f"{where} keys must be a list of texts")
+            self._refuse(f"{where} keys must be a list of strings")
         return AltNames(file=file, keys=tuple(keys))
 
     def _observations(self, given: Any) -> tuple[ObservationFields, ...]:
@@ -476,7 +476,7 @@ def markdown() -> str:
         for name, needed, sentence, example in keys(kind):
             shown = example.replace("|", "\\|")
             parts.append(
-                f"| `{name}`{' (needed)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
+                f"| `{name}`{' (required)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
             )
         parts.append("")
     parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]

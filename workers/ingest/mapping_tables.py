@@ -166,7 +166,7 @@ class Tables:
     def _texts(self, value: Any, where: str, *, alone: bool) -> tuple[str, ...]:
         listed = [value] if alone and isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            self.refuse(f"{where} must be a list of texts")
+            self.refuse(f"{where} must be a list of strings")
         return tuple(listed)
 
     def _day(self, given: dict[str, Any], name: str, where: str) -> None:

@@ -287,7 +287,7 @@ class Transformed:
 
 
 class Transformer:
-    """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one look-up.
+    """Shapes the batches of one source. Remembers keys, so that an item that comes again costs one lookup.
 
     `channels` are the spellings of channels that the index has, by their folded text; `known` finds the items that a
     mapping with `join_by` speaks of.

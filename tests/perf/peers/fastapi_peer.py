@@ -91,7 +91,7 @@ def answer(request: Request, body: bytes, fields: dict[str, str]) -> Response:
 
 @app.get("/v1/index/lookup/{iid}")
 async def lookup(iid: str, request: Request, fields: Charged) -> Response:
-    """Answer one look-up."""
+    """Answer one lookup."""
 
     async def make() -> Any:
         row = await request.app.state.pool.fetchrow(RECORD.records, [iid])
@@ -102,7 +102,7 @@ async def lookup(iid: str, request: Request, fields: Charged) -> Response:
 
 @app.get("/v1/index/lookup")
 async def batch(iid: Annotated[list[str], Query()], fields: Charged) -> Response:
-    """Answer many look-ups."""
+    """Answer many lookups."""
     bodies = await store.mget([f"r:peer:{one}" for one in iid])
     entries = [{"iid": one, "record": body and json.loads(body)} for one, body in zip(iid, bodies, strict=True)]
     return Response(json.dumps({"data": entries}), media_type="application/json", headers=fields)

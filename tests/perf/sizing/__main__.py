@@ -16,21 +16,21 @@ OBSERVATIONS = (10_000_000, 100_000_000, 1_000_000_000)
 
 
 @click.command(epilog="Example: python -m tests.perf.sizing --lookups 100000 --observations 1e9")
-@click.option("--lookups", default=1_000.0, show_default=True, type=FiniteRange(0), help="Look-ups per second.")
+@click.option("--lookups", default=1_000.0, show_default=True, type=FiniteRange(0), help="Lookups per second.")
 @click.option("--observations", default=1e7, show_default=True, type=FiniteRange(1), help="Observations in the index.")
 @click.option(
     "--refused",
     default=0.05,
     show_default=True,
     type=FiniteRange(0, 1),
-    help="Share of look-ups that exceed a limit.",
+    help="Share of lookups that exceed a limit.",
 )
 @click.option(
     "--cold",
     default=0.01,
     show_default=True,
     type=FiniteRange(0, 1),
-    help="Share of look-ups that no cache answers.",
+    help="Share of lookups that no cache answers.",
 )
 @click.option("--reports", default=1_000.0, show_default=True, type=FiniteRange(0), help="New reports per hour.")
 @click.option("--cores", default=16, show_default=True, type=click.IntRange(1), help="Cores per machine.")
@@ -102,7 +102,7 @@ def _by_lookups() -> list[str]:
     names = ("nginx", "edge", "state store", "cache store", "PostgreSQL, callers", "PostgreSQL, connections")
     lines = [
         "",
-        "| look-ups/s | " + " | ".join(names) + " | machines | beyond one, worst first |",
+        "| lookups/s | " + " | ".join(names) + " | machines | beyond one, worst first |",
         "|---:|" + "---|" * (len(names) + 2),
     ]
     for lookups in LOOKUPS:

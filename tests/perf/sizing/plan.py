@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 FIGURES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("figures.toml").read_text(encoding="utf-8"))
-_LOOK_UP, _COLD = "look-up", "record not remembered"
+_LOOK_UP, _COLD = "lookup", "record not remembered"
 _HOUR = 3_600
 # Where one server, volume or night is no longer enough; rules of thumb, not measured.
 _DATABASE_BYTES, _RELEASES_BYTES, _HOURS_MAX = 4 * 2**40, 2**40, 8.0
@@ -15,7 +15,7 @@ _DATABASE_BYTES, _RELEASES_BYTES, _HOURS_MAX = 4 * 2**40, 2**40, 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What has to be carried. Shares are of all look-ups."""
+    """What has to be carried. Shares are of all lookups."""
 
     lookups: float
     observations: float
@@ -78,7 +78,7 @@ def _front(load: Load) -> list[Need]:
             need=_count(nginx, "core"),
             cores=nginx,
             times=nginx / load.cores,
-            carries=f"{_rate(load, _LOOK_UP, 'nginx')} look-ups/s a core",
+            carries=f"{_rate(load, _LOOK_UP, 'nginx')} lookups/s a core",
             then="more hosts of a front and its edges",
         ),
         Need(
@@ -86,7 +86,7 @@ def _front(load: Load) -> list[Need]:
             need=f"{edges} processes",
             cores=float(edges),
             times=edges / load.cores,
-            carries=f"{_rate(load, _LOOK_UP, 'edge')} look-ups/s a process",
+            carries=f"{_rate(load, _LOOK_UP, 'edge')} lookups/s a process",
             then="the same hosts: edges share nothing, and each process takes one core",
         ),
     ]
@@ -207,7 +207,7 @@ def _work(load: Load) -> list[Need]:
 
 
 def _cores(load: Load, part: str) -> float:
-    """Return the cores that a part needs for the look-ups, kept as busy as a load may keep them."""
+    """Return the cores that a part needs for the lookups, kept as busy as a load may keep them."""
     of = (1 - load.refused) * _of(_LOOK_UP, part) + load.refused * _of("refusal", part) + load.cold * _of(_COLD, part)
     return load.lookups * of / 1e6 / load.busy
 

@@ -97,7 +97,7 @@ async def test_a_file_is_recognized_previewed_loaded_and_undone(browser: Browser
     shown = html.unescape(browser.text)
     assert f">\n{MAPPING}</textarea>" in shown  # browsers drop the first line feed
     assert "Soy milk 1L" in shown and "10.90" in shown and "Crème brûlée" in shown
-    assert "Read: 5 rows, of which 5 could be used." in shown and "3 items new" in shown
+    assert "Read: 5 rows, 5 of them usable." in shown and "3 items new" in shown
     assert ask(browser.edge.settings, "SELECT count(*) FROM items") == [(0,)]
     assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
     assert await act(browser, page, "load", MAPPING.replace("\n", "\r\n")) == 303  # as browsers send lines

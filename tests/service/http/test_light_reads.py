@@ -237,7 +237,7 @@ async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: s
     for path in (f"pricing/{SOY}", "cohorts"):
         [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
         assert error["parameter"] == "from_"
-        allowed = error["detail"].partition("allowed are: ")[2].split(", ")
+        allowed = error["detail"].partition("allowed: ")[2].split(", ")
         assert "from" in allowed and "from_" not in allowed
 
 

@@ -1,4 +1,4 @@
-"""Look-ups of one item and of many."""
+"""Lookups of one item and of many."""
 
 import json
 from collections.abc import Sequence

@@ -52,10 +52,10 @@ async def test_a_batch_gives_each_identifier_its_own_status(edge: Edge, key: str
     assert [one["record"]["iid"] if one["record"] else None for one in entries][::7] == [TWO, THREE]
     assert entries[0]["identifier"] == entries[1]["identifier"] == {"scheme": "gtin", "value": "00042100005264"}
     assert sorted(one["iid"] for one in entries[2]["candidates"]) == sorted([ONE, NINE])
-    assert entries[3]["detail"] == "`gtin`: `4006381333932` ends with a wrong check digit; expected is 1."
+    assert entries[3]["detail"] == "`gtin`: `4006381333932` has a wrong check digit; the correct one is 1."
     single = await edge.get("/index/lookup/" + TWO, key=key)
     assert entries[0]["record"] == single.json
-    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the look-up 1
+    assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2  # the batch 1, the lookup 1
 
 
 async def test_an_item_that_was_merged_since_it_was_resolved_leads_to_its_survivor(
@@ -79,7 +79,7 @@ async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edg
     dry = await edge.ask("POST", "/index/resolve?dry_run=true", key=key, body=body(11))
     assert (dry.json["cost_units"], dry.json["data"]) == (2, [])
     over = await edge.ask("POST", "/index/resolve", key=key, body=body(101))
-    detail = "`identifiers`: must have 100 entries at most with the plan Brand, not 101."
+    detail = "`identifiers`: must have at most 100 entries on the Brand plan, not 101."
     assert (over.status, over.json["detail"]) == (400, detail)
     assert (await edge.ask("POST", "/index/resolve", body=body(1))).status == 403
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2

@@ -186,7 +186,7 @@ async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:
     assert unknown["errors"][0]["parameter"] == "lmit"
     assert "limit" in unknown["errors"][0]["detail"]
     double = (await edge.get("/index/brands?limit=3&limit=4")).json
-    assert double["errors"] == [{"parameter": "limit", "detail": "comes more than once; send it once"}]
+    assert double["errors"] == [{"parameter": "limit", "detail": "is repeated; send it once"}]
     stray = (await edge.get("/health?x=1", anonymous=False)).json
     assert stray["errors"][0]["parameter"] == "x"
 

@@ -524,7 +524,7 @@ def test_each_identifier_of_an_item_is_a_row_in_the_form_in_which_it_is_compared
 def test_a_wrong_check_digit_costs_neither_the_row_nor_the_text(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333932,,,,,\nb,,,0306406152,,,ftp://x,\n")
     assert rejected(settings) == [
-        ("shop.csv", 2, "ean", "4006381333932", "its ean ends with a wrong check digit; expected is 1", "field"),
+        ("shop.csv", 2, "ean", "4006381333932", "its ean has a wrong check digit; the correct one is 1", "field"),
         ("shop.csv", 3, "url", "ftp://x", "its url must be an absolute http or https address", "field"),
     ]
     assert ask(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [

@@ -84,13 +84,13 @@ def test_a_load_states_in_words_what_it_read_changed_and_refused(settings: Setti
     said = run(*load, "--strict")
     assert said.exit_code == WITH_REJECTS, said.exception
     for line in (
-        "Read: 7 rows, of which 6 could be used.",
+        "Read: 7 rows, 6 of them usable.",
         "Changed: 4 items new, 6 observations new.",
-        "Refused: 1 row, and 1 value of other rows:",
+        "Rejected: 1 row, and 1 value in other rows:",
         "  1 × has no day of the form %Y-%m-%d; for example f.csv line 7, day `soon`",
-        "Joined: nothing.",
-        "Came apart: nothing.",
-        "Waiting for a person: nothing.",
+        "Merged: nothing.",
+        "Split: nothing.",
+        "Awaiting review: nothing.",
     ):
         assert line in said.output.splitlines()
     assert "f.csv line 8, list `x`" in said.output
@@ -119,11 +119,11 @@ def test_a_load_states_what_it_joined_and_what_waits(settings: Settings, tmp_pat
     loaded = run(*load)
     for said in (dry, loaded):
         assert said.exit_code == 0, said.exception
-        assert "Joined: 1 item, part of another article now:" in said.output
+        assert "Merged: 1 item, now part of another item:" in said.output
         assert f"{B} (Soy milk 1L) into {A} (Soy milk 1L)" in said.output
-        assert "Waiting for a person: 1 pair of items" in said.output
+        assert "Awaiting review: 1 pair of items" in said.output
         assert "Changed: 2 items new, 2 observations new." in said.output
-    assert "a load would come to this; nothing was loaded" in dry.output
+    assert "this is what a load would do; nothing was loaded" in dry.output
 
 
 def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp_path: Path, run: Run) -> None:
@@ -134,7 +134,7 @@ def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp
     assert document["parted"] == [f"{B} (Soy milk 1L) from {A} (Soy milk 1L)"]
     assert ask(settings, "SELECT count(*) FROM event_log WHERE type = 'item.split'") == [(0,)]
     said = run(*load)
-    assert "Came apart: 1 item, no longer part of their article:" in said.output
+    assert "Split: 1 item, no longer part of another item:" in said.output
     assert f"  {B} (Soy milk 1L) from {A} (Soy milk 1L)" in said.output.splitlines()
     assert ask(settings, "SELECT data FROM event_log WHERE type = 'item.split'") == [({"iid": B, "survivor_iid": A},)]
 
@@ -152,7 +152,7 @@ def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
     assert refused.exit_code == 1
     assert "would merge 12 items, more than a tenth of the 12" in str(refused.exception)
     allowed = run(*load, "--dry-run", "--allow-merges")
-    assert "Joined: 12 items, part of another article now:" in allowed.output
+    assert "Merged: 12 items, now part of another item:" in allowed.output
     assert contents(settings) == before
 
 

@@ -448,7 +448,7 @@ def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Set
         put(settings, tmp_path, mapped("feed", feed + PRICES_LANGUAGE), rows, "feed.csv")
     assert [(row[1], row[4]) for row in rejected(settings)] == [
         (2, "its gtin is a code that shops give out themselves: name whose it is by `join_source`"),
-        (3, "its gtin ends with a wrong check digit; expected is 1"),
+        (3, "its gtin has a wrong check digit; the correct one is 1"),
     ]
     put(settings, tmp_path, mapped("feed", feed + 'join_source = "n"\n' + PRICES_LANGUAGE), rows, "feed.csv")
     assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("n", 100)]

@@ -36,7 +36,7 @@ async def test_the_burst_of_calls_that_cost_nothing_ends_in_429_and_charges_noth
         assert {answer.status for answer in answers} == {200, 429}
         assert refused[0].json["policy"] == "unmetered-burst"
         assert (refused[0].json["limit"], refused[0].head["Retry-After"]) == (8, "1")
-        assert "8 calls that cost no unit a second" in refused[0].json["detail"]
+        assert "8 calls without units a second" in refused[0].json["detail"]
         assert (await edge.get(DRY_RUN, key=other)).status == 200
         # The paid burst is still whole: other counters.
         paid = await edge.get("/index/lookup/IID-99D2F-46WJ3-4S6N3", key=greedy)

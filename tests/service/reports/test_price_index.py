@@ -183,7 +183,7 @@ def test_a_weighted_index_from_a_day_after_the_last_data_is_an_empty_answer(conn
     [
         ({"brand": ["alco"], "method": "fisher", "kind": "listing"}, "needs units"),
         ({"brand": ["alco"], "method": "fisher", "from": "2020-01-01", "to": "2020-02-01"}, "nothing of this was sold"),
-        ({}, "is required, or `category`"),
+        ({}, "is required unless `category` is given"),
         ({"brand": ["alco"], "method": "best"}, "one of"),
     ],
 )

@@ -216,7 +216,7 @@ def test_a_value_beside_an_empty_cell_does_not_count(column: str, values: list[s
     ("price", "said"),
     [
         ('{ first_of = ["a", "b"], column = "c" }', "exactly one of column, columns, first_of"),
-        ('{ first_of = "a" }', "must be a list of texts"),
+        ('{ first_of = "a" }', "must be a list of strings"),
         ('"?"', r'price is still "\?": choose one of the readings'),
         ('{ constant = "?" }', r'price is still "\?"'),
         ('{ column = "a", crosswalk = { "x" = "?" } }', r'price is still "\?"'),

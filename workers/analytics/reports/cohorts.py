@@ -159,7 +159,7 @@ def _read(connection: Connection, parameters: dict[str, Any], report_progress: R
         tree = Tree.read(connection) if _about_categories(parameters) else Tree({}, {})
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "is required, or `category`: a cohort is one of them at least")
+            raise InvalidParameter("brand", "is required unless `category` is given")
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"))
         reader = Reader(connection, tree, days, report_progress)
         chosen = reader.with_default_kind(chosen)

@@ -77,7 +77,7 @@ def make(connection: Connection, parameters: dict[str, Any], report_progress: Re
         tree = Tree.read(connection)
         chosen = filter_of(connection, tree, parameters)
         if chosen.brands is None and chosen.categories is None:
-            raise InvalidParameter("brand", "is required, or `category`: an index is of one of them at least")
+            raise InvalidParameter("brand", "is required unless `category` is given")
         if needs_quantities(question):
             chosen = _sold(chosen, question)
         days = range_of(connection, chosen, with_defaults(parameters, granularity="month"), LONGER)

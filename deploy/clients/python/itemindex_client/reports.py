@@ -31,7 +31,7 @@ class Reports:
     ) -> ReportCall[schemas.CategoryRow]: ...
 
     def category_insights(self, category: str | None = None, **query: Any) -> ReportCall[schemas.CategoryRow]:
-        """Insights of all categories; of one category where it is named."""
+        """Insights for all categories; of one category where it is named."""
         if category is None:
             return ReportCall(
                 self._client,
@@ -54,7 +54,7 @@ class Reports:
     ) -> ReportCall[schemas.BrandRow]: ...
 
     def brand_insights(self, brand: str | None = None, **query: Any) -> ReportCall[schemas.BrandRow]:
-        """Insights of all brands; of one brand where it is named."""
+        """Insights for all brands; of one brand where it is named."""
         if brand is None:
             return ReportCall(
                 self._client, "/index/insights/brands", schemas.BrandRow, schemas.ListBrandInsightsQuery, query
@@ -106,7 +106,7 @@ class AsyncReports:
     ) -> AsyncReportCall[schemas.CategoryRow]: ...
 
     def category_insights(self, category: str | None = None, **query: Any) -> AsyncReportCall[schemas.CategoryRow]:
-        """Insights of all categories; of one category where it is named."""
+        """Insights for all categories; of one category where it is named."""
         if category is None:
             return AsyncReportCall(
                 self._client,
@@ -129,7 +129,7 @@ class AsyncReports:
     ) -> AsyncReportCall[schemas.BrandRow]: ...
 
     def brand_insights(self, brand: str | None = None, **query: Any) -> AsyncReportCall[schemas.BrandRow]:
-        """Insights of all brands; of one brand where it is named."""
+        """Insights for all brands; of one brand where it is named."""
         if brand is None:
             return AsyncReportCall(
                 self._client, "/index/insights/brands", schemas.BrandRow, schemas.ListBrandInsightsQuery, query

@@ -1601,14 +1601,14 @@ class GetBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1622,14 +1622,14 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     group_by: Annotated[Literal["channel"] | Sequence[Literal["channel"]], "Separate rows for each channel; one value"]
 
@@ -1641,10 +1641,10 @@ class GetCohortsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
+        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
@@ -1656,7 +1656,7 @@ class GetCohortsQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
@@ -1671,10 +1671,10 @@ class GetPriceIndexQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
+        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     kind: Annotated[
         Literal["listing", "sale"],
@@ -1682,7 +1682,7 @@ class GetPriceIndexQuery(TypedDict, total=False):
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     method: Annotated[
         Literal[
@@ -1710,39 +1710,39 @@ class GetPriceIndexQuery(TypedDict, total=False):
         Literal[
             "movement", "window", "half", "mean", "window-published", "half-published", "mean-published", "fbew", "fbmw"
         ],
-        "How a period after the window is linked to it; default: mean",
+        "How periods after the window are linked to it; default: mean",
     ]
 
 
 class GetPricingQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: 90 days in all; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     kind: Annotated[
         Literal["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics"
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
 class GetPriorPriceQuery(TypedDict, total=False):
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
-    asked_on: Annotated[str | date, "Day to be judged; default: each channel's last observed day; YYYY-MM-DD"]
+    rates: Annotated[str, "Table of exchange rates to use"]
+    asked_on: Annotated[str | date, "Date to evaluate; default: each channel's last observed day; YYYY-MM-DD"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     progressive: Annotated[
         bool,
-        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged; true or false",
+        "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided; true or false",
     ]
     progressive_days: Annotated[int, "Days after the first step within which further steps count; 1 to 366"]
     first_offered: Annotated[
@@ -1760,23 +1760,25 @@ class GetReductionsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
+        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
 
 
 class GetSustainabilityQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: 90 days in all; YYYY-MM-DD"]
-    to: Annotated[str | date, "Last day, inclusive; default: the last with data, or `from`; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: a range of 90 days; YYYY-MM-DD"]
+    to: Annotated[str | date, "Last day, inclusive; default: the last day with data, or `from`; YYYY-MM-DD"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
+        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; instead of `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[
+        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
+    ]
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
@@ -1787,16 +1789,18 @@ class GetSustainabilityRollupQuery(TypedDict, total=False):
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     displacement: Annotated[
         Literal["resale", "repair"],
-        "Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair",
+        "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair",
     ]
-    displacement_rate: Annotated[float, "New items displaced by each unit sold; instead of `displacement`; 0.0 to 1.0"]
+    displacement_rate: Annotated[
+        float, "New items displaced by each unit sold; alternative to `displacement`; 0.0 to 1.0"
+    ]
     group_by: Annotated[
         Literal["brand", "category", "channel"] | Sequence[Literal["brand", "category", "channel"]],
         "Field to group by; repeat for a second one; up to 2 values",
     ]
     brand: Annotated[str | Sequence[str], "Brand (slug); repeat to select several; up to 100 values"]
     category: Annotated[
-        str | Sequence[str], "Category (code), including all below it; repeat to select several; up to 100 values"
+        str | Sequence[str], "Category (code), including its subcategories; repeat to select several; up to 100 values"
     ]
     basis: Annotated[
         Literal["sales", "assortment"],
@@ -1821,7 +1825,7 @@ class IcebergNamespacesQuery(TypedDict, total=False):
 
 
 class IcebergTableQuery(TypedDict, total=False):
-    snapshots: Annotated[str, "`all` or `refs`; the answer is the same"]
+    snapshots: Annotated[str, "`all` or `refs`; the response is the same"]
 
 
 class IcebergTablesQuery(TypedDict, total=False):
@@ -1843,14 +1847,14 @@ class ListBrandInsightsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "brand", "-brand"],
@@ -1887,14 +1891,14 @@ class ListCategoryInsightsQuery(TypedDict, total=False):
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
     currency: Annotated[str, "Only this currency (ISO 4217)"]
     convert: Annotated[str, "Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion"]
-    rates: Annotated[str, "Table of exchange rates to convert by"]
+    rates: Annotated[str, "Table of exchange rates to use"]
     kind: Annotated[
         Literal["listing", "sale", "both"],
         "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales",
     ]
     outliers: Annotated[
         Literal["exclude", "include"],
-        "Whether statistics include outliers; these are observations that contradict their neighbours; default: exclude",
+        "Whether statistics include outliers; these are implausible observations; default: exclude",
     ]
     sort: Annotated[
         Literal["observations", "-observations", "category", "-category"],
@@ -1912,7 +1916,7 @@ class ListChannelsQuery(TypedDict, total=False):
 
 
 class ListEventsQuery(TypedDict, total=False):
-    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
+    after: Annotated[int | str, "`cursor` of the last event that you have; default: start at the oldest of 30 days"]
     limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
     type: Annotated[
         Literal[
@@ -1987,7 +1991,7 @@ class ListReleasesQuery(TypedDict, total=False):
 
 
 class ListWatchEventsQuery(TypedDict, total=False):
-    after: Annotated[int | str, "`cursor` of the last event that you have; if absent, the oldest of 30 days come"]
+    after: Annotated[int | str, "`cursor` of the last event that you have; default: start at the oldest of 30 days"]
     limit: Annotated[int, "Entries per page; 1 to 1000; default: 100"]
 
 
@@ -1999,20 +2003,20 @@ class ListWatchesQuery(TypedDict, total=False):
 class ResolveIdentifierQuery(TypedDict, total=False):
     gtin: Annotated[str, "GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored"]
     ean: Annotated[str, "The same as `gtin`"]
-    upc: Annotated[str, "UPC-A of 12 digits, or UPC-E of 8; with number system and check digit"]
+    upc: Annotated[str, "UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit"]
     isbn: Annotated[str, "ISBN of 10 or 13 digits"]
-    mpn: Annotated[str, "Maker's part number; needs `brand`"]
+    mpn: Annotated[str, "Manufacturer part number; requires `brand`"]
     brand: Annotated[str, "Brand of `mpn`, by name or slug"]
-    sku: Annotated[str, "Source's own number; needs `source`"]
-    url: Annotated[str, "Address at which a source shows the article"]
-    source: Annotated[str, "Only by this source; codes that shops assign themselves need it"]
+    sku: Annotated[str, "Number assigned by a source; requires `source`"]
+    url: Annotated[str, "Address of the item's page at a source"]
+    source: Annotated[str, "Only this source; required for codes that shops assign themselves"]
     iid: Annotated[str, "Item identifier"]
 
 
 class SearchItemsQuery(TypedDict, total=False):
     limit: Annotated[int, "Entries per page; 1 to 50; default: 20"]
     brand: Annotated[str, "Only this brand (slug)"]
-    category: Annotated[str, "Only this category (code), including all below it"]
+    category: Annotated[str, "Only this category (code), including its subcategories"]
     product_type: Annotated[str, "Only this product type"]
     cursor: Annotated[str, "`next_cursor` of the previous page"]
 

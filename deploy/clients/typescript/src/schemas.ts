@@ -140,7 +140,7 @@ export interface BrandList {
   data: BrandEntry[];
 }
 
-/** A brand, named. */
+/** Reference to a brand. */
 export interface BrandRef {
   /** ID */
   id: number;
@@ -174,21 +174,21 @@ export interface BrandRow {
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of these whose price is below the list price */
+  /** Share of `list_price_n` with a price below the list price */
   promotion_share?: number | null | undefined;
   /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
   /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Change of the price index (Jevons) of the items that both periods have; null with `kind=both` */
+  /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
   index_change?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval */
   index_change_low?: number | null | undefined;
   /** Upper end of the 95 % bootstrap interval */
   index_change_high?: number | null | undefined;
-  /** Share of the period's items that the previous period also has */
+  /** Share of the period's items that are also in the previous period */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside the interval: the assortment changed */
+  /** Whether `median_change` is outside the interval because the assortment changed */
   median_disagrees?: boolean | null | undefined;
   /** Slug */
   brand?: string | undefined;
@@ -202,11 +202,11 @@ export interface BrandRow {
   rank_before?: number | null | undefined;
   /** Number of ranked brands */
   ranked?: number | undefined;
-  /** Percentage of the other brands that have fewer observations */
+  /** Percentage of the other brands with fewer observations */
   percentile?: number | undefined;
   /** Decimal amount in `currency` */
   median?: string | null | undefined;
-  /** Change of the median against the previous period; 0.1 means 10 % higher */
+  /** Change of the median since the previous period; 0.1 means 10 % higher */
   median_change?: number | null | undefined;
   /** Weighted mean of median / category median over the brand's categories */
   against_categories?: number | null | undefined;
@@ -240,7 +240,7 @@ export interface CategoryEntry {
   level: number;
   /** Items of the category itself */
   item_count: number;
-  /** Items of the category and all below it */
+  /** Items of the category and its subcategories */
   item_count_total: number;
   /** Number of its direct children */
   children: number;
@@ -260,7 +260,7 @@ export interface CategoryList {
   data: CategoryEntry[];
 }
 
-/** A category, named. */
+/** Reference to a category. */
 export interface CategoryRef {
   /** Code of the category or channel */
   code: string;
@@ -292,21 +292,21 @@ export interface CategoryRow {
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of these whose price is below the list price */
+  /** Share of `list_price_n` with a price below the list price */
   promotion_share?: number | null | undefined;
   /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
   /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Change of the price index (Jevons) of the items that both periods have; null with `kind=both` */
+  /** Change of the Jevons price index over the items in both periods; null with `kind=both` */
   index_change?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval */
   index_change_low?: number | null | undefined;
   /** Upper end of the 95 % bootstrap interval */
   index_change_high?: number | null | undefined;
-  /** Share of the period's items that the previous period also has */
+  /** Share of the period's items that are also in the previous period */
   share_matched?: number | null | undefined;
-  /** Whether `median_change` is outside the interval: the assortment changed */
+  /** Whether `median_change` is outside the interval because the assortment changed */
   median_disagrees?: boolean | null | undefined;
   /** Code */
   category?: string | undefined;
@@ -424,13 +424,13 @@ export interface CohortRow {
   set_aside?: number | undefined;
   /** Observations with a list price */
   list_price_n?: number | undefined;
-  /** Share of these whose price is below the list price */
+  /** Share of `list_price_n` with a price below the list price */
   promotion_share?: number | null | undefined;
   /** Mean discount (1 − price / list price) of observations on promotion */
   discount_mean?: number | null | undefined;
   /** Median discount of observations on promotion */
   discount_median?: number | null | undefined;
-  /** Prices behind the statistics */
+  /** Prices used in the statistics */
   price_n?: number | undefined;
   /** Decimal amount in `currency` */
   mean?: string | null | undefined;
@@ -482,7 +482,7 @@ export interface ConversionMeta {
   used: UsedRate[];
 }
 
-/** Days of the range with and without data. Missing days are never filled in. */
+/** Days of the range with and without data. Missing days are not interpolated. */
 export interface Coverage {
   /** Number of days */
   days: number;
@@ -502,7 +502,7 @@ export interface CreateExportQuery {
   preview?: boolean | undefined;
 }
 
-/** The organization, its plan, and the plan that is awaiting an operator's approval, null if there is none. */
+/** The organization, its plan, and the plan that is awaiting approval (null if none). */
 export interface CreatedOrganization {
   /** ID */
   id: string;
@@ -595,7 +595,7 @@ export interface DeliveryAttempt {
   milliseconds: number;
 }
 
-/** The links of an article (RFC 9264). */
+/** The links of an item (RFC 9264). */
 export interface DigitalLinkset {
   linkset: LinkContext[];
 }
@@ -700,7 +700,7 @@ export interface ExportFile {
   name: string;
   /** Address */
   url: string;
-  /** Signed address that needs no header; valid until `signed_until` */
+  /** Signed URL that needs no header; valid until `signed_until` */
   signed_url: string;
   /** Content of the file */
   content: "rows" | "gone";
@@ -720,7 +720,7 @@ export interface ExportFile {
 export interface ExportFilter {
   /** Brands (slugs) */
   brand?: string[] | undefined;
-  /** Categories (codes), including all below them */
+  /** Categories (codes), including their subcategories */
   category?: string[] | undefined;
   /** Channels; only observations have them */
   channel?: string[] | undefined;
@@ -744,12 +744,12 @@ export interface ExportList {
   data: ListedExport[];
 }
 
-/** Contents of an export. With `since`, rows replace those of the same items; observations in `months` or all. */
+/** Contents of an export. With `since`, rows replace those of the same items (observations: in `months`, or all). */
 export interface ExportManifest {
   /** Name of the dataset */
   dataset: string;
   schema: DatasetColumn[];
-  /** Format of the answer or file */
+  /** Format of the response or file */
   format: string;
   /** Compression of the files */
   compression: string;
@@ -808,11 +808,11 @@ export interface GetBrandInsightsQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
@@ -832,11 +832,11 @@ export interface GetCategoryInsightsQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Separate rows for each channel */
   group_by?: "channel"[] | undefined;
@@ -856,17 +856,17 @@ export interface GetCohortsQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code), including all below it; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
   /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -890,41 +890,41 @@ export interface GetPriceIndexQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code), including all below it; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
   /** Prices to include: listings or sales; default: sales for methods that weight by units, otherwise listings if there are any */
   kind?: "listing" | "sale" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Index formula; common aliases such as ccdi are accepted; default: geks-jevons */
   method?: "jevons" | "dutot" | "carli" | "harmonic" | "cswd" | "laspeyres" | "paasche" | "fisher" | "tornqvist" | "walsh" | "geks-jevons" | "geks-fisher" | "geks-tornqvist" | "geks-walsh" | "tpd" | "geary-khamis" | undefined;
   /** Periods in the window, for geks-*, tpd and geary-khamis; default: all with data */
   window?: number | undefined;
-  /** How a period after the window is linked to it; default: mean */
+  /** How periods after the window are linked to it; default: mean */
   splice?: "movement" | "window" | "half" | "mean" | "window-published" | "half-published" | "mean-published" | "fbew" | "fbmw" | undefined;
 }
 
 /** Query of `getPricing`. */
 export interface GetPricingQuery {
-  /** First day; default: 90 days in all */
+  /** First day; default: a range of 90 days */
   from?: string | undefined;
-  /** Last day, inclusive; default: the last with data, or `from` */
+  /** Last day, inclusive; default: the last day with data, or `from` */
   to?: string | undefined;
   /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
   /** Only listings or only sales; default: both, in separate rows and statistics */
   kind?: "listing" | "sale" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -932,17 +932,17 @@ export interface GetPricingQuery {
 export interface GetPriorPriceQuery {
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
-  /** Day to be judged; default: each channel's last observed day */
+  /** Date to evaluate; default: each channel's last observed day */
   asked_on?: string | undefined;
   /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
-  /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is not judged */
+  /** Whether the market applies Art. 6a(5): a reduction in several steps is compared with the price before its first step. If absent, such a reduction is left undecided */
   progressive?: boolean | undefined;
   /** Days after the first step within which further steps count */
   progressive_days?: number | undefined;
@@ -962,9 +962,9 @@ export interface GetReductionsQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Category (code), including all below it; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
 }
 
@@ -974,7 +974,7 @@ export interface GetSignedExportFileQuery {
   expires: number;
   /** Organization for which it was created */
   organization: string;
-  /** Signature of the address */
+  /** Signature of the URL */
   signature: string;
 }
 
@@ -984,21 +984,21 @@ export interface GetSignedFileQuery {
   expires: number;
   /** Organization for which it was created */
   organization: string;
-  /** Signature of the address */
+  /** Signature of the URL */
   signature: string;
 }
 
 /** Query of `getSustainability`. */
 export interface GetSustainabilityQuery {
-  /** First day; default: 90 days in all */
+  /** First day; default: a range of 90 days */
   from?: string | undefined;
-  /** Last day, inclusive; default: the last with data, or `from` */
+  /** Last day, inclusive; default: the last day with data, or `from` */
   to?: string | undefined;
   /** Only this channel; repeat to select several */
   channel?: string[] | undefined;
-  /** Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair */
+  /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; instead of `displacement` */
+  /** New items displaced by each unit sold; alternative to `displacement` */
   displacement_rate?: number | undefined;
 }
 
@@ -1014,15 +1014,15 @@ export interface GetSustainabilityRollupQuery {
   channel?: string[] | undefined;
   /** Only this currency (ISO 4217) */
   currency?: string | undefined;
-  /** Add the impact that the units sold avoid; with WRAP's displacement rate of resale or repair */
+  /** Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair */
   displacement?: "resale" | "repair" | undefined;
-  /** New items displaced by each unit sold; instead of `displacement` */
+  /** New items displaced by each unit sold; alternative to `displacement` */
   displacement_rate?: number | undefined;
   /** Field to group by; repeat for a second one */
   group_by?: ("brand" | "category" | "channel")[] | undefined;
   /** Brand (slug); repeat to select several */
   brand?: string[] | undefined;
-  /** Category (code), including all below it; repeat to select several */
+  /** Category (code), including its subcategories; repeat to select several */
   category?: string[] | undefined;
   /** Multiply figures by units sold, or count each item once; default: sales if there are any, otherwise the assortment */
   basis?: "sales" | "assortment" | undefined;
@@ -1066,7 +1066,7 @@ export interface IcebergNamespacesQuery {
 
 /** Query of `icebergTable`. */
 export interface IcebergTableQuery {
-  /** `all` or `refs`; the answer is the same */
+  /** `all` or `refs`; the response is the same */
   snapshots?: string | undefined;
 }
 
@@ -1088,29 +1088,29 @@ export interface Identifier {
   value: string;
 }
 
-/** Exactly one identifier; gtin, ean, upc, isbn, mpn (with brand), sku (with source) and url. */
+/** Exactly one identifier: gtin, ean, upc, isbn, mpn (with brand), sku (with source) or url. */
 export interface IdentifierFields {
   /** GTIN of 8, 12, 13 or 14 digits; spaces and hyphens between digits are ignored */
   gtin?: string | null | undefined;
   /** The same as `gtin` */
   ean?: string | null | undefined;
-  /** UPC-A of 12 digits, or UPC-E of 8; with number system and check digit */
+  /** UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit */
   upc?: string | null | undefined;
   /** ISBN of 10 or 13 digits */
   isbn?: string | null | undefined;
-  /** Maker's part number; needs `brand` */
+  /** Manufacturer part number; requires `brand` */
   mpn?: string | null | undefined;
   /** Brand of `mpn`, by name or slug */
   brand?: string | null | undefined;
-  /** Source's own number; needs `source` */
+  /** Number assigned by a source; requires `source` */
   sku?: string | null | undefined;
-  /** Address at which a source shows the article */
+  /** Address of the item's page at a source */
   url?: string | null | undefined;
-  /** Only by this source; codes that shops assign themselves need it */
+  /** Only this source; required for codes that shops assign themselves */
   source?: string | null | undefined;
 }
 
-/** An identifier in the form in which it is compared. */
+/** An identifier in its normalized form. */
 export interface IdentifierRef {
   /** Kind of identifier */
   scheme: "gtin" | "mpn" | "sku" | "url";
@@ -1267,7 +1267,7 @@ export interface JobLimit {
   used: number;
 }
 
-/** Jobs at a time. */
+/** Limits of simultaneous jobs. */
 export interface JobLimits {
   running: JobLimit;
   queued: JobLimit;
@@ -1337,7 +1337,7 @@ export interface KeyState {
   last_used_network: string | null;
 }
 
-/** The key itself; anyone who holds it may revoke it. */
+/** The key to revoke. */
 export interface LeakedKey {
   /** API key */
   key: string;
@@ -1379,11 +1379,11 @@ export interface ListBrandInsightsQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Sort order; `-` reverses it; default: -observations */
   sort?: "observations" | "-observations" | "brand" | "-brand" | undefined;
@@ -1433,11 +1433,11 @@ export interface ListCategoryInsightsQuery {
   currency?: string | undefined;
   /** Convert amounts to this currency (ISO 4217) with `rates`; default: no conversion */
   convert?: string | undefined;
-  /** Table of exchange rates to convert by */
+  /** Table of exchange rates to use */
   rates?: string | undefined;
   /** Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales */
   kind?: "listing" | "sale" | "both" | undefined;
-  /** Whether statistics include outliers; these are observations that contradict their neighbours */
+  /** Whether statistics include outliers; these are implausible observations */
   outliers?: "exclude" | "include" | undefined;
   /** Sort order; `-` reverses it; default: category */
   sort?: "observations" | "-observations" | "category" | "-category" | undefined;
@@ -1461,7 +1461,7 @@ export interface ListChannelsQuery {
 
 /** Query of `listEvents`. */
 export interface ListEventsQuery {
-  /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
+  /** `cursor` of the last event that you have; default: start at the oldest of 30 days */
   after?: number | undefined;
   /** Entries per page */
   limit?: number | undefined;
@@ -1513,7 +1513,7 @@ export interface ListReleasesQuery {
 
 /** Query of `listWatchEvents`. */
 export interface ListWatchEventsQuery {
-  /** `cursor` of the last event that you have; if absent, the oldest of 30 days come */
+  /** `cursor` of the last event that you have; default: start at the oldest of 30 days */
   after?: number | undefined;
   /** Entries per page */
   limit?: number | undefined;
@@ -1561,7 +1561,7 @@ export interface ListedExport {
 export interface LookupEntry {
   /** IID of the item */
   iid: string;
-  /** Status that a separate look-up would return */
+  /** Status that a separate lookup would return */
   status: number;
   record: Item | null;
   /** IID that it was merged into */
@@ -1576,7 +1576,7 @@ export interface LookupItemsQuery {
   iid: string[];
 }
 
-/** The answer of a batch lookup. */
+/** Response to a batch lookup. */
 export interface LookupList {
   /** Empty with `dry_run` */
   data: LookupEntry[];
@@ -1586,9 +1586,9 @@ export interface LookupList {
   kind?: string | undefined;
   /** Units that the call costs */
   cost_units?: number | undefined;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached?: boolean | undefined;
-  /** Format of the answer or file */
+  /** Format of the response or file */
   format?: string | undefined;
   /** Version of the index's data */
   data_version?: number | undefined;
@@ -1658,18 +1658,18 @@ export interface MemberList {
   data: Member[];
 }
 
-/** An export to create. */
+/** Request for an export. */
 export interface NewExport {
   /** Name of the dataset */
   dataset: "items" | "observations" | "impacts" | "brands" | "categories" | "merged" | "items_changes" | "observations_changes" | "impacts_changes" | "brands_changes" | "categories_changes" | "merged_changes" | "training_pairs_changes" | "cards_changes";
   /** Columns, in the order of the file; default: all columns */
   columns?: string[] | null | undefined;
   filter?: ExportFilter | undefined;
-  /** Only rows that changed after this data_version; with a file of removed items */
+  /** Only rows that changed after this data_version, with a file of removed items */
   since?: number | null | undefined;
-  /** Of changes: the release that they lead to; the newest if absent */
+  /** For datasets of changes: the release that they lead to; default: the newest */
   until?: number | null | undefined;
-  /** Format of the answer or file */
+  /** Format of the response or file */
   format?: "parquet" | "csv" | "ndjson" | "arrow" | undefined;
   /** Compression of the files; default: zstd inside Parquet, none for the others */
   compression?: "gzip" | "none" | "zstd" | null | undefined;
@@ -1691,7 +1691,7 @@ export interface NewOrganization {
   plan?: string | undefined;
 }
 
-/** A watch to create. */
+/** Request for a watch. */
 export interface NewWatch {
   /** Kind of object that is watched */
   target: "article" | "brand" | "category";
@@ -1750,7 +1750,7 @@ export interface OrganizationRef {
 export interface OutlierMeta {
   /** Whether statistics include outliers */
   mode: "exclude" | "include";
-  /** Number of outliers: observations that contradict their neighbours */
+  /** Number of outliers (implausible observations) */
   set_aside: number;
 }
 
@@ -1772,7 +1772,7 @@ export interface ParameterFault {
   value?: string | undefined;
 }
 
-/** One part that the edge needs. */
+/** A dependency of the service. */
 export interface PartState {
   /** Name */
   name: string;
@@ -1800,7 +1800,7 @@ export interface PlanRequest {
   plan: string;
 }
 
-/** Prices of the last 30 days of the item's data, without outliers, in the most frequent currency. */
+/** Prices of the 30 days up to the item's last observation, without outliers, in the most frequent currency. */
 export interface PriceBand {
   /** Currency code (ISO 4217) */
   currency: string;
@@ -1838,7 +1838,7 @@ export interface PriceIndexRow {
   original_currency?: string | undefined;
   /** Which observations the row covers */
   kind?: "listing" | "sale" | undefined;
-  /** Price index, first period = 100; null if no matched items connect the period with the first */
+  /** Price index, first period = 100; null if no matched items link the period to the first one */
   index?: number | null | undefined;
   /** Lower end of the 95 % bootstrap interval */
   low?: number | null | undefined;
@@ -1848,13 +1848,13 @@ export interface PriceIndexRow {
   items?: number | undefined;
   /** Outliers; price statistics exclude them unless `outliers=include` */
   set_aside?: number | undefined;
-  /** Items that `compared_with` also has; null in the first period */
+  /** Items that are also in the period `compared_with`; null in the first period */
   matched_items?: number | null | undefined;
   /** matched_items / items; null in the first period */
   share_matched?: number | null | undefined;
-  /** Items that `compared_with` does not have */
+  /** Items that are not in the period `compared_with` */
   new_items?: number | null | undefined;
-  /** Items that only `compared_with` has */
+  /** Items that are only in the period `compared_with` */
   vanished_items?: number | null | undefined;
   /** Previous period with data; null in the first period */
   compared_with?: string | null | undefined;
@@ -1894,13 +1894,13 @@ export interface PriceStatistic {
   set_aside: number;
 }
 
-/** Context of a pricing history. */
+/** Context of a price history. */
 export interface PricingMeta {
   /** Version of the index's data */
   data_version: number;
   /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
@@ -1927,7 +1927,7 @@ export interface PricingMeta {
   reductions: ReductionSummary[];
 }
 
-/** A pricing history. */
+/** A price history. */
 export interface PricingReport {
   data: PricingRow[];
   meta: PricingMeta;
@@ -1963,7 +1963,7 @@ export interface PriorPriceMeta {
   data_version: number;
   /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
@@ -1990,7 +1990,7 @@ export interface PriorPriceReport {
   meta: PriorPriceMeta;
 }
 
-/** A reduction with the days by which it is judged. */
+/** A reduction with the days on which its evaluation is based. */
 export interface PriorPriceRow {
   /** Code of the channel */
   channel: string;
@@ -2012,9 +2012,9 @@ export interface PriorPriceRow {
   applicable: boolean;
   /** Why the reduction does not hold or cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
-  /** Whether the observations are sufficient to judge */
+  /** Whether the observations suffice for a decision */
   known: boolean;
-  /** If the prior price is unknown: the lowest price observed in its days */
+  /** If the prior price is unknown: the lowest price observed in that period */
   at_most: string | null;
   /** Day of the prior price */
   lowest_on: string[];
@@ -2027,7 +2027,7 @@ export interface Problem {
   type: string;
   /** Reason phrase of the status */
   title: string;
-  /** Status of the answer */
+  /** Status of the response */
   status: number;
   /** Cause of this occurrence */
   detail: string;
@@ -2037,7 +2037,7 @@ export interface Problem {
   errors?: ParameterFault[] | undefined;
 }
 
-/** One kind of problem. */
+/** A problem type. */
 export interface ProblemEntry {
   /** Type */
   type: string;
@@ -2053,14 +2053,14 @@ export interface ProblemEntry {
   remedy: string;
 }
 
-/** Every kind of problem. */
+/** All problem types. */
 export interface ProblemList {
   data: ProblemEntry[];
   /** Number of entries in `data` */
   count: number;
 }
 
-/** The account that calls are counted for, and its limits. */
+/** The account that calls are counted for, with its limits. */
 export interface QuotaAnswer {
   /** Your network address, or your organization's ID */
   counted_as: string;
@@ -2093,9 +2093,9 @@ export interface Quote {
   kind: string;
   /** Units that the call costs */
   cost_units: number;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
-  /** Format of the answer or file */
+  /** Format of the response or file */
   format: string;
   /** Version of the index's data */
   data_version: number;
@@ -2103,7 +2103,7 @@ export interface Quote {
   parameters?: Record<string, unknown> | undefined;
 }
 
-/** Whether the edge can do all of its work. */
+/** Readiness of the service. */
 export interface ReadyAnswer {
   /** Status */
   status: "ready" | "degraded" | "not-ready";
@@ -2124,7 +2124,7 @@ export interface ReductionRow {
   currency?: string | undefined;
   /** Distinct items with an announced reduction */
   items?: number | undefined;
-  /** Announced reductions; each further step counts again */
+  /** Announced reductions; each further step counts separately */
   announced?: number | undefined;
   /** Reductions whose list price is not above the prior price */
   holding?: number | undefined;
@@ -2132,7 +2132,7 @@ export interface ReductionRow {
   overstated?: number | undefined;
   /** Reductions whose price is not below the prior price */
   not_below?: number | undefined;
-  /** Reductions that cannot be judged from the observations */
+  /** Reductions that cannot be decided from the observations */
   undecided?: number | undefined;
   /** holding / (announced - undecided); null if all are undecided */
   share_holding?: number | null | undefined;
@@ -2160,9 +2160,9 @@ export interface ReductionSummary {
   applicable: boolean;
   /** Why the reduction does not hold or cannot be judged */
   reason: "no_reduction" | "not_below_prior_price" | "missing_days" | "fewer_than_30_days" | "new_arrival" | "progressive_reduction" | null;
-  /** Whether the observations are sufficient to judge */
+  /** Whether the observations suffice for a decision */
   known: boolean;
-  /** If the prior price is unknown: the lowest price observed in its days */
+  /** If the prior price is unknown: the lowest price observed in that period */
   at_most: string | null;
 }
 
@@ -2193,9 +2193,9 @@ export interface ReleaseEntry {
 export interface ReleaseFile {
   /** Name */
   name: string;
-  /** Address for use with your API key */
+  /** URL for use with your API key */
   url: string;
-  /** Signed address that needs no header; valid until `signed_until` */
+  /** Signed URL that needs no header; valid until `signed_until` */
   signed_url: string;
   /** Number of rows */
   rows: number;
@@ -2230,7 +2230,7 @@ export interface ReleaseManifest {
   schema: DatasetColumn[];
   /** Version of the index's data */
   data_version: number;
-  /** Of changes: they lead from this data_version, or a later one, to `data_version` */
+  /** For datasets of changes: they lead from this data_version or a later one to `data_version` */
   since?: number | undefined;
   /** RFC 3339, UTC */
   created_at: string;
@@ -2276,7 +2276,7 @@ export interface ReportMeta {
   data_version: number;
   /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
@@ -2341,25 +2341,25 @@ export interface ResolveIdentifierQuery {
   gtin?: string | undefined;
   /** The same as `gtin` */
   ean?: string | undefined;
-  /** UPC-A of 12 digits, or UPC-E of 8; with number system and check digit */
+  /** UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit */
   upc?: string | undefined;
   /** ISBN of 10 or 13 digits */
   isbn?: string | undefined;
-  /** Maker's part number; needs `brand` */
+  /** Manufacturer part number; requires `brand` */
   mpn?: string | undefined;
   /** Brand of `mpn`, by name or slug */
   brand?: string | undefined;
-  /** Source's own number; needs `source` */
+  /** Number assigned by a source; requires `source` */
   sku?: string | undefined;
-  /** Address at which a source shows the article */
+  /** Address of the item's page at a source */
   url?: string | undefined;
-  /** Only by this source; codes that shops assign themselves need it */
+  /** Only this source; required for codes that shops assign themselves */
   source?: string | undefined;
   /** Item identifier */
   iid?: string | undefined;
 }
 
-/** The answer of a batch; with `dry_run` only its price. */
+/** Response to a batch; with `dry_run` only its price. */
 export interface ResolveList {
   /** Empty with `dry_run` */
   data: ResolveEntry[];
@@ -2369,9 +2369,9 @@ export interface ResolveList {
   kind?: string | undefined;
   /** Units that the call costs */
   cost_units?: number | undefined;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached?: boolean | undefined;
-  /** Format of the answer or file */
+  /** Format of the response or file */
   format?: string | undefined;
   /** Version of the index's data */
   data_version?: number | undefined;
@@ -2410,7 +2410,7 @@ export interface RollupMeta {
   data_version: number;
   /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
@@ -2539,7 +2539,7 @@ export interface RollupRow {
   avoided?: Avoided[] | null | undefined;
 }
 
-/** The service, and the caller. */
+/** The service and the caller. */
 export interface RootAnswer {
   /** Name of the service */
   service: string;
@@ -2554,7 +2554,7 @@ export interface RootAnswer {
   plan: string;
   /** Calls that the plan includes */
   entitlements: string[];
-  /** Largest number of IIDs in one batch look-up; 0 if the plan has no batches */
+  /** Largest number of IIDs in one batch lookup; 0 if the plan has no batches */
   batch_iids_max: number;
   quota: QuotaWindow[];
   /** Addresses of the next calls */
@@ -2567,7 +2567,7 @@ export interface RotateKeyQuery {
   organization?: string | undefined;
 }
 
-/** How a key is replaced. */
+/** Options of a key rotation. */
 export interface Rotation {
   /** How long the old key remains valid */
   grace?: "none" | "1h" | "24h" | undefined;
@@ -2628,7 +2628,7 @@ export interface SearchItemsQuery {
   limit?: number | undefined;
   /** Only this brand (slug) */
   brand?: string | undefined;
-  /** Only this category (code), including all below it */
+  /** Only this category (code), including its subcategories */
   category?: string | undefined;
   /** Only this product type */
   product_type?: string | undefined;
@@ -2650,7 +2650,7 @@ export interface SearchList {
   data: SearchHit[];
 }
 
-/** Number of hits, and how many of them have all words. */
+/** Number of hits, in total and with all words. */
 export interface SearchTotal {
   /** Number of entries */
   value: number;
@@ -2727,7 +2727,7 @@ export interface SharingProfile {
   bearerToken: string;
 }
 
-/** Body of a query. Unknown members are ignored: they are hints of later versions of the protocol. */
+/** Body of a query. Unknown members are ignored: they are hints from later versions of the protocol. */
 export interface SharingQuery {
   /** Predicates; hints are ignored */
   predicateHints?: string[] | undefined;
@@ -2780,7 +2780,7 @@ export interface SharingVersionQuery {
   startingTimestamp?: string | undefined;
 }
 
-/** A source of the record's facts. */
+/** A source of the record's data. */
 export interface SourceRef {
   /** Name of the source */
   source: string;
@@ -2802,7 +2802,7 @@ export interface StageFigure {
   method: string;
 }
 
-/** Footprint of one unit of an item, by indicator; basis, method and samples are of the first known indicator. */
+/** Footprint of one unit of an item, by indicator; `basis`, `method` and `samples` describe the first known one. */
 export interface Sustainability {
   /** Origin of the figure */
   basis: "measured" | "modelled" | "category_average";
@@ -2832,7 +2832,7 @@ export interface SustainabilityMeta {
   data_version: number;
   /** SHA-256 of the rows as NDJSON, whatever the format */
   result_sha256: string;
-  /** Whether it was stored before the call */
+  /** Whether the result is already stored */
   cached: boolean;
   /** Units that the call costs */
   cost_units: number;
@@ -2990,7 +2990,7 @@ export interface UsedRate {
   from: string;
   /** Day of the row */
   day: string;
-  /** Day of the rates; an earlier one if the day has none */
+  /** Date of the rates; earlier if the day has none */
   rate_day: string;
   /** Units of `from` per euro */
   from_per_euro: string;
