@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import click
 import psycopg
 import redis
-from shared.redis.connect import connect_store
 
 from deploy.ctl.console import console, stored
 from deploy.local import nginx, postgres, tls, valkey
@@ -25,6 +24,7 @@ from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, StoreUnavailable
 from shared.objects.open import open_object_store
 from shared.objects.shared_directories import faults
+from shared.redis.connect import connect_store
 from shared.search.layout import newest
 from shared.settings.settings import Settings
 from workers.analytics.rollups import layout
