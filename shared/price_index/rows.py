@@ -5,10 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from shared.price_index.bilateral import FORMULAE
-from shared.price_index.pairs import Pairs
 from shared.price_index.panel import Floats, Panel, coverage
 from shared.price_index.question import Question
-from shared.price_index.series import assembled, based, check, compared_with, index_series, of_pairs, wanted_pairs
+from shared.price_index.series import (
+    Pairs,
+    assembled,
+    based,
+    check,
+    compared_with,
+    index_series,
+    of_pairs,
+    wanted_pairs,
+)
 
 GROUPS_MAX = 1000
 REPLICATES_AT_ONCE = 2000

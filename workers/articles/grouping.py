@@ -6,7 +6,7 @@ from datetime import date
 
 from workers.articles.matching.clusters import Member, cluster
 from workers.articles.matching.records import Link
-from workers.provenance.standing import Decision, EffectiveActs
+from workers.provenance.acts import Decision, EffectiveActs
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from workers.ingest.readers import alternating, prefetch
 from workers.ingest.readers import read as batches
 from workers.ingest.stage import Chunk, Months, Spool, in_order
 from workers.ingest.transform import Transformer
-from workers.provenance.standing import Act, EffectiveActs, replay
+from workers.provenance.acts import Act, EffectiveActs, replay
 
 # What merges and withdrawals come to, whatever was undone before.
 

@@ -17,7 +17,7 @@ from shared.price_index.panel import Panel
 from shared.price_index.question import Question, method_named
 from shared.price_index.rows import GROUPS_MAX, REPLICATES_AT_ONCE, bootstrap, comparisons, logarithms
 from shared.price_index.series import index_series
-from tests.unit.shared.price_index.cases import GAPS, NAN
+from tests.unit.price_index.cases import GAPS, NAN
 
 # `itemindex calc index-numbers`: files as people have them, and refusals that name the row.
 

@@ -15,7 +15,7 @@ from shared.price_index.offered import ALIASES, METHODS, SPLICES, offered_method
 from shared.price_index.panel import Floats, IndexNotDefined, Panel, aggregate, coverage
 from shared.price_index.question import Method, Question, method_named, method_names
 from shared.price_index.series import index_series, spliced
-from tests.unit.shared.price_index.cases import GAPS, NAN, PRICES, TWO, series
+from tests.unit.price_index.cases import GAPS, NAN, PRICES, TWO, series
 
 # Axioms that the literature demands of index formulae, on generated panels.
 
