@@ -29,14 +29,15 @@ def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evi
         rows.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
     if abs(price_ratio(left, right)) <= _NEAR:
         rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
+    numbers = [" ".join(sorted(one)) for one in _own_numbers(left, right)]
+    said = {
+        _MPN: (left.record.mpn, right.record.mpn),
+        _PRICE: (_price(left), _price(right)),
+        _NUMBER: (numbers[0], numbers[1]),
+    }
     for field in opposed(left, right):
-        said = {
-            _MPN: (left.record.mpn, right.record.mpn),
-            _PRICE: (_price(left), _price(right)),
-            _NUMBER: tuple(" ".join(sorted(one)) for one in _own_numbers(left, right)),
-        }
-        names = left.record.name, right.record.name
-        rows.append(Evidence(field, *said.get(field, names), agrees=False))
+        mine, theirs = said.get(field, (left.record.name, right.record.name))
+        rows.append(Evidence(field, mine, theirs, agrees=False))
     return tuple(rows)
 
 
