@@ -2,12 +2,14 @@
 
 `python -m tests.judges.matching service /…/er_abt_buy` loads the two record files of a folder into a new database, trains
 with `itemindex matches train --activate` on the pairs of `--train`, and counts which pairs of `--judge` are one item without
-a person, before and after; pairs that also train do not judge. `python -m tests.judges.matching shipped --out model.json`
-trains the model that comes with the program.
+a person, before and after; pairs that also train do not judge. `python -m tests.judges.matching peers /…/er_abt_buy`
+compares `itemindex matches evaluate --train` with dedupe and Splink. `python -m tests.judges.matching shipped --out
+model.json` trains the model that comes with the program.
 """
 
 import csv
 import json
+import resource
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from deploy.ctl.matches import matches
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.uncertainty.stated import wilson
+from tests.judges import programs
+from tests.judges.reports import PROJECT
 from tests.support.servers import Servers
 from workers.articles.matching.evaluation_files import read_labels
 from workers.articles.matching.model import Model
@@ -47,6 +51,7 @@ mpn = "mpn"
 [item.attributes]
 description = "description"
 """
+_SECONDS_MAX = 7200.0  # of one peer
 _PAIRS = """
 SELECT l.source_item_id, r.source_item_id FROM item_sources l JOIN sources s ON s.id = l.source_id AND s.name = 'left'
 JOIN items a ON a.id = l.item_id JOIN items b ON coalesce(b.survivor_iid, b.iid) = coalesce(a.survivor_iid, a.iid)
@@ -72,12 +77,45 @@ def shipped(out: Path, worlds: int, seed: int) -> None:
     click.echo(json.dumps({"link": model.link, "link_coded": model.link_coded, "review": model.review}))
 
 
-@commands.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--train", default="pairs_train.csv", show_default=True, help="Files of the decisions, as a pattern.")
-@click.option(
+_folders = click.argument(
+    "folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+_train = click.option(
+    "--train", default="pairs_train.csv", show_default=True, help="Files of the decisions, as a pattern."
+)
+_judge = click.option(
     "--judge", default="pairs_valid.csv", show_default=True, help="Files of the held-out pairs, as a pattern."
 )
+
+
+@commands.command()
+@_folders
+@_train
+@_judge
+def peers(folders: tuple[Path, ...], train: str, judge: str) -> None:
+    """Train the product and its peers on the same pairs, and judge the held-out ones. One line of JSON each."""
+    script = str(PROJECT / "tests" / "judges" / "matching_peers.py")
+    for folder in folders:
+        ours = [*programs.COMMANDS, "matches", "evaluate", "--json"]
+        ours += [part for side in ("left", "right") for part in (f"--{side}", str(folder / f"{side}.csv"))]
+        ours += [part for path in sorted(folder.glob(judge)) for part in ("--pairs", str(path))]
+        ours += [part for path in sorted(folder.glob(train)) for part in ("--train", str(path))]
+        commands = {"itemindex": ours}
+        for peer in ("dedupe", "splink"):
+            commands[peer] = [programs.tool("python"), script, peer, str(folder), train, judge]
+        for name, command in commands.items():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            found = json.loads(programs.run(command, seconds_max=_SECONDS_MAX))
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            figures = {figure: found[figure] for figure in ("precision", "recall", "f1")}
+            click.echo(json.dumps({"set": folder.name, "by": name, **figures, "cpu_seconds": round(seconds, 1)}))
+
+
+@commands.command()
+@_folders
+@_train
+@_judge
 @click.option("--first", type=click.IntRange(1), help="Only the first so many decisions, in random order.")
 def service(folders: tuple[Path, ...], train: str, judge: str, first: int | None) -> None:
     """Count held-out pairs that are linked without a person, before and after training. One line of JSON each."""

@@ -33,15 +33,21 @@ def installed(program: Path) -> str:
     return str(program)
 
 
-def run(command: list[str], *accepted: int, errors: bool = False, cwd: Path = PROJECT) -> str:
+def run(
+    command: list[str],
+    *accepted: int,
+    errors: bool = False,
+    cwd: Path = PROJECT,
+    seconds_max: float = _SECONDS_MAX,
+) -> str:
     """Return what a program prints, on stderr with `errors`; an exit code other than 0 and `accepted` is a failure."""
     environment = {**os.environ, "LOG_LEVEL": "error", "NO_COLOR": "1"}
     try:
         done = subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=_SECONDS_MAX, check=False
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=seconds_max, check=False
         )
     except subprocess.TimeoutExpired:
-        raise JudgeFailed(f"{Path(command[0]).name} took more than {_SECONDS_MAX:.0f} s") from None
+        raise JudgeFailed(f"{Path(command[0]).name} took more than {seconds_max:.0f} s") from None
     if done.returncode not in (0, *accepted):
         raise JudgeFailed(f"{' '.join(command[:2])} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
     return done.stderr if errors else done.stdout

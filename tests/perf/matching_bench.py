@@ -6,8 +6,9 @@ colour and size; half of the new ones are in the index, written by another shop.
 With `--service` both shops are loaded as a deployment does it, into embedded servers, and the linking step of each load is
 measured: finding and storing links, and the articles that follow from them. It needs some 4 GB of disk for 1,000,000.
 
-The memory of a step is the most that this process and all that it started had together, asked for every 50 ms: the sum
-of their proportional set sizes, where a page that several share counts once, with the pages of mapped files.
+The memory of a step is the most that this process and all that it started had together, asked for every 50 ms, or less
+often where asking would take more than a tenth of the time: the sum of their proportional set sizes, where a page that
+several share counts once, with the pages of mapped files.
 """
 
 import argparse
@@ -138,12 +139,14 @@ def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:
 
 def _watch(process: int, pipe: Connection) -> None:
     """Send the most memory of a process and its descendants, without this one, when the other end asks for it."""
-    peak, main, asked = 0, psutil.Process(process), False
+    peak, main, asked, took = 0, psutil.Process(process), False, 0.0
     pipe.send(None)
     while not asked:
-        asked = pipe.poll(_EVERY_S)
+        asked = pipe.poll(max(_EVERY_S, 10 * took))
+        began = time.perf_counter()
         others = [one for one in (main, *main.children(recursive=True)) if one.pid != os.getpid()]
         peak = max(peak, sum(map(_share, others)))
+        took = time.perf_counter() - began
     pipe.send(peak)
 
 

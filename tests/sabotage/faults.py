@@ -1209,6 +1209,13 @@ PRICE_FAULTS = (
         "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
     fault(
+        "a pack and an article without one are linked without a person",
+        "workers/articles/matching/evidence.py",
+        " or bool(left.amounts.packs) != bool(right.amounts.packs):",
+        ":",
+        "tests/unit/matching/test_articles.py::test_a_likeness_is_linked_without_a_person_only_where_something_confirms_it",
+    ),
+    fault(
         "two names that each have a number of their own are linked without a person",
         "workers/articles/matching/evidence.py",
         "if all(_own_numbers(left, right)) and not same_code(left, right):",

@@ -170,22 +170,25 @@ NAMED_MORE = replace(SAME, name=f"{SAME.name} with case")
     ("left", "right", "decision"),
     [
         (CAMERA, SAME, Decision.LINK),
-        (CAMERA, NAMED_MORE, Decision.REVIEW),
+        (CAMERA, NAMED_MORE, Decision.LINK),
         (replace(CAMERA, price=100.0), replace(NAMED_MORE, price=140.0), Decision.LINK),
-        (replace(CAMERA, price=100.0), replace(NAMED_MORE, name=f"{SAME.name} kit 2", price=100.0), Decision.REVIEW),
+        (replace(CAMERA, price=100.0), replace(NAMED_MORE, name=f"{SAME.name} 2", price=100.0), Decision.LINK),
         (replace(CAMERA, price=100.0), replace(SAME, price=160.0), Decision.REVIEW),
-        # Other brands, so that the part number is evidence and no identifier.
-        (replace(CAMERA, mpn="DSC-W150"), replace(NAMED_MORE, mpn="DSC-W150", brand="Sony Corp"), Decision.LINK),
+        (replace(CAMERA, mpn="DSC-W150"), replace(NAMED_MORE, mpn="DSC-W150", brand="Sony Corp"), Decision.REVIEW),
         (replace(CAMERA, price=100.0), replace(SAME, name=f"{SAME.name} refurbished", price=90.0), Decision.REVIEW),
+        (CAMERA, replace(SAME, name=f"{SAME.name} kit"), Decision.REVIEW),
+        (CAMERA, replace(SAME, name=f"{SAME.name} set of 12"), Decision.REVIEW),
     ],
     ids=(
         "equal names",
-        "one name says more",
+        "one name says more, and both have one model number",
         "prices confirm",
-        "a number that only one has",
+        "a number that only one has beside that model number",
         "prices oppose",
-        "part numbers",
+        "a brand that only one has",
         "made again",
+        "a kit",
+        "a pack that only one has",
     ),
 )
 def test_a_likeness_is_linked_without_a_person_only_where_something_confirms_it(

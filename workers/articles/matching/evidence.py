@@ -13,8 +13,11 @@ _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
 _NEAR, _FAR = math.log(1.25), math.log(1.5)
 _MPN, _PRICE, _NUMBER = "mpn", "price", "number"
-# A refurbished or compatible article is another one than the new, though its name has the same part number.
-_CONDITIONS = frozenset(("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible"))
+# A refurbished or compatible article is another one than the new, and a kit than the piece in it, though its name has
+# the same part number.
+_CONDITIONS = frozenset(
+    ("refurbished", "remanufactured", "reconditioned", "recertified", "renewed", "compatible", "kit", "bundle")
+)
 
 
 def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
@@ -26,14 +29,15 @@ def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evi
         rows.append(Evidence("brand", left.record.brand, right.record.brand, agrees=True))
     if abs(price_ratio(left, right)) <= _NEAR:
         rows.append(Evidence(_PRICE, _price(left), _price(right), agrees=True))
+    numbers = [" ".join(sorted(one)) for one in _own_numbers(left, right)]
+    said = {
+        _MPN: (left.record.mpn, right.record.mpn),
+        _PRICE: (_price(left), _price(right)),
+        _NUMBER: (numbers[0], numbers[1]),
+    }
     for field in opposed(left, right):
-        said = {
-            _MPN: (left.record.mpn, right.record.mpn),
-            _PRICE: (_price(left), _price(right)),
-            _NUMBER: tuple(" ".join(sorted(one)) for one in _own_numbers(left, right)),
-        }
-        names = left.record.name, right.record.name
-        rows.append(Evidence(field, *said.get(field, names), agrees=False))
+        mine, theirs = said.get(field, (left.record.name, right.record.name))
+        rows.append(Evidence(field, mine, theirs, agrees=False))
     return tuple(rows)
 
 
@@ -68,15 +72,25 @@ def same_code(left: Profile, right: Profile) -> bool:
 def certain(left: Profile, right: Profile) -> bool:
     """Say whether a pair that the model is sure of may be linked without a person.
 
-    Nothing opposes it, neither name has a number that the other record lacks, and something besides the likeness of
-    two names confirms it: prices of both, part numbers of both, or that neither name has a word that the other record
-    lacks.
+    Nothing opposes it, and neither record has a brand or a pack that the other lacks. Something besides the likeness of
+    two names confirms it: each has every model number of the other, or neither name has a number that the other record
+    lacks and there are prices of both, part numbers of both, or no word that the other record lacks.
     """
-    if opposed(left, right) or any(_own_numbers(left, right)):
+    if opposed(left, right) or bool(left.amounts.packs) != bool(right.amounts.packs):
+        return False
+    if not (left.brand <= right.said and right.brand <= left.said):
+        return False
+    if same_code(left, right) and _all_in(left.codes, right) and _all_in(right.codes, left):
+        return True
+    if any(_own_numbers(left, right)):
         return False
     if (left.mpn and right.mpn) or not math.isnan(price_ratio(left, right)):
         return True
     return left.named <= right.said and right.named <= left.said
+
+
+def _all_in(codes: tuple[str, ...], other: Profile) -> bool:
+    return all(code in other.squashed for code in codes)
 
 
 def _own_numbers(left: Profile, right: Profile) -> tuple[frozenset[str], frozenset[str]]:
