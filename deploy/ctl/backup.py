@@ -234,7 +234,7 @@ def restore(to: datetime.datetime | None, into: Path, as_json: bool) -> None:
     with _root(settings, into, to) as root:
         base = restored(root, into, to)
     report(
-        "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then `itemindex backup run` anew",
+        "restored {into} to {to}, from {path}, in {seconds} s; start PostgreSQL, then restart `itemindex backup run`",
         as_json=as_json,
         into=str(into),
         to=to.isoformat() if to else "the last commit that was received",

@@ -176,7 +176,7 @@ def train(
         connection.commit()  # the model stays, also where it may not be used
         number, version = None, None
         if activate:
-            _report_progress("judging all pairs anew")
+            _report_progress("scoring all pairs")
             number, version = item_acts.use_model(
                 connection, digest, by, reason, chosen.match_dir, merges_allowed=allow_merges
             )

@@ -93,7 +93,7 @@ def reseal(data_dir: Path, as_json: bool) -> None:
     counted = Counter(states.values())
     unreadable = [webhook for webhook, state in states.items() if state == "unreadable"]
     report(
-        "sealed anew: {resealed}, sealed under SIGNING_SECRET already: {current}",
+        "re-encrypted: {resealed}, already encrypted with SIGNING_SECRET: {current}",
         as_json=as_json,
         **{"resealed": counted["resealed"], "current": counted["current"]},
         **({"unreadable": unreadable} if as_json else {}),

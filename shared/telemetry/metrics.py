@@ -36,17 +36,17 @@ def _gauge(
 
 # Responses to callers.
 requests = _counter("requests", "Requests answered, by route and status.", "route", "status")
-request_seconds = _histogram("request_seconds", "Time from a request's head to its answer.", "route")
-requests_in_flight = _gauge("requests_in_flight", "Requests of the ordinary way without an answer yet.", over="livesum")
+request_seconds = _histogram("request_seconds", "Time from a request's headers to its response.", "route")
+requests_in_flight = _gauge("requests_in_flight", "Requests in progress outside the fast path.", over="livesum")
 quota_decisions = _counter(
     "quota_decisions", "Charges, by plan and outcome: taken, refused, repeated, refunded.", "plan", "outcome"
 )
 quota_degraded = _counter("quota_degraded", "Requests decided without the state store, by outcome.", "outcome")
 usage_lost = _counter(
-    "usage_lost", "Calls missing from the statistics of use: PostgreSQL was unavailable for too long."
+    "usage_lost", "Calls missing from usage statistics because PostgreSQL was unavailable for too long."
 )
 request_log_lost = _counter(
-    "request_log_lost", "Calls missing from organizations' lists of calls: too many at once, or no cache store."
+    "request_log_lost", "Calls missing from the request log: too many at once, or no cache store."
 )
 
 # Where answers come from.
@@ -58,46 +58,44 @@ identifier_reads = _counter(
 )
 cache_unreadable = _counter(
     "cache_unreadable",
-    "Entries of the cache store that could not be read, by kind; PostgreSQL has what they held, but for logged calls.",
+    "Unreadable entries of the cache store, by kind; PostgreSQL has their contents, except for logged calls.",
     "kind",
 )
-answers_reused = _counter("answers_reused", "Answers sent again from memory, as they were made before.")
-coalesced_reads = _counter("coalesced_reads", "Reads that waited for an equal one instead of asking again.", "what")
+answers_reused = _counter("answers_reused", "Responses served from the answer cache.")
+coalesced_reads = _counter("coalesced_reads", "Reads that shared the query of an equal concurrent read.", "what")
 report_answers = _counter(
     "report_answers", "Heavy GETs, by kind and how: stored, made, accepted (202), failed.", "kind", "how"
 )
 result_bytes_sent = _counter("result_bytes_sent", "Bytes of results and exports sent to callers.")
-results_missing = _counter("results_missing", "Requests for published bytes that the store of results did not have.")
-results_lost = _counter(
-    "results_lost", "Results that stayed missing: they expired, and their price is owed back.", "kind"
-)
+results_missing = _counter("results_missing", "Requests for published bytes missing from the results store.")
+results_lost = _counter("results_lost", "Results that stayed missing, expired and are refunded.", "kind")
 load_rejects = _gauge(
-    "load_rejects", "Rejects of loads, by whether their rows are kept or were left out beyond the bound.", "state"
+    "load_rejects", "Rejects of loads, by whether their rows are kept or were omitted beyond the limit.", "state"
 )
-loads_listed = _gauge("loads_listed", "Loads that are listed, and files of loads that are remembered.", "what")
-feeds = _gauge("feeds", "Feeds that are not paused, by whether their last reading failed: active, failing.", "state")
+loads_listed = _gauge("loads_listed", "Loads listed, and file names of loads kept.", "what")
+feeds = _gauge("feeds", "Feeds that are not paused, by whether their last read failed: active, failing.", "state")
 backup_receivers = _gauge(
     "backup_receivers",
     "Receivers of PostgreSQL's log for backups, by whether they are connected: connected, gone.",
     "state",
 )
 backup_received_seconds = _gauge(
-    "backup_received_seconds", "Moment up to which PostgreSQL can be restored (Unix time).", over="max"
+    "backup_received_seconds", "Latest point in time to which PostgreSQL can be restored (Unix time).", over="max"
 )
-backup_taken_seconds = _gauge("backup_taken_seconds", "Moment of the newest base backup (Unix time).", over="max")
+backup_taken_seconds = _gauge("backup_taken_seconds", "Time of the newest base backup (Unix time).", over="max")
 backup_restored_seconds = _gauge(
     "backup_restored_seconds", "When a backup was last restored as a test (Unix time).", over="max"
 )
-feeds_overdue_seconds = _gauge("feeds_overdue_seconds", "How long the feed that waits longest has been due.")
+feeds_overdue_seconds = _gauge("feeds_overdue_seconds", "How long the most overdue feed has been due.")
 data_version = _gauge(
     "data_version", "The data_version that every edge serves, or a newer one.", "part", over="livemin"
 )
 
 # Stores.
-store_emptied = _counter("store_emptied", "Times an edge found that a store had lost all that it held.", "store")
-store_errors = _counter("store_errors", "Calls to a store that failed or were late.", "store")
+store_emptied = _counter("store_emptied", "Times an edge found that a store had lost its contents.", "store")
+store_errors = _counter("store_errors", "Calls to a store that failed or timed out.", "store")
 store_delayed_commands = _counter(
-    "store_delayed_commands", "Calls that had to wait for a store's cluster: a failover, or a slot on its way.", "store"
+    "store_delayed_commands", "Calls that waited for a store's cluster: a failover or a migrating slot.", "store"
 )
 store_up = _gauge(
     "store_up",
@@ -112,7 +110,9 @@ certificate_expires_seconds = _gauge(
     over="livemin",
 )
 store_seconds = _histogram(
-    "store_seconds", "Round trip to a store: PostgreSQL's of each query, the others' of a probe each second.", "store"
+    "store_seconds",
+    "Round trip to a store: of each query for PostgreSQL, of one probe a second for the others.",
+    "store",
 )
 pool_connections = _gauge(
     "pool_connections", "Connections to PostgreSQL, by state: busy, idle.", "state", over="livesum"
@@ -123,7 +123,7 @@ pool_connections_max = _gauge(
 
 # Jobs.
 messages_refused = _counter(
-    "messages_refused", "Messages of the broker that a worker could not read, by reason; no job is lost.", "reason"
+    "messages_refused", "Broker messages that a worker could not read, by reason; no job is lost.", "reason"
 )
 worker_processes_killed = _counter(
     "worker_processes_killed", "Processes of a worker's pool that were blocked and were killed."
@@ -134,12 +134,12 @@ jobs_finished = _counter("jobs_finished", "Jobs ended, by kind and state.", "kin
 jobs_lost = _counter(
     "jobs_lost", "Attempts that lost their lease: the worker died, hung, or the job was cancelled.", "kind"
 )
-job_seconds = _histogram("job_seconds", "Time that a job's last attempt took.", "kind")
-job_attempts = _histogram("job_attempts", "Attempts that an ended job took.", "kind", buckets=(1, 2, 3, 4, 5))
-jobs_refunded = _counter("jobs_refunded", "Units given back for jobs without a result.")
+job_seconds = _histogram("job_seconds", "Duration of a job's last attempt.", "kind")
+job_attempts = _histogram("job_attempts", "Number of attempts of an ended job.", "kind", buckets=(1, 2, 3, 4, 5))
+jobs_refunded = _counter("jobs_refunded", "Units refunded for jobs without a result.")
 replica_reads = _counter(
     "replica_reads",
-    "Reports by where they were read: replica; or primary, because the replica was behind, away, in conflict, rested.",
+    "Reports by where they read: replica; or primary, because the replica was behind, away, in conflict, or rested.",
     "outcome",
 )
 result_bytes_made = _counter("result_bytes_made", "Bytes of published results, by kind.", "kind")
@@ -151,11 +151,11 @@ dispatcher_heartbeat_seconds = _gauge(
 
 # Processes.
 processes = _gauge("processes", "Processes that run, by part and revision.", "part", "revision", over="livesum")
-loop_lag_seconds = _histogram("loop_lag_seconds", "How late an edge's event loop woke up, four times a second.")
-access_lines_lost = _counter("access_lines_lost", "Access lines that found no place on disk or in a pipe.")
-log_lines_lost = _counter("log_lines_lost", "Lines of an edge's log that found no place on disk or in a pipe.")
-spans_sent = _counter("spans_sent", "Spans that the collector took.")
-spans_lost = _counter("spans_lost", "Spans lost: the collector was slow or away.")
+loop_lag_seconds = _histogram("loop_lag_seconds", "Delay of an edge's event loop, measured four times a second.")
+access_lines_lost = _counter("access_lines_lost", "Access lines lost because the disk or pipe was full.")
+log_lines_lost = _counter("log_lines_lost", "Log lines of an edge lost because the disk or pipe was full.")
+spans_sent = _counter("spans_sent", "Spans accepted by the collector.")
+spans_lost = _counter("spans_lost", "Spans lost because the collector was slow or unavailable.")
 
 
 def exposition(directory: Path | None) -> bytes:

@@ -281,7 +281,7 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
     await browser.ask("GET", "/dashboard/reports?kind=cohorts")
     form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
-    assert "three letters" in fault(browser, "currency")
+    assert "three-letter currency code" in fault(browser, "currency")
     assert 'value="no&#34;such"' in browser.text and 'value="2026-07-01"' in browser.text
     assert await browser.ask("POST", "/dashboard/reports", {**form, "currency": "", "brand": "none"}) == 400
     assert "is not a known brand" in fault(browser, "brand")

@@ -49,7 +49,7 @@ def features_of(
 def fitting(model: Model) -> Model:
     """Return the model if it was trained on `FEATURES`; `UnusableModel` otherwise."""
     if model.features != FEATURES:
-        raise UnusableModel("the model was trained on other features: train it anew with `itemindex matches train`")
+        raise UnusableModel("the model was trained on other features: train it again with `itemindex matches train`")
     return model
 
 
