@@ -1,0 +1,48 @@
+"""Statements that answer for any number of keys are planned once, not for each number."""
+
+import asyncpg
+import pytest
+
+from edge.index import identifiers, lookup
+from shared.index.iid import mint
+from shared.settings.settings import Settings
+from tests.support.servers import Contents
+from tests.support.shop import open_shop
+
+# PostgreSQL plans a statement for its values this often before it compares with one plan for all values.
+_PLANNED_FOR_VALUES = 5
+IIDS = [mint("shop", str(number)).iid for number in range(1, 4)]
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return open_shop
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [
+        (lookup.SQL.records, [([iid],) for iid in IIDS] + [(IIDS,)]),
+        (
+            identifiers.SQL.resolved,
+            [(["sku"] * n, ["1", "2", "3"][:n], [""] * n, ["shop"] * n) for n in (1, 2, 3)],
+        ),
+    ],
+    ids=["records", "identifiers"],
+)
+async def test_one_plan_serves_one_key_and_many(
+    settings: Settings, statement: str, arguments: list[tuple[list[str], ...]]
+) -> None:
+    connection = await asyncpg.connect(settings.edge_database_url)
+    try:
+        for _ in range(_PLANNED_FOR_VALUES):
+            for given in arguments:
+                rows = await connection.fetch(statement, *given)
+                assert len(rows) == len(given[0])
+        query = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement = $1"
+        row = await connection.fetchrow(query, statement)
+    finally:
+        await connection.close()
+    assert row is not None
+    executed = _PLANNED_FOR_VALUES * len(arguments)
+    assert (row["custom_plans"], row["generic_plans"]) == (_PLANNED_FOR_VALUES, executed - _PLANNED_FOR_VALUES)
