@@ -11,7 +11,7 @@ from edge.auth.credentials import CredentialStore
 from edge.auth.oidc_provider import OidcProvider
 from edge.auth.users import UserService
 from edge.bulk.data_credentials import DataCredentialService
-from edge.bulk.downloads import DownloadAllowance, FileResponder
+from edge.bulk.downloads import DownloadAllowance, FileResponder, SignedUrls
 from edge.bulk.exports import ExportRepository, ExportSerializer, ExportService
 from edge.bulk.iceberg import IcebergMetadata
 from edge.bulk.release_repository import ReleaseRepository, UrlSigner
@@ -22,7 +22,6 @@ from edge.http.answer_cache import AnswerCache
 from edge.http.lists import CursorSigner, Paginator
 from edge.http.request_context import AccessLog
 from edge.http.routing import API_PATH
-from edge.http.signed_urls import SignedUrls
 from edge.index.identifiers import ResolutionCache, ResolutionReader
 from edge.index.lookup import RecordCache, RecordLoader
 from edge.jobs.service import JobOrders, JobSerializer, JobWaiters

@@ -13,14 +13,13 @@ import msgspec
 from aiohttp import web
 
 from edge.bulk import schemas
-from edge.bulk.downloads import FileResponder, StoredFile
+from edge.bulk.downloads import FileResponder, Link, SignedUrls, StoredFile
 from edge.http.context import CONTEXT, organization_of, principal_of
 from edge.http.json import unstored_json
 from edge.http.lists import Paginator
 from edge.http.parameters import BODY, PATH, QUERY, LinkQuery
 from edge.http.problems import Fault, Problem, invalid_parameters, unknown
 from edge.http.routing import operation
-from edge.http.signed_urls import Link, SignedUrls
 from edge.jobs.service import JobOrders, JobSerializer, Order, SubmittedOrder, queue_full_problem
 from edge.quota.billing import Billing, Charge
 from edge.storage import idempotency as idempotency_key

@@ -295,8 +295,9 @@ class Made(NamedTuple):
 class IcebergMetadata:
     """Makes metadata from the rows of releases. What a release says of itself never changes, so it is kept."""
 
-    def __init__(self, repository: ReleaseRepository) -> None:
+    def __init__(self, repository: ReleaseRepository, kept_max: int = _KEPT_MAX) -> None:
         self._repository = repository
+        self._kept_max = kept_max
         self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
 
     async def table(self, dataset: str) -> dict[str, Any]:
@@ -325,13 +326,15 @@ class IcebergMetadata:
         # A restored database may give a number a second time, at another moment.
         key = (release.dataset, release.data_version, release.created_at, name)
         content = self._kept.get(key)
-        if content is None:
+        if content is not None:
+            self._kept.move_to_end(key)
+        else:
             files = await self._repository.files(release.dataset, release.data_version)
             content = manifest(release, files)
             if name == MANIFEST_LIST:
                 content = manifest_list(release, len(content), len(files))
             self._kept[key] = content
-            if len(self._kept) > _KEPT_MAX:
+            if len(self._kept) > self._kept_max:
                 self._kept.popitem(last=False)
         return content
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from edge.bulk.descriptions import FORMS, Described
-from edge.bulk.downloads import StoredFile
+from edge.bulk.downloads import SignedUrls, StoredFile
 from edge.http.problems import Problem
 from edge.http.routing import API_PATH
-from edge.http.signed_urls import SignedUrls
 from edge.storage.database import Database
 from shared.bulk.schema import MEDIA_TYPE, RELEASED, Dataset, ReleaseFile, catalogue_key, changes_of, key_of, schema_of
 from shared.bulk.signing import FILE_MEMBERS, public_jwk
@@ -58,7 +57,7 @@ class ReleaseRepository:
 
     async def release(self, dataset: str, version: str) -> Release:
         """Find a release by its number, or the newest as `latest`."""
-        release = await self._one(SQL.release, dataset_of(dataset).name, _number(version))
+        release = await self._one(dataset_of(dataset).name, _number(version))
         if release is None:
             raise not_found(
                 "There is no such release; it may have expired. List them at /index/datasets/{name}/releases."
@@ -67,7 +66,10 @@ class ReleaseRepository:
 
     async def release_at(self, dataset: Dataset, moment: datetime, *, after: bool = False) -> Release | None:
         """Find the release that was the newest at a moment, or the first one after it."""
-        return await self._one(SQL.release_from_moment if after else SQL.release_of_moment, dataset.name, moment)
+        kept = await self.kept(dataset.name)
+        if after:
+            return next((release for release in kept if release.created_at >= moment), None)
+        return next((release for release in reversed(kept) if release.created_at <= moment), None)
 
     async def between(self, dataset: Dataset, first: int, last: int) -> list[tuple[int, datetime]]:
         """Return the releases from one to another, and the one before the first."""
@@ -105,11 +107,11 @@ class ReleaseRepository:
 
     async def changes(self, dataset: Dataset, version: int) -> Release | None:
         """Find the changes that lead to a release; None if it was published before changes were."""
-        return await self._one(SQL.release, changes_of(dataset.name), version)
+        return await self._one(changes_of(dataset.name), version)
 
     async def kept(self, dataset: str) -> list[Release]:
         """Return all releases of a dataset, the oldest first."""
-        return [_release(row) for row in await self._database.fetch(SQL.kept, dataset)]
+        return [_release(row) for row in reversed(await self._database.fetch(SQL.kept, dataset, None, None))]
 
     async def catalogue(self) -> StoredFile:
         """Find the DuckLake catalogue of the kept releases."""
@@ -132,8 +134,8 @@ class ReleaseRepository:
         row = await self._database.fetch_row(SQL.reader, organization)
         return int(row["rank"]) if row is not None else 0
 
-    async def _one(self, query: str, *arguments: Any) -> Release | None:
-        row = await self._database.fetch_row(query, *arguments)
+    async def _one(self, dataset: str, version: int | None) -> Release | None:
+        row = await self._database.fetch_row(SQL.kept, dataset, version, 1)
         return _release(row) if row is not None else None
 
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from edge.bulk import schemas
 from edge.bulk.descriptions import FORMS
-from edge.bulk.downloads import FileResponder
+from edge.bulk.downloads import FileResponder, Link, SignedUrls
 from edge.bulk.release_repository import (
     ReleaseRepository,
     UrlSigner,
@@ -25,7 +25,6 @@ from edge.http.parameters import PATH, QUERY
 from edge.http.problems import Problem
 from edge.http.representation import Representation, cacheable
 from edge.http.routing import operation
-from edge.http.signed_urls import Link, SignedUrls
 from edge.storage.data_version import DataVersionWatcher
 from shared.bulk.schema import MEDIA_TYPE, RELEASED
 from shared.organizations.accounts import INSTITUTIONAL

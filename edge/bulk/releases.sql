@@ -12,23 +12,11 @@ SELECT r.data_version, r.kept_as, r.rows, r.bytes, r.created_at, r.expires_at,
 FROM releases r WHERE r.dataset = $1 AND ($2::bigint IS NULL OR r.data_version < $2)
 ORDER BY r.data_version DESC LIMIT $3;
 
--- name: release
--- One release; without a version, the newest.
+-- name: kept
+-- Releases of a dataset, the newest first: of one version, the newest alone, or without a limit all.
 SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
        (profile->>'since')::bigint AS since FROM releases
-WHERE dataset = $1 AND ($2::bigint IS NULL OR data_version = $2) ORDER BY data_version DESC LIMIT 1;
-
--- name: release_of_moment
--- The release that was the newest at a moment.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
-       (profile->>'since')::bigint AS since FROM releases
-WHERE dataset = $1 AND created_at <= $2 ORDER BY data_version DESC LIMIT 1;
-
--- name: release_from_moment
--- The first release at a moment or after it.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
-       (profile->>'since')::bigint AS since FROM releases
-WHERE dataset = $1 AND created_at >= $2 ORDER BY data_version LIMIT 1;
+WHERE dataset = $1 AND ($2::bigint IS NULL OR data_version = $2) ORDER BY data_version DESC LIMIT $3;
 
 -- name: releases_between
 -- Both ends, and the one before the first: a change is what one release has and the one before has not.
@@ -68,12 +56,6 @@ SELECT rank FROM organization_rank($1);
 -- name: catalogue
 -- The newest catalogue of the kept releases.
 SELECT sha256, bytes FROM release_catalogues ORDER BY id DESC LIMIT 1;
-
--- name: kept
--- All releases of a dataset, the oldest first.
-SELECT dataset, data_version, columns::text, rows, bytes, created_at, expires_at, signature::text,
-       (profile->>'since')::bigint AS since FROM releases
-WHERE dataset = $1 ORDER BY data_version;
 
 -- name: versions
 -- Which releases are kept, for a caller who asks for one that is not.

@@ -1,1 +1,1 @@
-"""HTTP: rules of routes, parameters, problems, pages of lists, conditional requests, signed URLs."""
+"""HTTP: rules of routes, parameters, problems, pages of lists, and conditional requests."""

@@ -157,7 +157,7 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "signed addresses open any file",
-        "edge/http/signed_urls.py",
+        "edge/bulk/downloads.py",
         "return any(hmac.compare_digest(signature, link.signature) for signature in signatures)",
         "return True",
         "tests/service/releases/test_downloads.py::test_a_signed_address_that_was_changed_opens_nothing",
@@ -1027,7 +1027,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         '!index.isConnected || !location.hash.startsWith("#tag/")',
         "!index.isConnected",
-        "tests/browser/test_docs.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
+        "tests/browser/test_every_page.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
     ),
     fault(
         "cells of a tall row are centred, out of sight",
@@ -1056,7 +1056,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         'button.setAttribute("aria-label", "Copy")',
         'button.setAttribute("title", "")',
-        "tests/browser/test_docs.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+        "tests/browser/test_every_page.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
     ),
     fault(
         "a page in an outage has no way on",
@@ -1162,7 +1162,7 @@ PRICE_FAULTS = (
         "workers/events/watches.sql",
         "WHERE r.day < $1 AND r.item_id",
         "WHERE false AND r.day < $1 AND r.item_id",
-        "tests/service/events/test_twin.py::test_loads_report_what_a_twin_finds_day_by_day",
+        "tests/service/events/test_causes.py::test_loads_report_what_a_twin_finds_day_by_day",
     ),
     fault(
         "a low is new although the span before is not known",
@@ -1387,7 +1387,7 @@ SEARCH_FAULTS = (
         "edge/search/engine.py",
         "newest = (LAYOUT, self._version.current, self._version.committed_at)\n",
         "newest = (index.identifiers, index.data_version, index.committed_at)\n",
-        "tests/service/http/test_identifiers_in_searches.py::test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql",
+        "tests/service/http/test_unread_searches.py::test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql",
     ),
     fault(
         "a merge of segments loses the identifiers of the highest hashes",
@@ -1807,7 +1807,7 @@ FAULTS = (
         "workers/dispatcher.sql",
         "AND missing_since <= statement_timestamp() - make_interval(secs => $2)",
         "AND $2 >= 0",
-        "tests/service/exports/test_missing.py::test_an_object_that_is_put_back_is_served_again",
+        "tests/service/exports/test_api_results.py::test_an_object_that_is_put_back_is_served_again",
     ),
     fault(
         "a result that is too short is begun to be sent",

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
 from itertools import pairwise
 from typing import Any
@@ -21,6 +21,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from edge.bulk.delta_sharing_predicates import PredicateHints
+from edge.bulk.iceberg import MANIFEST, IcebergMetadata
+from edge.bulk.release_repository import Release, ReleaseRepository
 from shared.analytics import results as formats
 from shared.analytics.results import Columns
 from shared.bulk.request import GONE, ID_END, ROWS, Request
@@ -600,3 +602,23 @@ def test_a_hint_leaves_out_what_it_proves_and_nothing_else(store: DirectoryStore
 )
 def test_a_tree_of_another_form_leaves_out_nothing(store: DirectoryStore, tree: str) -> None:
     assert PredicateHints.read([], tree, TYPES).may_match(one_file(store))
+
+
+class Released(ReleaseRepository):
+    """Releases without files, and the versions whose files were read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    async def files(self, dataset: str, version: int) -> list[ReleaseFile]:
+        self.read.append(version)
+        return []
+
+
+async def test_a_manifest_of_iceberg_in_use_is_made_once_however_many_others_are_read_between() -> None:
+    repository = Released()
+    metadata = IcebergMetadata(repository, kept_max=2)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    for version in (1, 2, 1, 3, 1):
+        await metadata.file(Release("items", version, [], 0, 0, moment, moment, None), MANIFEST)
+    assert repository.read == [1, 2, 3]

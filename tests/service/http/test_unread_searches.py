@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,7 +20,7 @@ from tests.support.kept_answers import FORMATS, ONLY_PAID, Asker, change, until,
 from tests.support.releases import cut
 from tests.support.reports import work
 from tests.support.servers import Contents
-from tests.support.shop import load_rows, open_shop
+from tests.support.shop import HEADER, load_rows, open_shop
 from tests.support.wire import OTHER, alike, exchange, head
 from workers.search.build import make_index
 
@@ -494,3 +495,51 @@ async def test_the_list_of_datasets_is_kept_until_a_release_and_costs_no_unit(
     refused = {answer for answer in many if answer.startswith(b"HTTP/1.1 429")}
     assert len(refused) == 1, refused
     assert set(many) <= {*refused, released}
+
+
+ROWS = "AB-1234,Tea,Vita,Drinks,Tea,,2026-07-01,NORTH,8.5,\n"
+
+
+class Reads:
+    """Counts how often the edge asks PostgreSQL for rows; the questions are answered."""
+
+    def __init__(self, edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        fetch = edge.resources.database.fetch
+
+        async def counted(query: str, *arguments: Any, **named: Any) -> Any:
+            self.count += "item_identifiers" in query
+            return await fetch(query, *arguments, **named)
+
+        monkeypatch.setattr(edge.resources.database, "fetch", counted)
+
+
+async def names(edge: Edge, q: str, key: str) -> list[str]:
+    return [hit["name"] for hit in (await edge.get(f"/index/search?q={q}", key=key)).json["data"]]
+
+
+async def test_an_identifier_that_no_item_has_costs_postgresql_nothing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = api_key(settings)
+    async with running_edge(settings, tmp_path) as edge:
+        reads = Reads(edge, monkeypatch)
+        assert await names(edge, "soy+milk1l", key) == ["Soy milk 1L", "豆奶 Soy drink"]
+        assert await names(edge, "4006381333931", key) == []
+        assert reads.count == 0
+
+
+async def test_until_the_index_follows_a_load_its_identifiers_are_found_in_postgresql(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = api_key(settings)
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE data_versions SET committed_at = committed_at - interval '1 day'")
+    async with running_edge(settings, tmp_path) as edge:
+        reads = Reads(edge, monkeypatch)
+        await names(edge, "ab-1234", key)  # of the same number, but another moment: a database that was restored
+        assert reads.count == 1
+        load_rows(settings, tmp_path, ROWS, header=HEADER, name="more.csv")
+        assert await edge.resources.version.read()
+        await names(edge, "ab-1234", key)
+        assert reads.count == 2

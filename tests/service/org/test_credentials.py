@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from deploy.ctl.main import cli
 from edge.auth.id_token import InvalidToken
+from edge.bulk.downloads import Link, SignedUrls
 from edge.http.lists import CursorSigner
 from edge.http.problems import Problem
-from edge.http.signed_urls import Link, SignedUrls
 from edge.organizations.service import OrganizationService
 from shared.db.connect import connect
 from shared.errors import InvalidCursor

@@ -320,7 +320,7 @@ async def test_a_signed_address_that_was_changed_opens_nothing(edge: Edge, setti
 async def test_a_signed_address_ends_with_its_time_or_with_the_contract(
     edge: Edge, settings: Settings, key: str
 ) -> None:
-    from edge.http.signed_urls import SignedUrls
+    from edge.bulk.downloads import SignedUrls
 
     file = (await manifest(edge, key))["files"][0]
     path = path_of(file["signed_url"])
