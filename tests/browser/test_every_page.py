@@ -6,9 +6,9 @@ The pages are those of the routes. A page whose content a test must make first i
 from pathlib import Path
 
 import pytest
+from deploy.ctl.openapi import application
 from playwright.sync_api import expect
 
-from deploy.ctl.reference import application
 from edge.app import DOCUMENT, SERVICES, routes
 from tests.browser.conftest import Visitor
 
@@ -133,54 +133,3 @@ def test_a_page_of_a_member_is_accessible_in_every_form(member: Visitor, address
     member.go(address)
     expect(member.page.get_by_role("heading", level=1)).to_be_visible()
     member.check_every_form(address)
-
-
-def test_the_first_calls_run_from_the_page(reader: Visitor) -> None:
-    reader.go("/v1/docs")
-    expect(reader.page.get_by_role("button", name="Run it")).to_have_count(3)
-    reader.page.get_by_role("button", name="Run it").last.click()
-    expect(reader.page.locator("output.answer").last).to_contain_text("200 OK")
-
-
-def test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call(reader: Visitor) -> None:
-    reader.go("/v1/docs/reference")
-    expect(reader.page.get_by_role("heading", level=1)).to_be_visible()
-    reader.check_every_form("reference")
-    assert reader.page.evaluate("typeof Scalar") == "undefined", "the viewer is loaded only when it is wanted"
-    reader.page.get_by_label("Find a call").fill("SEARCH items")
-    expect(reader.page.locator("main li:visible")).to_have_count(1)
-    reader.page.get_by_role("link", name="GET /v1/index/search").click()
-    expect(reader.page.get_by_role("heading", name="Search items")).to_be_visible()
-    reader.shoot("reference-operation")
-    reader.page.get_by_label("Pages").get_by_role("link", name="Reference").click()
-    expect(reader.page.get_by_label("Find a call")).to_be_visible()
-
-
-def test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone(reader: Visitor) -> None:
-    reader.go("/v1/docs/reference#tag/index/GET/v1/index/lookup/{iid}")
-    expect(reader.page.get_by_text("/v1/index/lookup/{iid}").first).to_be_visible()
-    expect(reader.page.get_by_role("button", name="Copy").first).to_be_attached()
-    expect(reader.page.locator("button[aria-selected]:not([role])")).to_have_count(0)
-    expect(reader.page.locator("a.endpoint:not([href])")).to_have_count(0)
-    reader.check_accessibility()
-    reader.hold_dark_phone()
-    reader.check_accessibility()
-    reader.check_width()
-    reader.shoot("reference-call-dark-phone")
-    for link in reader.page.get_by_label("Pages").get_by_role("link").all():
-        box = link.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 360, "no link is beyond the edge"
-    header = reader.page.locator(".site-bar").bounding_box()
-    assert header is not None
-    assert header["y"] >= 0, "the bar stays in sight"
-
-
-@pytest.mark.parametrize("path", ["/nonsense", "/docs", "/v1/nonsense", "/dashboard/nonsense"])
-def test_a_wrong_address_leads_back(reader: Visitor, path: str) -> None:
-    reader.go(path)
-    reader.refused(404)
-    expect(reader.page.get_by_role("heading", name="Not Found")).to_be_visible()
-    reader.check_accessibility()
-    reader.page.get_by_role("link", name="Documentation").click()
-    expect(reader.page).to_have_url(f"{reader.origin}/v1/docs")

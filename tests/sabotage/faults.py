@@ -1027,7 +1027,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         '!index.isConnected || !location.hash.startsWith("#tag/")',
         "!index.isConnected",
-        "tests/browser/test_every_page.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
+        "tests/browser/test_docs.py::test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call",
     ),
     fault(
         "cells of a tall row are centred, out of sight",
@@ -1056,7 +1056,7 @@ PAGE_FAULTS = (
         "edge/docs/static/reference.js",
         'button.setAttribute("aria-label", "Copy")',
         'button.setAttribute("title", "")',
-        "tests/browser/test_every_page.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
+        "tests/browser/test_docs.py::test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_phone",
     ),
     fault(
         "a page in an outage has no way on",
