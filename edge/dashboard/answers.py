@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from edge.dashboard.tables import BY_CODE, Reading, figure, group_name, named, number
+from edge.dashboard.tables import BY_CODE, Reading, differing, figure, group_name, named, number
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -86,13 +86,15 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
 
 
 def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
-    field = next((one for one in ("brand", "category", "channel") if one in rows[0]), "group")
+    fields = differing(rows)
+    field = fields[0] if len(fields) == 1 else "group"
     groups = f"{len(rows)} {'categories' if field == 'category' else f'{field}s'}"
     currencies = sorted({str(row["currency"]) for row in rows})
     if len(currencies) > 1:
         return Answer(groups, f"have prices, in {' and '.join(currencies)} {when}.")
     low, high = (found(rows, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
-    ends = f"from {group_name(low, reading.names)} to {group_name(high, reading.names)}"
+    first, last = (group_name(row, reading.names, fields) for row in (low, high))
+    ends = f"from {first} to {last}"
     figures = f"{currencies[0]} {low[name]} to {high[name]}"
     return Answer(figures, f"is the range of the median prices of {groups}, {ends} {when}.")
 
@@ -146,7 +148,7 @@ def _footprint(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> A
     low, central, high = (figure(round(row[f"co2e_kg_{bound}"])) for bound in ("low", "central", "high"))
     whose = group_name(row, reading.names)
     of = f" of {whose}" if whose else ""
-    largest = f", the largest of {len(newest)} groups" if len(newest) > 1 else ""
+    largest = f", the largest of {len(known)} groups that have a figure" if len(known) > 1 else ""
     basis = "all units sold" if row["basis"] == "sales" else "one of each item"
     covered = f"{100 * row['items_covered']:.0f} % of {_counted(row['items'], 'item')} have a figure."
     sentence = f"is the footprint of {basis}{of}{largest} {when}; the 95 % interval is {low} to {high}. {covered}"

@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 
 from edge.analytics.price_history import KINDS, Price, median
 from edge.analytics.report_declarations import Picture
-from edge.dashboard.tables import BY_CODE, PLAIN, SHARE, Reading, days_text, figure, group_name, heading, number
+from edge.dashboard.tables import (
+    BY_CODE,
+    GROUPS,
+    PLAIN,
+    SHARE,
+    Reading,
+    days_text,
+    differing,
+    figure,
+    group_name,
+    heading,
+    number,
+)
 from shared.money import minor_digits
 
 
@@ -57,7 +69,7 @@ def plots(picture: Picture, rows: Rows, reading: Reading = PLAIN) -> list[Plot]:
     if len({row.get("period") for row in rows}) < 2:
         return []
     alone = len(set(_labels(rows, reading))) == 1
-    made = _spread(picture, rows, reading) if picture.spread else []
+    made = _spread(picture, rows, reading) if picture.spread and len(_known(picture.compared, rows)) > 1 else []
     for name in (*picture.lines, *picture.changes):
         drawn = _drawn_name(name, rows)
         if drawn == picture.compared or (alone and f"{name}_low" in picture.spread):
@@ -131,24 +143,28 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
 
 def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> list[Plot]:
     made = []
-    every = [label or "all" for label in _labels(alike, reading)]
-    places = _largest([_size(row, picture.compared) for row in alike], _BARS_MAX)
-    labels, cut = [every[place] for place in places], _largest_of(_BARS_MAX, alike)
-    alike = [alike[place] for place in places]
-    if picture.boxes:
-        title = f"Distribution of prices, {_moment(alike[0], reading)}{cut}"
-        made.append(boxed(title, list(zip(labels, alike, strict=True))))
-    elif picture.compared and (listed := _named_bars(labels, alike, picture.compared)):
-        made.append(barred(f"{picture.compared_title}, {_moment(alike[0], reading)}{cut}", listed))
+    when, labelled = _moment(alike[0], reading), list(zip(_labels(alike, reading), alike, strict=True))
+
+    def largest(name: str) -> tuple[list[tuple[str, dict[str, Any]]], str]:
+        """Return the largest groups that have this figure, and words for how many there are."""
+        known = [(label or "all", row) for label, row in labelled if row.get(name) is not None]
+        places = _largest([_size(row, name) for _, row in known], _BARS_MAX)
+        return [known[place] for place in places], _largest_of(_BARS_MAX, known)
+
+    listed, cut = largest(picture.compared)
+    if picture.boxes and listed:
+        made.append(boxed(f"Distribution of prices, {when}{cut}", listed))
+    elif listed:
+        bars_of = [_bar(label, row, picture.compared) for label, row in listed]
+        made.append(barred(f"{picture.compared_title}, {when}{cut}", bars_of))
     for name in picture.lines:
         drawn = _drawn_name(name, alike)
-        if (
-            drawn != picture.compared
-            and len(_known(drawn, rows)) == 1
-            and (listed := _named_bars(labels, alike, drawn))
-        ):
-            title = f"{heading(drawn, reading.units)}, {_moment(alike[0], reading)}"
-            made.append(barred(title + cut, listed, percent=name.startswith("share_")))
+        if drawn != picture.compared and len(_known(drawn, rows)) == 1:
+            listed, cut = largest(drawn)
+            bars_of = [_bar(label, row, drawn) for label, row in listed]
+            if bars_of:
+                title = f"{heading(drawn, reading.units)}, {when}{cut}"
+                made.append(barred(title, bars_of, percent=name.startswith("share_")))
     return made
 
 
@@ -170,10 +186,6 @@ def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
         for label, row in rows
     ]
     return {"title": title, "entries": entries, "ends": (f"{low:,.2f}", f"{high:,.2f}")}
-
-
-def _named_bars(labels: Sequence[str], rows: Rows, name: str) -> list[Bar]:
-    return [_bar(label, row, name) for label, row in zip(labels, rows, strict=True) if row.get(name) is not None]
 
 
 def _size(row: Mapping[str, Any], name: str = "") -> float:
@@ -199,12 +211,18 @@ def _known(name: str, rows: Rows) -> set[Any]:
     return {row.get("period") for row in rows if row.get(name) is not None}
 
 
+def _within(name: str, rows: Rows) -> Rows:
+    """Return the rows from the first to the last period that has this figure: no plot has empty ends."""
+    known = _known(name, rows)
+    return [row for row in rows if min(known) <= row["period"] <= max(known)]
+
+
 def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
     """Return a plot's title: what it shows in which unit, by which period, and the days that have data."""
     currencies = {str(row["currency"]) for row in rows if row.get("currency")}
-    groups = {_group(row, reading) for row in rows}
-    parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}"]
-    parts += [only.pop() for only in (groups, currencies) if len(only) == 1]
+    shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in differing(rows)])
+    parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}", shared]
+    parts += currencies if len(currencies) == 1 else []
     known = {row["period"] for row in rows if row.get(name) is not None}
     return ", ".join(part for part in (*parts, reading.periods.spanning(known)) if part)
 
@@ -214,6 +232,7 @@ def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
         return [
             _lines(_title(picture.compared, rows, reading, picture.compared_title), rows, picture.compared, reading)
         ]
+    rows = _within(picture.compared, rows)
     series: list[Plot] = [
         {"label": _series_name(name), "values": [number(row[name]) for row in rows]} for name in picture.spread
     ]
@@ -229,6 +248,7 @@ def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:
 
 
 def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
+    rows = _within(name, rows)
     periods = sorted({row["period"] for row in rows})
     by_group: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for label, row in zip(_labels(rows, reading), rows, strict=True):
@@ -248,6 +268,7 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
 def _interval(name: str, rows: Rows, reading: Reading) -> Plot:
     """Return the plot of a figure of one group between its bounds."""
     central = _drawn_name(name, rows)
+    rows = _within(central, rows)
     names = (f"{name}_low", central, f"{name}_high")
     scale = 1 if name in BY_CODE else 100
     series = [
@@ -295,13 +316,18 @@ def _group(row: dict[str, Any], reading: Reading) -> str:
 
 
 def _labels(rows: Rows, reading: Reading) -> list[str]:
-    """Return what distinguishes each row's line from the others: its group, and its currency if there are several."""
+    """Return what distinguishes each row's line from the others: its group, and its currency if there are several.
+
+    Of the group only what is not the same in all rows; that stands in the title.
+    """
     several = len({(row.get("currency"), row.get("original_currency")) for row in rows}) > 1
+    fields = differing(rows) or GROUPS
 
     def label(row: dict[str, Any]) -> str:
         currency, original = row.get("currency") or "", row.get("original_currency")
         converted = f"{currency} from {original}" if original and original != currency else str(currency)
-        return ", ".join(part for part in (_group(row, reading), converted if several else "") if part)
+        group = group_name(row, reading.names, fields)
+        return ", ".join(part for part in (group, converted if several else "") if part)
 
     return [label(row) for row in rows]
 

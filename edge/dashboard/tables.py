@@ -109,7 +109,7 @@ _LONG = re.compile(r"-?[0-9]+\.[0-9]{5,}")
 _SUBJECTS = ("dataset", "slug", "code", "brand", "category")
 COLUMNS_SHOWN = 8
 _LISTED_MAX = 3
-_GROUPS = ("brand", "category", "channel")
+GROUPS = ("brand", "category", "channel")
 # The kind of name that the values of a field have; channels are known by their codes.
 NAMED = {
     "brand": "brand",
@@ -220,13 +220,13 @@ def _default(rows: Sequence[Mapping[str, Any]], present: Sequence[str], usual: S
     """Return the columns that are shown without a choice: groups first, then what varies, then the usual figures."""
     varying = {name for name in present if len({str(row[name]) for row in rows}) > 1}
     known = {name for name in present if any(row[name] not in (None, []) for row in rows)}
-    first = [name for name in _GROUPS if name in known]
+    first = [name for name in GROUPS if name in known]
     first += [
         name
         for name in ("period", "original_currency", "currency")
         if name in varying or (name == "period" and not first)
     ]
-    if rows and "period" in varying and not set(first) & set(_GROUPS) & varying:
+    if rows and "period" in varying and not set(first) & set(GROUPS) & varying:
         first.sort(key=lambda name: name != "period")  # rows of one group are distinguished by their periods
     rest = [name for name in (usual or present) if name in known and name not in first]
     return [name for name in (*first, *rest) if name in present][:COLUMNS_SHOWN]
@@ -272,10 +272,15 @@ def keys_in(value: Any, found: dict[str, set[str]]) -> dict[str, set[str]]:
     return found
 
 
-def group_name(row: Mapping[str, Any], names: Names) -> str:
-    """Return the group that a row is of in words: its brand, category and channel."""
+def differing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which of brand, category and channel distinguish these rows."""
+    return [field for field in GROUPS if len({row.get(field) for row in rows}) > 1]
+
+
+def group_name(row: Mapping[str, Any], names: Names, fields: Iterable[str] = GROUPS) -> str:
+    """Return the group that a row is of in words: its brand, category and channel, or those of them that are named."""
     listed = []
-    for field in _GROUPS:
+    for field in fields:
         if field not in row:
             continue
         own = (
@@ -373,7 +378,7 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
         return "–"
     if name == "period":
         return reading.periods.text(value)
-    if name in _GROUPS:
+    if name in GROUPS:
         return group_name({key: row[key] for key in (name, "name", "path") if key in row}, reading.names)
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -1550,6 +1550,13 @@ FAULTS = (
         "tests/unit/price_index/test_command.py::test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn",
     ),
     fault(
+        "a picture counts groups that it has no figure of",
+        "edge/dashboard/charts.py",
+        "for label, row in labelled if row.get(name) is not None]",
+        "for label, row in labelled]",
+        "tests/unit/test_pictures.py::test_a_figure_that_no_group_has_is_not_drawn_and_groups_without_one_are_not_counted",
+    ),
+    fault(
         "a report without rows keeps its charge",
         "shared/db/migrations/0170_free_empty_reports.sql",
         "NEW.rows_total = 0",

@@ -137,6 +137,15 @@ def test_one_period_is_the_median_itself_and_several_groups_are_their_range() ->
     )
 
 
+def test_a_range_counts_what_distinguishes_its_groups() -> None:
+    groups = [
+        cohort("2026-06-01", price, category="x", channel=name) for price, name in (("23.00", "A"), ("9.50", "B"))
+    ]
+    assert "of 2 channels, from B to A (" in text_of("cohorts", groups)
+    groups = [cohort("2026-06-01", "9.50", brand=brand, channel=name) for brand in "xy" for name in "AB"]
+    assert "of 4 groups, from x, A to x, A (" in text_of("cohorts", groups)
+
+
 def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> None:
     said = text_of("price-index", [index("2026-06-01", 100.0), index("2026-07-01", 99.4)])
     assert said == (

@@ -116,6 +116,39 @@ def test_of_footprints_the_largest_are_drawn_and_the_unit_stands_once() -> None:
     assert [entry["label"] for entry in compared["entries"]] == [f"{n:02}" for n in range(1, 8)]
 
 
+def test_a_figure_that_no_group_has_is_not_drawn_and_groups_without_one_are_not_counted() -> None:
+    def footprints(known: int) -> list[dict[str, Any]]:
+        return [
+            {"period": day, "category": f"{n:02}", "items": 9, "co2e_kg": None, "co2e_kg_central": n + 1.0}
+            | ({} if n < known else {"co2e_kg_central": None})
+            for day in ("2026-06-01", "2026-07-01")
+            for n in range(30)
+        ]
+
+    assert plots(FOOTPRINT, footprints(0)) == [] and bars(FOOTPRINT, footprints(0)) == []
+    assert bars(FOOTPRINT, footprints(22))[0]["title"].endswith("(the 20 largest of 22)")
+
+
+def test_a_plot_begins_and_ends_where_its_figure_does() -> None:
+    rows = [
+        {"period": f"2026-07-0{day}", "category": name, "currency": "HKD", "median": "3.00", "index_change": change}
+        for day, change in ((1, None), (2, 0.1), (3, None), (4, 0.2), (5, None))
+        for name in "ab"
+    ]
+    median, change = plots(CATEGORY, rows)
+    assert len(median["x"]) == 5 and change["x"] == ["2026-07-02", "2026-07-03", "2026-07-04"]
+    assert change["series"][0]["values"] == [10.0, None, 20.0]
+
+
+def test_what_all_lines_share_stands_in_the_title_and_not_in_each_label() -> None:
+    rows = [cohort(day, "7.00", brand="x", channel=channel) for day in ("2026-07-01", "2026-08-01") for channel in "AB"]
+    [plot] = plots(COHORT, rows)
+    assert [series["label"] for series in plot["series"]] == ["A", "B"]
+    assert " per period, x, HKD" in plot["title"]
+    [boxes] = bars(COHORT, rows)
+    assert [entry["label"] for entry in boxes["entries"]] == ["A", "B"]
+
+
 def test_the_work_for_a_picture_grows_with_the_rows_and_no_faster() -> None:
     """A page of 16,000 rows whose labels were compared with one another took longer than the proxy waits."""
 
