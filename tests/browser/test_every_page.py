@@ -6,9 +6,9 @@ The pages are those of the routes. A page whose content a test must make first i
 from pathlib import Path
 
 import pytest
-from deploy.ctl.openapi import application
 from playwright.sync_api import expect
 
+from deploy.ctl.reference import application
 from edge.app import DOCUMENT, SERVICES, routes
 from tests.browser.conftest import Visitor
 

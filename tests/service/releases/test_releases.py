@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from shared.gtin.number import check_digit
 
 from shared.bulk.schema import DATASETS, PREFIX, RELEASED, arrow_schema, key_of
 from shared.db.connect import connect
+from shared.gtin import check_digit
 from shared.index.iid import mint
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
