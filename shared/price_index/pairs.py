@@ -79,7 +79,8 @@ class Pairs:
 
     def _usable(self, start: int) -> Mask:
         """Return which items a period has, and the basket, where there is one."""
-        return self._present[start] if self._in_basket is None else self._present[start] & self._in_basket
+        usable: Mask = self._present[start]
+        return usable if self._in_basket is None else usable & self._in_basket
 
     def _of(self, start: int, end: int | list[int], positions: Ints) -> Matched:
         """Return prices and quantities of items in two periods; of several ends, a row for each."""
