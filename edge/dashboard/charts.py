@@ -222,7 +222,7 @@ def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
     currencies = {str(row["currency"]) for row in rows if row.get("currency")}
     shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in differing(rows)])
     parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}", shared]
-    parts += currencies if len(currencies) == 1 else []
+    parts += sorted(currencies) if len(currencies) == 1 else []
     known = {row["period"] for row in rows if row.get(name) is not None}
     return ", ".join(part for part in (*parts, reading.periods.spanning(known)) if part)
 

@@ -1544,7 +1544,7 @@ FAULTS = (
     ),
     fault(
         "a sample of an interval counts items that a period does not have",
-        "shared/price_index/pairs.py",
+        "shared/price_index/series.py",
         "np.where(both, term, 0.0)",
         "np.nan_to_num(term)",
         "tests/unit/price_index/test_command.py::test_a_sample_of_groups_is_the_index_of_its_items_as_often_as_they_were_drawn",
