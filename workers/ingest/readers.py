@@ -110,6 +110,9 @@ def _kept(column: Any) -> Any:
     if pa.types.is_date32(kind) or pa.types.is_timestamp(kind) or pa.types.is_decimal128(kind):
         return column
     if pa.types.is_dictionary(kind):
+        if len(column.dictionary) > len(column):
+            # A dictionary is that of a whole group of rows: with millions of items, each batch would clean all of them.
+            column = pc.dictionary_encode(column.dictionary_decode())
         return column.cast(pa.dictionary(pa.int32(), pa.string()))
     return column.cast(pa.string())
 

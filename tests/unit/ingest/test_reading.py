@@ -260,6 +260,16 @@ def test_paths_in_parquet_hold_what_duckdb_finds_there(tmp_path: Path) -> None:
     assert ([row[1:] for row in rows], rejects) == (duckdb.execute(query, [str(path)]).fetchall(), [])
 
 
+def test_a_batch_of_parquet_has_the_values_of_its_rows_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    names = pa.array([f"Thing {n}" for n in range(1_000)]).dictionary_encode()
+    pyarrow.parquet.write_table(pa.table({"id": [str(n) for n in range(1_000)], "name": names}), path)
+    mapping = a_mapping(tmp_path, HEAD + '[item]\nid = "id"\nname = "name"\n')
+    batches = list(readers.read(path, mapping, batch_rows=10))
+    assert [len(batch.columns["name"].dictionary) for batch in batches] == [10] * 100
+    assert [name for batch in batches for name in batch.columns["name"].to_pylist()] == names.to_pylist()
+
+
 def test_a_column_of_parquet_whose_name_has_a_point_is_that_column(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pyarrow.parquet.write_table(pa.table({"id": [1], "title.en": ["A"], "offers.1.shop": ["y"]}), path)
