@@ -332,9 +332,7 @@ def kind_field() -> fields.Str:
 class ReportQuery(QueryParameters):
     """The parameters of all reports."""
 
-    from_ = Day(
-        data_key="from", load_default=None, metadata={"description": "First day; default: the last 90 days with data"}
-    )
+    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 89 days before `to`"})
     to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
     granularity = granularity(None)
     channel = listed(Utf8(1, 200), "Only this channel; repeat to select several", example="WELLCOME")

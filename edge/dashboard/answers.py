@@ -51,7 +51,7 @@ def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answ
     if reading.periods.first is None:
         asked = [str(parameters[end]) for end in ("from", "to") if parameters.get(end)]
         days = f" from {' to '.join(asked)}" if asked else ""
-        advice = "Leave both days empty to get the last 90 days with data, or choose other filters."
+        advice = "Leave both days empty to get the 90 days up to the last data, or choose other filters."
         kept = {name: value for name, value in parameters.items() if name not in ("from", "to")}
         return Answer("0 prices", f"were observed{days} with these filters.", advice, _form(kind, kept))
     form = _form(kind, parameters)

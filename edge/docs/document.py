@@ -64,7 +64,8 @@ Errors are problem documents (RFC 9457). `RateLimit` and `RateLimit-Policy` stat
 and our own errors are not counted. Every response includes `X-Request-Id`. `x-units` is the price of a call in units.
 `POST /mcp` (Model Context Protocol) is not described here: it lists its own tools."""
 _TAGS = {
-    "index": "Free calls: look up items by IID or another identifier, search, list brands, categories and channels.",
+    "index": "For every plan, also without sign-up: look up items by IID or another identifier, search, list brands, "
+    "categories and channels. Each call counts towards the daily limit.",
     "reports": "Paid analytics: prices, price indices, insights, footprints. A call returns a stored result "
     "immediately; otherwise it waits for the job (`Prefer: wait=0` to `wait=30`, 10 s by default) before it returns "
     "202. Equal requests share one job.",

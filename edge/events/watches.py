@@ -63,7 +63,8 @@ class WatchService:
         async with self._database.transaction(acting.scope) as transaction:
             [target] = await transaction.fetch(SQL.target_exists, wanted["target"], code)
             if not target["found"]:
-                raise invalid_parameters([Fault("code", f"is not a known {wanted['target']}", wanted["code"])])
+                noun = "item" if wanted["target"] == "article" else wanted["target"]
+                raise invalid_parameters([Fault("code", f"is not a known {noun}", wanted["code"])])
             await transaction.fetch(SQL.lock, acting.organization)
             [counted] = await transaction.fetch(SQL.count, acting.organization)
             if counted["total"] >= WATCHES_MAX:

@@ -231,7 +231,7 @@ class Item(Schema):
         keys=fields.Str(),
         values=fields.Str(),
         required=True,
-        metadata={"description": "Source of each known field; keys are like `name` or `attributes.color`"},
+        metadata={"description": "Source of each descriptive field; keys are like `name` or `attributes.color`"},
     )
     members = fields.List(fields.Nested(ArticleMember()), required=True)
     matches = fields.List(

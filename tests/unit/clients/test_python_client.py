@@ -350,14 +350,15 @@ def test_an_export_on_the_command_line_is_filtered_and_downloaded(
         return httpx.Response(202, json=job("succeeded", 1.0, manifest={"files": [file]}))
 
     monkeypatch.setattr("itemindex_client.cli.Client", lambda *_, **__: client(handler))
-    command = ["export", "observations", "brand=a", "from=2026-07-01", "--to", str(tmp_path / "out")]
+    command = ["export", "observations", "brand=a", "from=2026-07-01", "--since", "12", "--to", str(tmp_path / "out")]
     if name.startswith("."):
         with pytest.raises(SystemExit, match="is not the name of an export's file"):
             main(command)
         assert list(tmp_path.iterdir()) == []
         return
     main(command)
-    assert orders == [{"dataset": "observations", "format": "csv", "filter": {"brand": ["a"], "from": "2026-07-01"}}]
+    wanted = {"brand": ["a"], "from": "2026-07-01"}
+    assert orders == [{"dataset": "observations", "format": "csv", "filter": wanted, "since": 12}]
     assert (tmp_path / "out" / name).read_bytes() == content
 
 

@@ -75,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     sentence = "brand, category, channel, from or to; repeat one to give several values"
     export.add_argument("pairs", nargs="*", type=_pair, metavar="name=value", help=sentence)
     export.add_argument("--format", default="csv", help="csv, ndjson, parquet or arrow; default: csv")
+    export.add_argument("--since", type=int, metavar="DATA_VERSION", help="only what changed after this data_version")
+    export.add_argument(
+        "--until", type=int, metavar="DATA_VERSION", help="with --since, of a dataset of changes: up to it"
+    )
     export.add_argument("--to", type=Path, help="download the files to this folder; default: print their addresses")
     fetch = _command(commands, "fetch", _fetch, "download a release; run it again to resume")
     fetch.add_argument("dataset")
@@ -160,7 +164,9 @@ def _report(client: Client, options: argparse.Namespace) -> None:
 def _export(client: Client, options: argparse.Namespace) -> None:
     given = _values(options.pairs)
     filters = {name: [value] if isinstance(value, str) and name in _SEVERAL else value for name, value in given.items()}
-    order: Any = {"dataset": options.dataset, "format": options.format, **({"filter": filters} if filters else {})}
+    given_too = {"filter": filters or None, "since": options.since, "until": options.until}
+    order: Any = {"dataset": options.dataset, "format": options.format}
+    order |= {name: value for name, value in given_too.items() if value is not None}
     done = client.export(**order, progress=_progress)
     files = done["manifest"]["files"] if done["manifest"] else []
     if options.to is not None:

@@ -1593,7 +1593,7 @@ class GetAuditQuery(TypedDict, total=False):
 
 
 class GetBrandInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
@@ -1614,7 +1614,7 @@ class GetBrandInsightsQuery(TypedDict, total=False):
 
 
 class GetCategoryInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
@@ -1635,7 +1635,7 @@ class GetCategoryInsightsQuery(TypedDict, total=False):
 
 
 class GetCohortsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
@@ -1665,7 +1665,7 @@ class GetOrganizationQuery(TypedDict, total=False):
 
 
 class GetPriceIndexQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month", "quarter", "year"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
@@ -1752,7 +1752,7 @@ class GetPriorPriceQuery(TypedDict, total=False):
 
 
 class GetReductionsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
@@ -1782,7 +1782,7 @@ class GetSustainabilityQuery(TypedDict, total=False):
 
 
 class GetSustainabilityRollupQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[Literal["day", "week", "month"], "Length of a period; default: month"]
     channel: Annotated[str | Sequence[str], "Only this channel; repeat to select several; up to 100 values"]
@@ -1839,7 +1839,7 @@ class ListAttemptsQuery(TypedDict, total=False):
 
 
 class ListBrandInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"
@@ -1883,7 +1883,7 @@ class ListCategoriesQuery(TypedDict, total=False):
 
 
 class ListCategoryInsightsQuery(TypedDict, total=False):
-    from_: Annotated[str | date, "First day; default: the last 90 days with data; YYYY-MM-DD"]
+    from_: Annotated[str | date, "First day; default: 89 days before `to`; YYYY-MM-DD"]
     to: Annotated[str | date, "Last day, inclusive; YYYY-MM-DD"]
     granularity: Annotated[
         Literal["day", "week", "month"], "Length of a period; default: the whole range is one period"

@@ -744,7 +744,7 @@ export interface GetAuditQuery {
 }
 /** Query of `getBrandInsights`. */
 export interface GetBrandInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -767,7 +767,7 @@ export interface GetBrandInsightsQuery {
 }
 /** Query of `getCategoryInsights`. */
 export interface GetCategoryInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -790,7 +790,7 @@ export interface GetCategoryInsightsQuery {
 }
 /** Query of `getCohorts`. */
 export interface GetCohortsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -822,7 +822,7 @@ export interface GetOrganizationQuery {
 }
 /** Query of `getPriceIndex`. */
 export interface GetPriceIndexQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -893,7 +893,7 @@ export interface GetPriorPriceQuery {
 }
 /** Query of `getReductions`. */
 export interface GetReductionsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -941,7 +941,7 @@ export interface GetSustainabilityQuery {
 }
 /** Query of `getSustainabilityRollup`. */
 export interface GetSustainabilityRollupQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -1125,7 +1125,7 @@ export interface Item {
     price_band: PriceBand | null;
     sustainability: Sustainability | null;
     sources: SourceRef[];
-    /** Source of each known field; keys are like `name` or `attributes.color` */
+    /** Source of each descriptive field; keys are like `name` or `attributes.color` */
     provenance: Record<string, string>;
     members: ArticleMember[];
     /** Links between its members; empty if the record has only one */
@@ -1273,7 +1273,7 @@ export interface ListAttemptsQuery {
 }
 /** Query of `listBrandInsights`. */
 export interface ListBrandInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
@@ -1324,7 +1324,7 @@ export interface ListCategoriesQuery {
 }
 /** Query of `listCategoryInsights`. */
 export interface ListCategoryInsightsQuery {
-    /** First day; default: the last 90 days with data */
+    /** First day; default: 89 days before `to` */
     from?: string | undefined;
     /** Last day, inclusive */
     to?: string | undefined;
