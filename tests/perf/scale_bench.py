@@ -1,7 +1,7 @@
 """`python -m tests.perf.scale_bench`: what grows with the observations, at several sizes, each in an index of its own.
 
-Load, vacuum, reports, a release of all, a second load and the release after it, and exports from a release. Seconds by the
-clock, and of processors (this process and the server's sessions): those carry over where other work took the cores.
+Load, vacuum, reports, a second load, a release of all, and exports from it. Seconds by the clock, and of processors
+(this process and the server's sessions): those carry over where other work took the cores.
 """
 
 import argparse
@@ -64,28 +64,20 @@ def _measure(servers: Servers, folder: Path, size: int, items: int) -> dict[str,
     generate.write(path, items=items, observations=size, seed=1)
     _write_later(later, items)
     with servers.fresh(folder) as settings:
-        for name, file in (("load", path), ("load of 10,000 more", later)):
-            if file is later:
-                _timed(note, servers, "first release", lambda: cut(settings))
-                note("first release, MB", _stored(settings) / 1e6)
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
-                before = _server_seconds(servers)
-                seconds, own, peak_mib = pool.submit(_load, settings, file).result()
-            note(f"{name}, s", seconds)
-            note(f"{name}, CPU s", own + _server_seconds(servers) - before)
-            note(f"{name}, peak MiB", peak_mib)
-            if file is path:
-                file.unlink()
-                with connect(settings.database_url, application="bench", autocommit=True) as connection:
-                    _timed(note, servers, "vacuum", lambda: connection.execute("VACUUM ANALYZE"))
-                    [(whole, observations)] = connection.execute(_SIZES).fetchall()
-                note("database, GB", whole / 1e9)
-                note("observations, bytes each", float(observations) / size)
-        _timed(note, servers, "release after it", lambda: cut(settings))
+        _measured_load(note, servers, settings, "load", path)
+        path.unlink()
+        with connect(settings.database_url, application="bench", autocommit=True) as connection:
+            _timed(note, servers, "vacuum", lambda: connection.execute("VACUUM ANALYZE"))
+            [(whole, observations)] = connection.execute(_SIZES).fetchall()
+        note("database, GB", whole / 1e9)
+        note("observations, bytes each", float(observations) / size)
         with connect(settings.worker_database_url, application="bench", autocommit=True) as connection:
             cases = {name: ours for name, _, ours in reports_bench._cases(connection)}
             for name in _REPORTS:
                 note(f"report of {name}, ms", 1000 * statistics.median(_seconds(cases[name]) for _ in range(3)))
+        _measured_load(note, servers, settings, "load of 10,000 more", later)
+        _timed(note, servers, "first release", lambda: cut(settings))
+        note("first release, MB", _stored(settings) / 1e6)
         for format, compression in _EXPORTS:
             _timed(note, servers, f"export {format}.{compression}", partial(_export, settings, format, compression))
     return figures
@@ -96,6 +88,18 @@ def _write_later(path: Path, items: int) -> None:
     generate.write(path, items=items, observations=12 * _LATER_ROWS, seed=1)
     newest = pyarrow.parquet.read_table(path, filters=[("day", ">=", generate.LAST_DAY.astype("M8[M]").item())])
     pyarrow.parquet.write_table(newest.slice(0, _LATER_ROWS), path)
+
+
+def _measured_load(
+    note: Callable[[str, float], None], servers: Servers, settings: Settings, name: str, path: Path
+) -> None:
+    """Load in a process of its own, so that its peak of memory is that of the load."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+        before = _server_seconds(servers)
+        seconds, own, peak_mib = pool.submit(_load, settings, path).result()
+    note(f"{name}, s", seconds)
+    note(f"{name}, CPU s", own + _server_seconds(servers) - before)
+    note(f"{name}, peak MiB", peak_mib)
 
 
 def _timed(note: Callable[[str, float], None], servers: Servers, name: str, call: Callable[[], Any]) -> None:
