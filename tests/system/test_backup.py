@@ -265,9 +265,11 @@ def test_a_bucket_brings_back_what_went_with_the_disk_of_the_backups(backed_up: 
     objects = client(bucket)
 
     def sent() -> datetime.datetime:
-        return datetime.datetime.fromisoformat(
-            objects.get_object(Bucket=BUCKET, Key=f"{timeline}/received")["Body"].read().decode()
-        )
+        try:
+            stored = objects.get_object(Bucket=BUCKET, Key=f"{timeline}/received")
+        except objects.exceptions.NoSuchKey:  # nothing was sent so far
+            return datetime.datetime.min.replace(tzinfo=datetime.UTC)
+        return datetime.datetime.fromisoformat(stored["Body"].read().decode())
 
     while not (backed_up.backups / "restored").exists() or sent() < moments[-1][0]:  # the first test is due at once
         time.sleep(0.2)
