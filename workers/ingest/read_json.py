@@ -16,7 +16,7 @@ from workers.ingest.text_stream import BoundedStream, ByteStream
 LINE_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
 _CHUNK_BYTES = 1 << 20
-_BATCH_ROWS_MAX = 10_000
+_BATCH_ROWS_MAX = 4_000
 _ABSENT = object()
 
 
