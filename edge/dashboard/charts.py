@@ -213,18 +213,21 @@ def _known(name: str, rows: Rows) -> set[Any]:
 
 def _within(name: str, rows: Rows) -> Rows:
     """Return the rows from the first to the last period that has this figure: no plot has empty ends."""
+    if not rows:
+        return rows
     known = _known(name, rows)
-    return [row for row in rows if min(known) <= row["period"] <= max(known)]
+    first, last = min(known), max(known)
+    return [row for row in rows if first <= row["period"] <= last]
 
 
 def _title(name: str, rows: Rows, reading: Reading, words: str = "") -> str:
     """Return a plot's title: what it shows in which unit, by which period, and the days that have data."""
     currencies = {str(row["currency"]) for row in rows if row.get("currency")}
-    shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in differing(rows)])
+    distinguishing = differing(rows)
+    shared = group_name(rows[0], reading.names, [field for field in GROUPS if field not in distinguishing])
     parts = [f"{words or heading(name, reading.units)} per {reading.periods.unit}", shared]
     parts += sorted(currencies) if len(currencies) == 1 else []
-    known = {row["period"] for row in rows if row.get(name) is not None}
-    return ", ".join(part for part in (*parts, reading.periods.spanning(known)) if part)
+    return ", ".join(part for part in (*parts, reading.periods.spanning(_known(name, rows))) if part)
 
 
 def _spread(picture: Picture, rows: Rows, reading: Reading) -> list[Plot]:

@@ -9,7 +9,8 @@ SELECT pg_advisory_xact_lock(hashtextextended($1, 7166002));
 -- together are; a job that is under way may always be joined. An order of a report that has come without rows owes its
 -- units back: they were charged before it came.
 WITH there AS (
-    SELECT id, queue = 'reports' AND rows_total = 0 AS is_free FROM jobs WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
+    SELECT id, queue = 'reports' AND rows_total = 0 AS is_free FROM jobs
+    WHERE kind = $1 AND fingerprint = $4 AND state = 'succeeded' AND missing_since IS NULL
       AND expires_at > statement_timestamp() + interval '1 minute'
     ORDER BY finished_at DESC LIMIT 1),
 own AS (
