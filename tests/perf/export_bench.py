@@ -24,6 +24,7 @@ from shared.bulk.request import ID_END, Request
 from shared.db.connect import connect
 from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
+from tests.perf.cpu import peak_mib
 from tests.perf.generate import MAPPING, write
 from tests.support.exports import column, manifest_of, ordered, parameters
 from tests.support.releases import cut
@@ -78,7 +79,7 @@ def main() -> None:
 
 def _measure(settings: Settings, folder: Path, rounds: int, only: str | None) -> None:
     seconds: dict[str, list[float]] = {}
-    facts: dict[str, tuple[int, int, int]] = {}
+    facts: dict[str, tuple[int, int, float]] = {}
     plain, raw = " ".join(SAME_ROWS.split()), _inlined(COPY.observations, [0, ID_END, *_days(), [], []])
     for _ in range(rounds):
         for name, query in (("psql csv, the same rows", plain), ("psql csv, raw numbers", raw)):
@@ -95,7 +96,7 @@ def _measure(settings: Settings, folder: Path, rounds: int, only: str | None) ->
     _print(seconds, facts, count)
 
 
-def _print(seconds: dict[str, list[float]], facts: dict[str, tuple[int, int, int]], count: int) -> None:
+def _print(seconds: dict[str, list[float]], facts: dict[str, tuple[int, int, float]], count: int) -> None:
     table = Table(
         "way",
         "rows/s",
@@ -110,7 +111,7 @@ def _print(seconds: dict[str, list[float]], facts: dict[str, tuple[int, int, int
     for name, took in medians.items():
         _, size, peak = facts[name]
         figures = f"{count / took:,.0f}", f"{same / took:.2f}", f"{raw / took:.2f}", f"{size / 1e6:,.0f}"
-        table.add_row(name, *figures, f"{peak / 1024:,.0f}" if peak else "–")
+        table.add_row(name, *figures, f"{peak:,.0f}" if peak else "–")
     Console(width=120).print(table)
 
 
@@ -125,7 +126,7 @@ def _by_psql(settings: Settings, query: str, path: Path) -> tuple[float, int]:
     return took, size
 
 
-def _by_export(settings: Settings, wanted: Any, *, released: bool) -> tuple[float, tuple[int, int, int]]:
+def _by_export(settings: Settings, wanted: Any, *, released: bool) -> tuple[float, tuple[int, int, float]]:
     context = multiprocessing.get_context("spawn")
     pairs = [context.Pipe() for _ in range(2)]
     hands = [
@@ -164,13 +165,7 @@ def _worker(settings: Settings, pipe: "Pipe[Any, Any]", first: bool, released: b
             while column(settings, job, "state") in ("queued", "running"):
                 part_worker.help_export(services, connection, job)
                 time.sleep(0.02)
-    pipe.send(_peak_kib())
-
-
-def _peak_kib() -> int:
-    # Of this process's own memory: what getrusage tells began as the parent's.
-    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) if found else 0
+    pipe.send(peak_mib())
 
 
 def _days() -> list[Any]:

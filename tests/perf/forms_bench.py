@@ -9,7 +9,6 @@ import gc
 import io
 import json
 import multiprocessing
-import os
 import statistics
 import tempfile
 import time
@@ -29,6 +28,7 @@ from rich.table import Table
 from shared.gtin import check_digit
 from shared.settings.settings import Settings
 from tests.perf import generate
+from tests.perf.cpu import peak_mib, server_seconds
 from tests.support.servers import Servers
 from workers.ingest.guess import guess
 from workers.ingest.load import load
@@ -87,10 +87,10 @@ def main() -> None:
             sizes[form] = path.stat().st_size
         for _ in range(options.rounds):
             for form, measured in found.items():
-                before = _server_seconds(servers)
+                before = server_seconds(servers)
                 with servers.fresh(folder) as settings:
                     one = _in_a_process(settings, folder / f"products.{form}", options.rows)
-                measured.append(one._replace(server=_server_seconds(servers) - before))
+                measured.append(one._replace(server=server_seconds(servers) - before))
                 print(form, measured[-1], flush=True)
     _show(found, sizes, options)
 
@@ -199,13 +199,6 @@ def _in_a_process(settings: Settings, path: Path, rows: int) -> Measured:
     return Measured(seconds, own, reading, peak_mib)
 
 
-def _server_seconds(servers: Servers) -> float:
-    """Return the processor time of every session of PostgreSQL that has ended, in seconds (proc(5), cutime and cstime)."""
-    pid = (servers.paths.root / "postgres" / "postmaster.pid").read_text().split()[0]
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
-
-
 def _load(settings: Settings, path: Path, rows: int) -> tuple[float, float, float]:
     gc.freeze()  # as the command does with what it imports
     mapping = parse(guess(path).text)
@@ -215,9 +208,7 @@ def _load(settings: Settings, path: Path, rows: int) -> tuple[float, float, floa
     counts = summary.counts
     if (counts["rows"], counts["items_read"], counts["observations_new"]) != (rows, rows, rows):
         raise SystemExit(f"{path.name}: not every row was loaded: {counts}")
-    status = Path("/proc/self/status").read_text()  # `ru_maxrss` counts the process from which this one was forked
-    [peak] = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-    return seconds, own, int(peak) / 1024
+    return seconds, own, peak_mib()
 
 
 def _read(path: Path) -> float:

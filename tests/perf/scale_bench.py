@@ -26,6 +26,7 @@ from rich.table import Table
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.perf import generate, reports_bench
+from tests.perf.cpu import peak_mib, server_seconds
 from tests.support.exports import manifest_of, ordered, parameters
 from tests.support.releases import cut
 from tests.support.servers import Servers
@@ -95,18 +96,18 @@ def _measured_load(
 ) -> None:
     """Load in a process of its own, so that its peak of memory is that of the load."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
-        before = _server_seconds(servers)
+        before = server_seconds(servers)
         seconds, own, peak_mib = pool.submit(_load, settings, path).result()
     note(f"{name}, s", seconds)
-    note(f"{name}, CPU s", own + _server_seconds(servers) - before)
+    note(f"{name}, CPU s", own + server_seconds(servers) - before)
     note(f"{name}, peak MiB", peak_mib)
 
 
 def _timed(note: Callable[[str, float], None], servers: Servers, name: str, call: Callable[[], Any]) -> None:
-    began, own, theirs = time.perf_counter(), _own_seconds(), _server_seconds(servers)
+    began, own, theirs = time.perf_counter(), _own_seconds(), server_seconds(servers)
     call()
     note(f"{name}, s", time.perf_counter() - began)
-    note(f"{name}, CPU s", _own_seconds() - own + _server_seconds(servers) - theirs)
+    note(f"{name}, CPU s", _own_seconds() - own + server_seconds(servers) - theirs)
 
 
 def _seconds(call: Callable[[], Any]) -> float:
@@ -120,29 +121,12 @@ def _load(settings: Settings, path: Path) -> tuple[float, float, float]:
     began, own = time.perf_counter(), _own_seconds()
     load(settings, parse(generate.MAPPING), [path])
     seconds, own = time.perf_counter() - began, _own_seconds() - own
-    [peak] = [
-        line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
-    ]
-    return seconds, own, int(peak) / 1024
+    return seconds, own, peak_mib()
 
 
 def _own_seconds() -> float:
     """Return the processor time of this process and of those that it has begun and that have ended, in seconds."""
     return sum(os.times()[:4])
-
-
-def _server_seconds(servers: Servers) -> float:
-    """Return the processor time of every process of the server, those that have ended too, in seconds (proc(5))."""
-    postmaster = (servers.paths.root / "postgres" / "postmaster.pid").read_text().split()[0]
-    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
-    ticks = 0
-    for pid in (postmaster, *children):
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except FileNotFoundError:
-            continue
-        ticks += sum(map(int, fields[11:15] if pid == postmaster else fields[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _stored(settings: Settings) -> int:
