@@ -105,12 +105,15 @@ LEFT JOIN brands b ON b.slug = s.brand_slug LEFT JOIN categories c ON c.code = s
 
 -- name: write_fields
 -- The days of the items merged into one count for it.
+WITH members AS (
+    SELECT owner_id, owner_id AS item_id FROM fields
+    UNION ALL SELECT owner_id, x.item_id FROM fields JOIN inactive_items x USING (owner_id)),
+first_days AS (
+    SELECT m.owner_id, min(t.first_day) AS first_day FROM members m JOIN item_sources t USING (item_id) GROUP BY m.owner_id)
 UPDATE items i SET name = coalesce(f.name, i.name), alt_names = f.alt_names, brand_id = f.brand_id, category_id = f.category_id,
     product_type = f.product_type, identifiers = f.identifiers, attributes = f.attributes, field_sources = f.field_sources,
-    data_version = $1, first_seen_on = coalesce((
-        SELECT min(t.first_day) FROM item_sources t
-        WHERE t.item_id = i.id OR t.item_id IN (SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id)), i.first_seen_on)
-FROM fields f WHERE i.id = f.owner_id;
+    data_version = $1, first_seen_on = coalesce(d.first_day, i.first_seen_on)
+FROM fields f LEFT JOIN first_days d USING (owner_id) WHERE i.id = f.owner_id;
 
 -- name: clear_impacts
 -- Figures are of active items alone: those of a merged item are its owner's.
