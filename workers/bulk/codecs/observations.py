@@ -64,7 +64,7 @@ _COPIED = {
     "currency": "S3",
     "outlier": "S1",  # `-`: none
 }
-_LAYOUT = TableLayout(_COPIED.items())
+LAYOUT = TableLayout(_COPIED.items())
 _LETTERS = {"S1": "u1", "S3": "i4"}
 # So few rows stay in the processor's cache until the last of their columns is read.
 _ROWS_AT_ONCE = 8_192
@@ -84,7 +84,7 @@ class Dictionaries(Protocol):
 
 def columns_of(piece: bytes) -> Columns:
     """Return the columns of whole rows of a COPY, letters as their codes and `currency` as one number."""
-    rows = _LAYOUT.rows_in(piece)
+    rows = LAYOUT.rows_in(piece)
     columns = {name: np.empty(len(rows), _LETTERS.get(kind, kind)) for name, kind in _COPIED.items()}
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         some = rows[start : start + _ROWS_AT_ONCE]
@@ -96,7 +96,7 @@ def columns_of(piece: bytes) -> Columns:
 def joined(pieces: Iterable[bytes]) -> Columns:
     """Return the columns of all pieces of a COPY."""
     parts = [columns_of(piece) for piece in pieces] or [columns_of(b"")]
-    return {name: np.concatenate([part[name] for part in parts]) for name in _LAYOUT.names}
+    return {name: np.concatenate([part[name] for part in parts]) for name in LAYOUT.names}
 
 
 def observations_batch(iid: Any, columns: Columns, dictionaries: Dictionaries) -> Any:

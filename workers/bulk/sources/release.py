@@ -1,8 +1,11 @@
 """Rows of releases: all of one snapshot as they are written, and those of an export's part as they are read."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from datetime import date, timedelta
+from functools import partial
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +20,7 @@ from shared.db.copy_binary import Array
 from shared.db.queries import load_queries
 from shared.money import minor_exceptions
 from shared.objects.directory import Reader, ResultStore
-from workers.bulk.codecs.observations import Columns, joined
+from workers.bulk.codecs.observations import LAYOUT, Columns, joined
 from workers.bulk.codecs.text import CsvRows
 from workers.bulk.part import Part, StoredCopy
 from workers.bulk.sources.snapshot import Snapshot
@@ -26,7 +29,7 @@ from workers.bulk.sources.snapshot import Snapshot
 
 
 ROWS = load_queries(__file__, "release_rows.sql")
-_AFTER_ALL = "~"  # sorts after every IID
+_SPOOL_ROWS = 65_536
 
 
 class Names(NamedTuple):
@@ -41,6 +44,13 @@ class Names(NamedTuple):
     iids: pa.Array
     channels: dict[int, str]
     sources: dict[int, str]
+
+    def places(self, items: Array) -> tuple[Array, Array]:
+        """Return each item's place in `ids`, and whether it is there at all; a withdrawn one is not."""
+        if not len(self.ids):
+            return np.zeros(len(items), "i8"), np.zeros(len(items), bool)
+        place = np.minimum(np.searchsorted(self.ids, items), len(self.ids) - 1)
+        return place, self.ids[place] == items
 
 
 def read_names(snapshot: Snapshot) -> Names:
@@ -64,15 +74,35 @@ def read_months(snapshot: Snapshot) -> list[tuple[date, int]]:
 def month_slices(snapshot: Snapshot, names: Names, month: date, count: int, slice_rows: int) -> Iterator[Columns]:
     """Yield the observations of a month, at once or by ranges of IIDs, in any order within each."""
     after = (month + timedelta(days=32)).replace(day=1)
+    pieces = snapshot.copy(ROWS.observations, month, after, format="binary")
     if count <= slice_rows:
-        yield joined(snapshot.copy(ROWS.observations, month, after, format="binary"))
+        yield joined(pieces)
         return
     # Where a slice begins depends on the IIDs alone, like where a file begins: else every release would differ.
     wanted = 2 ** int(np.ceil(np.log2(count / slice_rows)) + 1)
     mask = (1 << max(0, round(np.log2(len(names.ids) / wanted)))) - 1
-    firsts = sorted(names.iids[int(rank)].as_py() for rank in names.ranks[(names.ids & mask) == 0])
-    for low, high in zip(["", *firsts], [*firsts, _AFTER_ALL], strict=True):
-        yield joined(snapshot.copy(ROWS.observations_of_range, month, after, low, high, format="binary"))
+    yield from _parted(pieces, names, np.unique(names.ranks[(names.ids & mask) == 0]))
+
+
+def _parted(pieces: Iterable[bytes], names: Names, firsts: Array) -> Iterator[Columns]:
+    """Yield rows by ranges of ranks that begin at `firsts`; they wait in unnamed temporary files.
+
+    To ask the server for each range would have it read the whole month for each.
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(TemporaryFile()) for _ in range(len(firsts) + 1)]
+        for piece in pieces:
+            rows = LAYOUT.rows_in(piece)
+            place, known = names.places(rows["item"])
+            rows, number = rows[known], np.searchsorted(firsts, names.ranks[place[known]], "right")
+            order = np.argsort(number, kind="stable")
+            bounds = np.searchsorted(number[order], np.arange(len(files) + 1))
+            for file, start, end in zip(files, bounds, bounds[1:], strict=False):
+                file.write(rows[order[start:end]].tobytes())
+        for file in files:
+            file.seek(0)
+            yield joined(iter(partial(file.read, _SPOOL_ROWS * LAYOUT.dtype.itemsize), b""))
+            file.truncate(0)
 
 
 def table_batches(snapshot: Snapshot, dataset: Dataset) -> Iterator[Any]:

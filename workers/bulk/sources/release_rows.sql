@@ -15,16 +15,6 @@ SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, s
        coalesce(outlier, '-')
 FROM observations WHERE day >= $1::date AND day < $2::date;
 
--- name: observations_of_range
--- The same of a part of a month that is too large to be held at once.
-SELECT item_id, price_minor, coalesce(list_minor, -1), day, channel_id, units, source_id, kind, currency,
-       coalesce(outlier, '-')
-FROM observations WHERE day >= $1::date AND day < $2::date
-  AND item_id IN (
-    SELECT id FROM items WHERE iid >= $3::text COLLATE "C" AND iid < $4::text COLLATE "C" AND status = 'active'
-    UNION ALL SELECT x.item_id FROM inactive_items x JOIN items i ON i.id = x.owner_id
-    WHERE i.iid >= $3::text COLLATE "C" AND i.iid < $4::text COLLATE "C");
-
 -- name: channels
 -- Names of what observations refer to by number.
 SELECT id, code FROM channels ORDER BY id;

@@ -167,14 +167,10 @@ def _ends(table: pa.Table, dataset: Dataset, file_rows: int, *, more: bool) -> l
 
 def write_slice(names: Names, columns: Columns, month: date, number: int, writer: ReleaseWriter) -> list[ReleaseFile]:
     """Write one slice of a month, sorted and split by content; `number` is that of its first file."""
-    position = np.minimum(np.searchsorted(names.ids, columns["item"]), max(len(names.ids) - 1, 0))
-    known = names.ids[position] == columns["item"] if len(names.ids) else np.zeros(0, bool)
-    rank = names.ranks[position] if len(names.ids) else np.empty(0, "i8")
-    if len(names.ids):
-        columns = columns | {"item": np.where(known, names.owners[position], columns["item"])}
+    place, known = names.places(columns["item"])
     if not known.all():  # observations of items that were withdrawn
-        columns = {name: column[known] for name, column in columns.items()}
-        rank = rank[known]
+        columns, place = {name: column[known] for name, column in columns.items()}, place[known]
+    rank, columns = names.ranks[place], columns | {"item": names.owners[place]}
     order = _order(rank, columns, names)
     rank, item = rank[order], columns["item"][order]
     starts = np.flatnonzero(np.r_[True, item[1:] != item[:-1]]) if len(item) else np.empty(0, "i8")
