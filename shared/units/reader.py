@@ -92,6 +92,8 @@ def tokens(text: str) -> list[Token]:
 
 def value_of(number: str) -> Fraction:
     """Return the value of a number token: a comma before three digits groups thousands, else it is the decimal sign."""
+    if number.isdecimal():
+        return Fraction(int(number))
     digits = re.sub(r"[\u00a0\u2009\u202f]", "", number)
     if "," in digits and "." in digits:
         group, decimal = (",", ".") if digits.rindex(".") > digits.rindex(",") else (".", ",")
@@ -336,6 +338,10 @@ class Reader:
         self.text = plain(text)
         self.tokens = tokens(self.text)
         self.words = frozenset(token.text for token in self.tokens if token.kind == WORD)
+        self._word_at = {at: token.text for at, token in enumerate(self.tokens) if token.kind != NUMBER}
+        # Each form of quantity that may begin at a position asks for the same number there, and a long row that means
+        # nothing is read again from each of its parts.
+        self._numbers: dict[int, Number | None] = {}
         self._atoms: dict[int, Atom | None] = {}
 
     def at(self, position: int) -> Token | None:
@@ -343,8 +349,7 @@ class Reader:
 
     def word(self, position: int) -> str:
         """Return the word or sign at a position, or an empty text."""
-        token = self.at(position)
-        return token.text if token is not None and token.kind != NUMBER else ""
+        return self._word_at.get(position, "")
 
     def glued(self, position: int) -> bool:
         """Return whether a token follows the one before it without white space."""
@@ -353,15 +358,20 @@ class Reader:
 
     def is_number(self, position: int) -> bool:
         """Return whether the token at a position is a number in digits."""
-        token = self.at(position)
-        return token is not None and token.kind == NUMBER
+        return 0 <= position < len(self.tokens) and position not in self._word_at
 
     def number(self, position: int) -> Number | None:
         """Return the number that begins at a position: digits, a fraction, a mixed number or a number word."""
-        if self.word(position) in NUMBER_WORDS:
-            return Number(NUMBER_WORDS[self.word(position)], position + 1)
-        if self.word(position) in _FRACTION_WORDS:
-            return Number(_FRACTION_WORDS[self.word(position)], position + 1 + (self.word(position + 1) in {"a", "an"}))
+        if position not in self._numbers:
+            self._numbers[position] = self._read_number(position)
+        return self._numbers[position]
+
+    def _read_number(self, position: int) -> Number | None:
+        word = self.word(position)
+        if word in NUMBER_WORDS:
+            return Number(NUMBER_WORDS[word], position + 1)
+        if word in _FRACTION_WORDS:
+            return Number(_FRACTION_WORDS[word], position + 1 + (self.word(position + 1) in {"a", "an"}))
         if not self.is_number(position):
             return None
         fraction = self._fraction(position)
@@ -416,7 +426,7 @@ class Reader:
 
     def atom(self, position: int) -> Atom | None:
         """Return a number and its unit, if any; both parts of `6 ft 6 in`; a sign only of temperatures."""
-        if position not in self._atoms:  # a long row that means nothing is read again from each of its parts
+        if position not in self._atoms:
             self._atoms[position] = self._read_atom(position)
         return self._atoms[position]
 
