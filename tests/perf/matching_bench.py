@@ -3,8 +3,8 @@
 `python -m tests.perf.matching_bench --old 1000000 --new 100000`: invented articles with brand, series, model number,
 colour and size; half of the new ones are in the index, written by another shop. Ten of them are the first load.
 
-With `--service` both shops are loaded as a deployment does it, into embedded servers, and the linking step of each load is
-measured: finding and storing links, and the articles that follow from them. It needs some 4 GB of disk for 1,000,000.
+With `--service` both shops are loaded as a deployment does it, into embedded servers. Measured are the linking step of each
+load, which finds and stores links and the articles that follow from them, and the load. 1,000,000 need some 4 GB of disk.
 
 The memory of a step is the most that this process and all that it started had together, asked for every 50 ms, or less
 often where asking would take more than a tenth of the time: the sum of their proportional set sizes, where a page that
@@ -36,7 +36,6 @@ from workers.ingest import mapping
 from workers.ingest.linking import Linking
 from workers.ingest.load import load
 
-_BATCH = 250_000
 _EVERY_S = 0.05
 _MAPPING = """
 source = "{shop}"
@@ -86,8 +85,10 @@ def _loads(old: int, new: int) -> None:
                 def measured(linking: Linking, *rest: Any, count: int = count, link: Any = link) -> None:
                     _measured("its linking", count, lambda: link(linking, *rest))
 
+                began = time.perf_counter()
                 with patch.object(Linking, "link", measured):
                     load(settings, mapping.read(described), [file], merges_allowed=True)
+                print(f"{'the whole load':28} {count:>9,} records {time.perf_counter() - began:8.2f} s", flush=True)
 
 
 def _write(file: Path, records: Iterable[Record]) -> int:
@@ -111,10 +112,7 @@ def _in_child(directory: Path, count: int) -> None:
 
 
 def _build(directory: Path, count: int) -> None:
-    index = MatchIndex()  # it counts its vocabulary as the index of a database does
-    for start in range(0, count, _BATCH):
-        index.add(_record(number, "old") for number in range(start, min(count, start + _BATCH)))
-    index.save(directory)
+    MatchIndex.of_all(_record(number, "old") for number in range(count)).save(directory)
 
 
 def _measured(what: str, count: int, act: Callable[[], Any]) -> Any:

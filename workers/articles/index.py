@@ -1,13 +1,14 @@
 """The index of records that new ones are compared with: kept in a directory, brought up to date from the database."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from shared.db.connect import Connection
 from workers.articles import records
 from workers.articles.matching.index import MatchIndex
+from workers.articles.matching.records import Record
 from workers.articles.records import SQL
 
 _STAMP = "stamp.json"
@@ -28,12 +29,12 @@ def open_index(connection: Connection, directory: Path | None) -> MatchIndex:
 
     Without a directory it is made in memory.
     """
-    index, version = _kept(connection, directory)
-    if version is None:
-        _add(connection, index, (row[0] for row in connection.execute(SQL.everything).fetchall()))
-        return index
+    kept = _kept(connection, directory)
+    if kept is None:
+        return MatchIndex.of_all(_records(connection, SQL.everything))
+    index, version = kept
     index.remove(str(row[0]) for row in connection.execute(SQL.removed, (version,)))
-    _add(connection, index, (row[0] for row in connection.execute(SQL.newer, (version,)).fetchall()))
+    index.add(_records(connection, SQL.newer, version))
     return index
 
 
@@ -46,8 +47,8 @@ def save(connection: Connection, index: MatchIndex, directory: Path) -> None:
         (directory / _STAMP).write_text(json.dumps({"version": row[0], "at": row[1]}), encoding="utf-8")
 
 
-def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int | None]:
-    """Return the kept index and its data_version, or an empty one and None.
+def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, int] | None:
+    """Return the kept index and its data_version; None where there is none of this database.
 
     After a loss of power files may be empty or cut short: what cannot be read is made anew like what is not there.
     """
@@ -57,10 +58,11 @@ def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, i
             row = connection.execute(SQL.moment, (stamp["version"],)).fetchone()
             if row is not None and row[0] == stamp["at"]:
                 return MatchIndex.open(directory), int(stamp["version"])
-    return MatchIndex(), None
+    return None
 
 
-def _add(connection: Connection, index: MatchIndex, item_ids: Iterable[int]) -> None:
-    ids = list(item_ids)
+def _records(connection: Connection, query: str, *values: object) -> Iterator[Record]:
+    """Yield the records of the items that a query names, of which only some are read at a time."""
+    ids = [row[0] for row in connection.execute(query, values).fetchall()]
     for start in range(0, len(ids), _BATCH_ITEMS):
-        index.add(known.record for known in records.read(connection, ids[start : start + _BATCH_ITEMS]))
+        yield from (known.record for known in records.read(connection, ids[start : start + _BATCH_ITEMS]))

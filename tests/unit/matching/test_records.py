@@ -328,6 +328,19 @@ def test_an_index_grown_in_many_steps_holds_the_newest_of_every_key(tmp_path: Pa
     assert len(list(tmp_path.glob("segment-*"))) <= 10
 
 
+def test_an_index_made_of_all_records_finds_what_one_grown_with_them_does() -> None:
+    records = [_record(number, source) for number in range(30) for source in ("a", "b")]
+    streamed, grown = MatchIndex.of_all(iter(records)), MatchIndex.build(records)
+    assert len(streamed) == len(grown) == 60
+    for number in range(30):
+        assert _nearest_keys(streamed, f"a/{number}") == _nearest_keys(grown, f"a/{number}")
+    assert streamed.by_identifier("gtin:04000000000005") == grown.by_identifier("gtin:04000000000005") != []
+    empty = MatchIndex.of_all(())
+    assert len(empty) == 0
+    empty.add(records[:1])
+    assert len(empty) == 1
+
+
 def test_a_broken_save_leaves_the_former_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = MatchIndex.build([_record(number, "a") for number in range(5)])
     index.save(tmp_path)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
@@ -66,6 +67,26 @@ class MatchIndex:
         """Count the vocabulary of records, keep it, and index them."""
         index = cls(vocabulary_of(records))
         index.add(records)
+        return index
+
+    @classmethod
+    def of_all(cls, records: Iterable[Record]) -> "MatchIndex":
+        """Index records with distinct keys, of which only some are held at a time.
+
+        They wait in an unnamed temporary file until the words of all are counted.
+        """
+        index = cls()
+        with TemporaryFile() as file:
+
+            def noted(record: Record) -> Record:
+                file.write(msgspec.json.encode(record) + b"\n")
+                return record
+
+            vocabulary = vocabulary_of(map(noted, records))
+            if vocabulary.records:
+                file.seek(0)
+                index.vocabulary = vocabulary
+                index._append(Segment.build((msgspec.json.decode(line, type=Record) for line in file), vocabulary), "")
         return index
 
     @classmethod
