@@ -114,11 +114,11 @@ class ItemTracker:
 
     def number(self, source_ids: list[str]) -> Any:
         """Return the numbers of items by their source's ids, each named once; new ones get the next."""
-        known = self._numbers
-        new = [source_id for source_id in source_ids if source_id not in known]
-        if new:
-            self._add(new)
-        return np.array([known[source_id] for source_id in source_ids], "i8")
+        numbers = list(map(self._numbers.get, source_ids))  # once an id: with millions of items, memory is waited for
+        if None in numbers:
+            self._add([source_id for source_id, number in zip(source_ids, numbers, strict=True) if number is None])
+            numbers = list(map(self._numbers.get, source_ids))
+        return np.array(numbers, "i8")
 
     def keys(self, numbers: Any) -> Any:
         return self._arrays["key"][numbers]
