@@ -19,6 +19,7 @@ class Operation:
     path: str
     summary: str
     parameters: list[Node]
+    body: Node
     responses: Node
 
     @property
@@ -45,7 +46,9 @@ def operations(document: Node) -> Iterator[Operation]:
         for method, one in methods.items():
             parameters = [_resolved(document, parameter) for parameter in one.get("parameters", ())]
             responses = {status: _resolved(document, response) for status, response in one["responses"].items()}
-            yield Operation(one["operationId"], method, path, one["summary"], parameters, responses)
+            content = one.get("requestBody", {}).get("content", {}).get("application/json", {})
+            body = _resolved(document, content.get("schema", {}))
+            yield Operation(one["operationId"], method, path, one["summary"], parameters, body, responses)
 
 
 def _resolved(document: Node, node: Node) -> Node:

@@ -24,14 +24,14 @@ def types(document: dict[str, Any]) -> str:
 
 
 def parameters(document: dict[str, Any]) -> str:
-    """Return a module with the names of the parameters of each call that reads."""
+    """Return a module with the names of the arguments of each call: of the query of one that reads, else of its body."""
     named = {
-        one.id: [parameter["name"] for parameter in one.query]
+        one.id: [parameter["name"] for parameter in one.query] if one.method == "get" else list(one.body["properties"])
         for one in operations(document)
-        if one.method == "get" and one.query
+        if (one.query if one.method == "get" else one.body.get("properties"))
     }
     lines = "".join(f"  {id}: {json.dumps(names)},\n" for id, names in sorted(named.items()))
-    head = "/** The parameters of each call that reads, made by `make clients`. */"
+    head = "/** The arguments of each call, made by `make clients`. */"
     return f"{head}\nexport const PARAMETERS = {{\n{lines}}} as const;\n"
 
 

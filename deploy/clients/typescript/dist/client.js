@@ -70,8 +70,8 @@ export class Client {
         return this.#http.json("/quota");
     }
     /** Order an export, wait for it, and return its manifest with signed addresses. Needs a key. */
-    export(order, waiting = {}) {
-        return exported(this.#http, order, { within: 3600, ...waiting });
+    async export(order, waiting = {}) {
+        return exported(this.#http, known("createExport", order), { within: 3600, ...waiting });
     }
     /** Return a release of a dataset. Needs a key. */
     async release(dataset, version = "latest") {

@@ -7,7 +7,7 @@ const PASSING = new Set([429, 502, 503, 504]);
 const TRIES_MAX = 8;
 const PAUSE_SECONDS = 0.5;
 const PAUSE_SECONDS_MAX = 20;
-/** Return a query whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
+/** Return a query or a body whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
 export function known(call, query) {
     const names = PARAMETERS[call];
     const wrong = Object.keys(query).find((name) => !names.includes(name));

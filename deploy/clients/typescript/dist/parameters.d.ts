@@ -1,5 +1,10 @@
-/** The parameters of each call that reads, made by `make clients`. */
+/** The arguments of each call, made by `make clients`. */
 export declare const PARAMETERS: {
+    readonly changeRole: readonly ["role"];
+    readonly createExport: readonly ["dataset", "columns", "filter", "since", "until", "format", "compression"];
+    readonly createOrganization: readonly ["name", "plan"];
+    readonly createWatch: readonly ["target", "code", "condition", "amount", "currency", "days", "percent", "kind", "label"];
+    readonly createWebhook: readonly ["url", "types"];
     readonly followDigitalLink: readonly ["linkType"];
     readonly getAudit: readonly ["organization", "limit", "cursor"];
     readonly getBrandInsights: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "group_by"];
@@ -19,6 +24,7 @@ export declare const PARAMETERS: {
     readonly icebergNamespaces: readonly ["parent", "pageToken", "pageSize"];
     readonly icebergTable: readonly ["snapshots"];
     readonly icebergTables: readonly ["parent", "pageToken", "pageSize"];
+    readonly invite: readonly ["email", "role"];
     readonly listAttempts: readonly ["limit"];
     readonly listBrandInsights: readonly ["from", "to", "granularity", "channel", "currency", "convert", "rates", "kind", "outliers", "sort", "limit", "cursor"];
     readonly listBrands: readonly ["q", "sort", "limit", "cursor"];
@@ -34,11 +40,19 @@ export declare const PARAMETERS: {
     readonly listWatchEvents: readonly ["after", "limit"];
     readonly listWatches: readonly ["limit", "cursor"];
     readonly lookupItems: readonly ["iid"];
+    readonly lookupItemsByBody: readonly ["iids"];
+    readonly pauseWatch: readonly ["paused"];
+    readonly replayEvents: readonly ["event", "after", "to"];
+    readonly reportLeakedKey: readonly ["key"];
+    readonly requestPlan: readonly ["plan"];
     readonly resolveIdentifier: readonly ["gtin", "ean", "upc", "isbn", "mpn", "brand", "sku", "url", "source", "iid"];
+    readonly resolveIdentifiers: readonly ["identifiers"];
+    readonly rotateKey: readonly ["grace"];
     readonly searchItems: readonly ["q", "limit", "brand", "category", "product_type", "cursor"];
     readonly sharingAllTables: readonly ["maxResults", "pageToken"];
     readonly sharingChanges: readonly ["startingVersion", "endingVersion", "startingTimestamp", "endingTimestamp", "includeHistoricalMetadata"];
     readonly sharingMetadata: readonly ["version", "timestamp"];
+    readonly sharingQuery: readonly ["predicateHints", "jsonPredicateHints", "limitHint", "version", "timestamp", "startingVersion", "endingVersion"];
     readonly sharingSchemas: readonly ["maxResults", "pageToken"];
     readonly sharingShares: readonly ["maxResults", "pageToken"];
     readonly sharingTables: readonly ["maxResults", "pageToken"];

@@ -132,8 +132,8 @@ export class Client {
   }
 
   /** Order an export, wait for it, and return its manifest with signed addresses. Needs a key. */
-  export(order: NewExport, waiting: Waiting = {}): Promise<ExportManifest> {
-    return exported(this.#http, order, { within: 3600, ...waiting });
+  async export(order: NewExport, waiting: Waiting = {}): Promise<ExportManifest> {
+    return exported(this.#http, known("createExport", order), { within: 3600, ...waiting });
   }
 
   /** Return a release of a dataset. Needs a key. */

@@ -30,7 +30,7 @@ export interface Options {
 /** Values of a query; a list is repeated, and what is undefined is left out. */
 export type Query = object;
 
-/** Return a query whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
+/** Return a query or a body whose arguments are those of the call. Throws UnknownArgument, before anything is sent. */
 export function known<Q extends Query>(call: keyof typeof PARAMETERS, query: Q): Q {
   const names: readonly string[] = PARAMETERS[call];
   const wrong = Object.keys(query).find((name) => !names.includes(name));
