@@ -76,6 +76,8 @@ _READABLE = (
     (r"\{id token \d+\}", "$ID_TOKEN"),
     (r"\{this request\}|\{uuid \d+\}", "019abcde-0000-7000-8000-000000000000"),
     (r"\{unix time\}", "1790000000"),
+    # A daily limit resets hours later, everything else is worth another try soon.
+    (r"\{seconds\}(?=[^{}]*\"resets_at\")", "28800"),
     (r"\{seconds\}", "2"),
     (r"\{today[-+\d]*\}", "2026-07-24"),
     (r"\{signature \d+\}", "…"),
