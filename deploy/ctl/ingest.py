@@ -88,14 +88,14 @@ def wait_for_index(chosen: Settings, job_id: str) -> None:
         while time.monotonic() < ends:
             row = connection.execute(DATA.job_progress, (job_id,)).fetchone()
             if row is None or row[0] in ("failed", "cancelled"):
-                console.say("[yellow]the search index was not built; see `itemindex jobs show`[/]")
+                console.say("[yellow]the search index was not built; see `itemindex jobs list {job}`[/]", job=job_id)
                 return
             progress.update(task, completed=row[1])
             if row[0] == "succeeded":
                 return
             time.sleep(0.1)
         console.say(
-            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs show {job}`[/]", job=job_id
+            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs list {job}`[/]", job=job_id
         )
 
 

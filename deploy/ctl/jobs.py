@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import limit_option, report, rows_of, settings, show, stored, table
+from deploy.ctl.console import limit_option, report, settings, stored, table
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
 from shared.jobs.contract import SQL, STATES
@@ -12,7 +12,7 @@ from shared.jobs.contract import SQL, STATES
 
 @click.group()
 def jobs() -> None:
-    """Jobs: list, show, cancel, retry."""
+    """Jobs: list, cancel, retry."""
 
 
 table(
@@ -22,23 +22,12 @@ table(
     click.option("--state", type=click.Choice(STATES), help="Only jobs in this state."),
     limit_option(20),
     title="jobs",
-    text="List jobs, newest first. `--json` prints more of each.",
-    example="itemindex jobs list --state failed",
+    text="List jobs, newest first; or show everything about one JOB. `--json` prints more of each.",
+    example="itemindex jobs list --state failed; itemindex jobs list 01a1…",
     values=lambda connection, state, limit: [state, limit],
     brief=("id", "kind", "state", "attempt", "stage", "orders", "created_at"),
+    one=("JOB", click.UUID, SQL.show),
 )
-
-
-@jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
-@click.argument("job_id", type=click.UUID)
-@stored
-def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
-    """Show one job."""
-    with connect(settings(data_dir).database_url, application="jobs") as connection:
-        rows = rows_of(connection, SQL.show, job_id)
-    if not rows:
-        raise ItemIndexError("there is no such job; see `itemindex jobs list`")
-    show(rows if as_json else ({"what": k, "value": v} for k, v in rows[0].items()), as_json=as_json)
 
 
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")

@@ -19,7 +19,7 @@ from workers.ingest.rates import Terms
 from workers.ingest.rates import load as load_rate_file
 from workers.provenance import events, item_acts, standing
 from workers.provenance.item_acts import Chosen, delete
-from workers.provenance.undo import NothingToUndo, extent, undo
+from workers.provenance.undo import extent, undo
 
 # `itemindex rates`: tables of exchange rates, by which answers convert amounts where a caller asks for it.
 
@@ -198,23 +198,11 @@ table(
     SQL.list,
     limit_option(20),
     title="loads",
-    text="List the newest events.",
-    example="itemindex loads list --limit 50",
+    text="List the newest events; or show everything that is stored about one LOAD, by its number or ID.",
+    example="itemindex loads list --limit 50; itemindex loads list 17",
     values=lambda connection, limit: [limit],
+    one=("LOAD", str, SQL.show),
 )
-
-
-@loads.command("show", epilog="Example: itemindex loads show 17")
-@click.argument("load")
-@stored
-def show_load(load: str, data_dir: Path, as_json: bool) -> None:
-    """Show everything that is stored about LOAD, by its number or ID."""
-    with connect(settings(data_dir).database_url, application="loads") as connection:
-        rows = rows_of(connection, SQL.show, load)
-    if not rows:
-        raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
-    lines = rows if as_json else [{"what": name, "value": value} for name, value in rows[0].items()]
-    show(lines, as_json=as_json, title="load")
 
 
 @loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")

@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "deploy.ctl.webhooks:webhooks",
         "Webhooks: create, rotate, disable, replay, list delivery attempts.",
     ),
-    "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
+    "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, cancel, retry."),
     "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut, list, expire."),
     "fetch": ("deploy.ctl.releases:fetch", "Download a release, or resume an interrupted download."),
     "config": ("deploy.ctl.reference:config", "List every setting with its description."),

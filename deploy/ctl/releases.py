@@ -89,7 +89,7 @@ def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
             raise ItemIndexError("there is no data yet; load some with `itemindex ingest`")
         job = order(connection, row[0])
     if not wait:
-        report("ordered: job {job}; follow it with `itemindex jobs show {job}`", as_json=as_json, job=job)
+        report("ordered: job {job}; follow it with `itemindex jobs list {job}`", as_json=as_json, job=job)
         return
     _follow(chosen, job, as_json)
 
