@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second covered by backups."),
     "migrate": ("deploy.ctl.migrate:migrate_group", "Update the schema."),
     "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
+    "feeds": ("deploy.ctl.ingest:feeds", "Feeds: add, list, pause, remove and run them."),
     "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
     "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
     "rates": ("deploy.ctl.loads:rates", "Exchange rates: load a central bank's file, list the tables."),
@@ -61,6 +62,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "The service on this machine": ("up", "status", "down", "logs", "top", "doctor"),
     "Data": (
         "ingest",
+        "feeds",
         "loads",
         "observations",
         "items",

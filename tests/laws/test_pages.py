@@ -28,9 +28,10 @@ from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
+from tests.support.mapping_keys import markdown
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, markdown, read
+from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, read
 
 # deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both.
 
@@ -189,7 +190,7 @@ def whole(kind: type, example: str) -> str:
 
 def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
     kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
-    assert kept == markdown(), "put the output of `itemindex ingest check --keys` between the marks"
+    assert kept == markdown(), "put the output of `python -m tests.support.mapping_keys` between the marks"
 
 
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]

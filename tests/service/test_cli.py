@@ -94,7 +94,7 @@ def test_organizations_are_listed_whatever_they_are_called(
 
 def test_an_error_that_quotes_what_was_given_is_text(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["ingest", "check", "\x1b]0;owned\x07[/b].toml"])
+        main(["ingest", "--dry-run", "--mapping", "\x1b]0;owned\x07[/b].toml"])
     assert ended.value.code == 1
     written = capsys.readouterr().err
     assert acts(written) == set()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from shared.analytics.footprint import CODES, INDICATORS
+from shared.analytics.footprint import CODES
 from shared.errors import LoadRefused
 from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
@@ -466,19 +466,3 @@ def keys(kind: type) -> Iterator[tuple[str, bool, str, str]]:
         if declared.metadata:
             needed = declared.default is dataclasses.MISSING
             yield declared.name, needed, declared.metadata["sentence"], declared.metadata["example"]
-
-
-def markdown() -> str:
-    """Return all keys, and the indicators, as the tables of the guide."""
-    parts = []
-    for title, kind in TABLES:
-        parts += [f"### {title}\n", "| key | meaning | example |\n|---|---|---|"]
-        for name, needed, sentence, example in keys(kind):
-            shown = example.replace("|", "\\|")
-            parts.append(
-                f"| `{name}`{' (required)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
-            )
-        parts.append("")
-    parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
-    parts += [f"| `{indicator.code}` | {indicator.unit} | {indicator.title} |" for indicator in INDICATORS]
-    return "\n".join(parts) + "\n"
