@@ -210,7 +210,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         (("top", "--url", "http://[", "--once"), "is not the address of metrics"),
         (("calc", "index-numbers", "nowhere.csv"), "does not exist"),
         (("calc", "index_numbers", "nowhere.csv"), "does not exist"),
-        (("members", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
+        (("people", "list", "x", "--data-dir", "/nonexistent"), "no stack runs here"),
         (("logs", "--data-dir", "/nonexistent"), "there are no logs here"),
         (("item", "list"), "Did you mean `items`?"),
     ],
