@@ -45,10 +45,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the last 30 days."),
     "webhooks": ("deploy.ctl.webhooks:webhooks", "Webhooks: create, list, rotate, replay, disable, delete."),
     "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, cancel, retry."),
-    "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut, list, expire."),
-    "fetch": ("deploy.ctl.releases:fetch", "Download a release, or resume an interrupted download."),
+    "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut and list them."),
     "config": ("deploy.ctl.reference:config", "List every setting with its description."),
-    "openapi": ("deploy.ctl.reference:openapi", "Print the OpenAPI document."),
     "completion": ("deploy.ctl.reference:completion", "Print a shell's completion script for these commands."),
 }
 
@@ -69,7 +67,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "People and organizations": ("orgs", "people", "keys", "tokens", "plans"),
     "Events": ("events", "webhooks"),
     "Parts": ("edge", "nginx", "worker", "dispatcher"),
-    "Operations": ("migrate", "backup", "restore", "jobs", "config", "secrets", "openapi", "completion"),
+    "Operations": ("migrate", "backup", "restore", "jobs", "config", "secrets", "completion"),
     "Tools": (),
 }
 

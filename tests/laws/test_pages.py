@@ -1,7 +1,6 @@
 """Pages say what the code says: contract, promises, mappings, reports, ASVS."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from datetime import date
@@ -10,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from marshmallow import Schema
 
-from deploy.ctl.reference import openapi
 from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
 from edge.analytics import report_schemas as rows
@@ -28,6 +25,7 @@ from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
+from tests.support import openapi
 from tests.support.mapping_keys import markdown
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
@@ -55,7 +53,7 @@ def section(number: int) -> str:
 @pytest.fixture(scope="module")
 def documented() -> set[tuple[str, str]]:
     """The operations of the OpenAPI document, with `{}` for each path parameter."""
-    paths = json.loads(CliRunner().invoke(openapi, []).stdout)["paths"]
+    paths = openapi.document()["paths"]
     return {
         (method.upper(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/v1")))
         for path, operations in paths.items()
