@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rebuild": ("deploy.ctl.migrate:rebuild", "Rebuild the aggregates that reports read, or the search index."),
     "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
     "matches": ("deploy.ctl.matches:matches", "Items of several sources: links, pairs to review, decisions."),
-    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions, outliers, units and footprints of your own files."),
+    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions and outliers of your own files."),
     "tokens": ("deploy.ctl.accounts:tokens", "Public tokens: print, issue, list, revoke."),
     "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
     "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, set plan and state, audit."),

@@ -249,11 +249,9 @@ LONG_HEADER = b"x" * 200_000 + b",price\n1,2\n"
         ("ingest guess", "long.csv", LONG_CELL, "the file is broken: field larger than field limit"),
         ("ingest guess", "cut.csv.gz", CUT_GZIP, "the file is broken"),
         ("ingest guess", "cut.parquet", b"PAR1....PAR1", "the file is broken"),
-        ("calc units --pairs", "long.csv", LONG_CELL, "the file is no CSV that can be read"),
         ("calc prior-price", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
-        ("calc footprint", "long.csv", LONG_HEADER, "the file is no CSV that can be read"),
     ],
-    ids=["cell", "gzip", "parquet", "pairs", "prices", "figures"],
+    ids=["cell", "gzip", "parquet", "prices"],
 )
 def test_a_broken_file_is_answered_with_a_sentence(
     run: Run, command: str, name: str, content: bytes, sentence: str, tmp_path: Path
