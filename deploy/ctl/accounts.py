@@ -179,7 +179,7 @@ def people() -> None:
 @click.argument("organization", required=False)
 @stored
 def list_people(organization: str | None, data_dir: Path, as_json: bool) -> None:
-    """List the members of an organization; or everyone who has signed in at least once."""
+    """List the members of an organization; or all who have signed in."""
     with connect(settings(data_dir).database_url, application="people") as connection:
         if organization is None:
             rows = rows_of(connection, ACCOUNTS.people)
@@ -194,9 +194,9 @@ def list_people(organization: str | None, data_dir: Path, as_json: bool) -> None
 @click.argument("role", type=click.Choice((*ROLES, "none")))
 @stored
 def role(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
-    """Add a PERSON (id or e-mail address) who has signed in before, change a member's role, or remove a member.
+    """Add a person to an organization, change a member's role, or remove one.
 
-    Role `none` removes a member. The last owner remains an owner.
+    A PERSON (id or e-mail address) must have signed in before. Role `none` removes a member; the last owner remains.
     """
     with connect(settings(data_dir).database_url, application="people") as connection:
         organization_id, person_id = organization_of(connection, organization), person_of(connection, person)

@@ -101,7 +101,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 )
 @json_option
 def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
-    """Evaluate the current reduction of each channel under Directive 98/6/EC Art. 6a.
+    """Evaluate the current reduction of each channel under Directive 98/6/EC, Article 6a.
 
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.

@@ -160,7 +160,7 @@ def ingest() -> None:
     """
 
 
-@ingest.command()
+@ingest.command(epilog="Example: itemindex ingest --mapping mine.toml prices.csv")
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
 @click.option(
     "--dry-run",
@@ -421,8 +421,10 @@ _CHANGES: dict[str, tuple[str, tuple[bool, ...]]] = {
 @click.argument("state", type=click.Choice(list(_CHANGES)))
 @stored
 def state(name: str, state: str, data_dir: Path, as_json: bool) -> None:
-    """Pause a feed, resume it, retry a failing one immediately (`active`), or remove it. The data that it has loaded
-    stays."""
+    """Pause, resume or remove a feed. The data that it has loaded stays.
+
+    `active` retries a failing one immediately.
+    """
     statement, values = _CHANGES[state]
     with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
         if not connection.execute(statement, (name, *values)).rowcount:

@@ -22,7 +22,7 @@ table(
     click.option("--state", type=click.Choice(STATES), help="Only jobs in this state."),
     limit_option(20),
     title="jobs",
-    text="List jobs, newest first; or show everything about one JOB. `--json` prints more of each.",
+    text="List jobs, newest first; or show all of one JOB. `--json` prints more of each.",
     example="itemindex jobs list --state failed; itemindex jobs list 01a1…",
     values=lambda connection, state, limit: [state, limit],
     brief=("id", "kind", "state", "attempt", "stage", "orders", "created_at"),

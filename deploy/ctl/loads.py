@@ -198,7 +198,7 @@ table(
     SQL.list,
     limit_option(20),
     title="loads",
-    text="List the newest events; or show everything that is stored about one LOAD, by its number or ID.",
+    text="List the newest events; or show all of one LOAD, by its number or ID.",
     example="itemindex loads list --limit 50; itemindex loads list 17",
     values=lambda connection, limit: [limit],
     one=("LOAD", str, SQL.show),

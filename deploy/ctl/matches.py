@@ -143,9 +143,9 @@ def list_pairs(
     data_dir: Path,
     as_json: bool,
 ) -> None:
-    """List pairs of items, the most probable first: all, or those of the item IID; or show the records of IID and OTHER
-    side by side, with the evidence for a link.
+    """List pairs of items, the most probable first; or show one pair.
 
+    IID alone lists its pairs; IID and OTHER show both records side by side, with the evidence for a link.
     The counts have the `precision`: the share of reviewed pairs that people accepted. In CSV, text that a spreadsheet
     would read as a formula begins with an apostrophe, as in exports.
     """

@@ -68,7 +68,7 @@ def rotate(name: str, data_dir: Path, as_json: bool) -> None:
 @click.argument("name", metavar="LOGIN|signing-secret")
 @stored
 def retire(name: str, data_dir: Path, as_json: bool) -> None:
-    """Disable the LOGIN that a rotation replaced; refused while it is connected.
+    """End a rotation: disable the LOGIN that it replaced, unless it is connected.
 
     For signing-secret, re-encrypt webhook secrets that SIGNING_SECRET_PREVIOUS encrypted with SIGNING_SECRET: safe to
     run at any time and repeatedly. Exit code 1 if neither decrypts a secret: its organization must rotate it.

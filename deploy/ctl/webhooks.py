@@ -69,8 +69,10 @@ def webhooks() -> None:
 @limit_option(20)
 @stored
 def list_(webhook: UUID | None, organization: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
-    """List webhooks with their failures and pending events; or the attempts of one WEBHOOK with the receiver's
-    responses, newest first."""
+    """List webhooks with their failures and pending events; or one's attempts.
+
+    The attempts of a WEBHOOK have the receiver's responses, newest first.
+    """
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
         if webhook is None:
             rows = rows_of(connection, SQL.listed, organization and organization_of(connection, organization))

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import click
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -151,6 +152,23 @@ def test_no_command_imports_the_tests() -> None:
     code += "print([name for name in sys.modules if name == 'tests' or name.startswith('tests.')])"
     found = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def leaves(command: click.Command, words: str = "itemindex") -> Iterator[tuple[str, click.Command]]:
+    """Return each command that acts, with its words."""
+    if not isinstance(command, click.Group) or command.invoke_without_command:
+        yield words, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if below := command.get_command(context, name):
+                yield from leaves(below, f"{words} {name}")
+
+
+def test_there_are_few_commands_and_each_has_an_example() -> None:
+    every = dict(leaves(cli))
+    assert len(every) <= 75, "an option or an argument of another command may do it"
+    assert [words for words, command in every.items() if "Example" not in (command.epilog or "")] == []
 
 
 def test_help_lists_every_command() -> None:
