@@ -19,6 +19,7 @@ from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
+from shared.index.iid import canonical_iid
 from shared.printable import printable
 from shared.settings.settings import Settings
 
@@ -39,6 +40,16 @@ class FiniteRange(click.FloatRange):
         return float(super().convert(value, param, ctx))
 
 
+class Iid(click.ParamType[str]):
+    """An IID in any spelling, made canonical."""
+
+    name = "iid"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the canonical IID; refuse what is none."""
+        return canonical_iid(value) or self.fail("an IID is `IID-` and groups of letters and digits", param, ctx)
+
+
 # How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
 
 
@@ -57,6 +68,7 @@ data_dir_option = click.option(
     show_default="./var",
     help="Data directory of the embedded stack.",
 )
+reason_option = click.option("--reason", help="Reason, stored with the event.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 Function = TypeVar("Function", bound=Callable[..., Any])
 

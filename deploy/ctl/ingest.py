@@ -4,7 +4,6 @@ import dataclasses
 import json
 import re
 import signal
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -15,9 +14,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from deploy.ctl.console import console, data_dir_option, report, settings, show, stored, table
 from deploy.ctl.demo import load_demo
+from deploy.ctl.jobs import follow
 from deploy.terminal import safe
 from shared.db.connect import connect
-from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, ItemIndexError, LoadRefused
 from shared.printable import printable_lines
 from shared.settings.settings import Settings
@@ -36,7 +35,6 @@ from workers.ingest.transform import Transformer
 # A load as commands run it: progress bars, the search index, and the summary.
 
 
-DATA = load_queries(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 
@@ -78,23 +76,12 @@ def load_with_bar(
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:
     """Follow the job that builds the search index of the new data_version."""
-    ends = time.monotonic() + _INDEX_WAIT_SECONDS
-    with (
-        connect(chosen.database_url, application="ingest", autocommit=True) as connection,
-        Progress(console=console) as progress,
-    ):
-        task = progress.add_task("search index", total=1.0)
-        while time.monotonic() < ends:
-            row = connection.execute(DATA.job_progress, (job_id,)).fetchone()
-            if row is None or row[0] in ("failed", "cancelled"):
-                console.say("[yellow]the search index was not built; see `itemindex jobs list {job}`[/]", job=job_id)
-                return
-            progress.update(task, completed=row[1])
-            if row[0] == "succeeded":
-                return
-            time.sleep(0.1)
+    job = follow(chosen, job_id, "search index", seconds=_INDEX_WAIT_SECONDS)
+    if job["state"] != "succeeded":
         console.say(
-            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs list {job}`[/]", job=job_id
+            "[yellow]the search index is not built: its job is {state}; see `itemindex jobs list {job}`[/]",
+            state=job["state"],
+            job=job_id,
         )
 
 

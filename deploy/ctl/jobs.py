@@ -1,13 +1,21 @@
 """`itemindex jobs`: what the workers do and did."""
 
+import time
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.progress import Progress
 
-from deploy.ctl.console import limit_option, report, settings, stored, table
+from deploy.ctl.console import console, limit_option, report, rows_of, settings, stored, table
+from deploy.terminal import safe
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.jobs.contract import SQL, STATES
+from shared.jobs.contract import ENDED, SQL, STATES
+from shared.settings.settings import Settings
+
+_LOOK_SECONDS = 0.1
 
 
 @click.group()
@@ -57,3 +65,19 @@ def _change(query: str, job_id: str, data_dir: Path, as_json: bool, otherwise: s
         if connection.execute(query, (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
     report("done", as_json=as_json, job=str(job_id))
+
+
+def follow(chosen: Settings, job_id: str, title: str, *, quiet: bool = False, seconds: float = inf) -> dict[str, Any]:
+    """Show a job's progress until it ends, or the time is over; return the job."""
+    ends = time.monotonic() + seconds
+    with (
+        connect(chosen.database_url, application="jobs", autocommit=True) as connection,
+        Progress(console=console, disable=quiet) as progress,
+    ):
+        task = progress.add_task(safe(title), total=1.0)
+        while True:
+            [job] = rows_of(connection, SQL.show, job_id)
+            progress.update(task, completed=job["fraction"])
+            if job["state"] in ENDED or time.monotonic() > ends:
+                return job
+            time.sleep(_LOOK_SECONDS)

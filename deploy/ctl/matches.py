@@ -14,9 +14,11 @@ from psycopg.rows import dict_row
 from deploy.ctl import matches_model
 from deploy.ctl.console import (
     FiniteRange,
+    Iid,
     console,
     errors,
     limit_option,
+    reason_option,
     report,
     settings,
     show,
@@ -26,7 +28,6 @@ from shared.articles import ALL, SQL, STATES, Filters
 from shared.db.connect import connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
 from shared.uncertainty.stated import wilson
@@ -79,7 +80,6 @@ def _applied(chosen: Settings) -> tuple[int, int | None]:
         return reviews.apply(connection)
 
 
-reason_option = click.option("--reason", help="Reason, stored with the event.")
 _DECIDE_EXAMPLES = """Examples:
 
 \b
@@ -122,8 +122,8 @@ matches.add_command(apply)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
-@click.argument("iid", required=False)
-@click.argument("other", required=False)
+@click.argument("iid", required=False, type=Iid())
+@click.argument("other", required=False, type=Iid())
 @click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
 @limit_option(20, 100_000)
 @filter_options
@@ -155,9 +155,9 @@ def list_pairs(
     elif decisions:
         _write_decisions(found)
     elif iid and other:
-        _show_pair(found, (_canonical(iid), _canonical(other)), as_json=as_json)
+        _show_pair(found, (iid, other), as_json=as_json)
     else:
-        rows = _rows(found, SQL.pairs, state, iid and _canonical(iid), limit, *chosen)
+        rows = _rows(found, SQL.pairs, state, iid, limit, *chosen)
         shown = [_pair(row) if as_json else _line(row) for row in rows]
         show(shown, as_json=as_json, title=f"{state} pairs")
 
@@ -179,7 +179,7 @@ def _show_pair(chosen: Settings, named: tuple[str, str], *, as_json: bool) -> No
 
 @matches.command(epilog=_DECIDE_EXAMPLES)
 @click.argument("decision", type=click.Choice(("same", "different", "undo")))
-@click.argument("pair", metavar="[IID OTHER]", nargs=-1)
+@click.argument("pair", metavar="[IID OTHER]", nargs=-1, type=Iid())
 @filter_options
 @click.option(
     "--sample",
@@ -213,7 +213,7 @@ def decide(
     if pair and (len(pair) != 2 or chosen.chosen):
         raise click.UsageError("name two items, or none and choose pairs by --source and the other options")
     if pair:
-        _decide_pair(settings(data_dir), decision, (_canonical(pair[0]), _canonical(pair[1])), reason, as_json=as_json)
+        _decide_pair(settings(data_dir), decision, (pair[0], pair[1]), reason, as_json=as_json)
         return
     if decision == "undo":
         raise click.UsageError("name the two items; `itemindex loads undo` undoes the decision on many pairs")
@@ -347,10 +347,3 @@ def _cell(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, list | dict) else str(value)
-
-
-def _canonical(text: str) -> str:
-    iid = canonical_iid(text)
-    if iid is None:
-        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
-    return iid

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, errors, json_option, print_json, report, settings, show, stored
+from deploy.ctl.console import console, errors, json_option, print_json, reason_option, report, settings, show, stored
 from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
@@ -119,7 +119,7 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 @click.option("--right-source", help="Source of the ids in right_id.")
 @click.option("--activate", is_flag=True, help="Score all pairs with the new model from now on.")
 @allow_merges_option
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
 def train(
     decisions: Path | None,
@@ -259,7 +259,7 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     help="Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.",
 )
 @allow_merges_option
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
 def models(digest: str | None, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """List the models of this index, the newest first, and which one is in use; or use another one.

@@ -1,23 +1,18 @@
 """`itemindex releases`: cut and list releases of the data."""
 
-import time
 from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, report, rows_of, settings, stored, table
-from deploy.terminal import safe
+from deploy.ctl.console import report, settings, stored, table
+from deploy.ctl.jobs import follow
 from shared.db.connect import connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.jobs.contract import ENDED
-from shared.jobs.contract import SQL as JOBS
-from shared.settings.settings import Settings
 from workers.bulk.releases import SQL as RELEASES
 from workers.bulk.releases import order
 
 SQL = load_queries(__file__, "releases.sql")
-_LOOK_SECONDS = 0.3
 
 
 @click.group()
@@ -39,7 +34,10 @@ def cut(wait: bool, data_dir: Path, as_json: bool) -> None:
     if not wait:
         report("ordered: job {job}; follow it with `itemindex jobs list {job}`", as_json=as_json, job=job)
         return
-    _follow(chosen, job, as_json)
+    ended = follow(chosen, job, "release", quiet=as_json)
+    if ended["state"] != "succeeded":
+        raise ItemIndexError(f"the release ended as {ended['state']}: {(ended['error'] or {}).get('detail', '')}")
+    report("data_version {data_version} is cut", as_json=as_json, data_version=ended["result"]["data_version"])
 
 
 table(
@@ -50,19 +48,3 @@ table(
     text="List releases, the newest first.",
     example="itemindex releases list --json",
 )
-
-
-def _follow(chosen: Settings, job: str, as_json: bool) -> None:
-    with (
-        connect(chosen.database_url, application="releases", autocommit=True) as connection,
-        console.status("waiting for a worker …") as status,
-    ):
-        while True:
-            [shown] = rows_of(connection, JOBS.show, job)
-            if shown["state"] in ENDED:
-                break
-            status.update(safe("{stage}: {rows_done:,} rows".format(**shown)))
-            time.sleep(_LOOK_SECONDS)
-    if shown["state"] != "succeeded":
-        raise ItemIndexError(f"the release ended as {shown['state']}: {(shown['error'] or {}).get('detail', '')}")
-    report("data_version {data_version} is cut", as_json=as_json, data_version=shown["result"]["data_version"])
