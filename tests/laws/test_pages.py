@@ -26,10 +26,10 @@ from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
 from tests.support import openapi
-from tests.support.mapping_keys import markdown
+from tests.support.mapping_keys import TABLES, keys, markdown
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, read
+from workers.ingest.mapping import FillDown, Mapping, MatchRules, read
 
 # deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both.
 

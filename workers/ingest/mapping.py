@@ -1,9 +1,7 @@
 """A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
-import dataclasses
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -442,27 +440,3 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
-
-
-# The mapping language as tables, made from the dataclasses that declare its keys. Pure.
-
-
-TABLES: tuple[tuple[str, type], ...] = (
-    ("The mapping itself", Mapping),
-    ("`[item]`", ItemFields),
-    ("`[observation]`, or several times `[[observation]]`", ObservationFields),
-    ("`[[impacts]]`", Impact),
-    ("`[match]`", MatchRules),
-    ("`[factors]`", FactorFields),
-    ("A field", Field),
-    ("`alt_names`", AltNames),
-    ("`fill_down`", FillDown),
-)
-
-
-def keys(kind: type) -> Iterator[tuple[str, bool, str, str]]:
-    """Yield the keys of a table: name, whether it is needed, its sentence, an example."""
-    for declared in dataclasses.fields(kind):
-        if declared.metadata:
-            needed = declared.default is dataclasses.MISSING
-            yield declared.name, needed, declared.metadata["sentence"], declared.metadata["example"]
