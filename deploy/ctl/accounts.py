@@ -13,7 +13,7 @@ import psycopg
 import redis
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, report, reveal, rows_of, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, limit_option, report, reveal, rows_of, settings, show, stored, table
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
@@ -137,7 +137,7 @@ def set_organization(
 
 @orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
 @click.argument("organization", required=False)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@limit_option(50)
 @click.option("--verify", is_flag=True, help="Verify the chain of rows; of all organizations if none is given.")
 @stored
 def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:

@@ -211,7 +211,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Maximum number of entries.")
+@limit_option(100, 1_000_000)
 @stored
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""

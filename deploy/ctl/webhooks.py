@@ -19,6 +19,10 @@ from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.settings.settings import Settings
 
+types_option = click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
+)
+
 # `itemindex events`: the log of events as an organization reads it.
 
 
@@ -28,9 +32,7 @@ from shared.settings.settings import Settings
     "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
 )
 @limit_option(100)
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
-)
+@types_option
 @stored
 def events(
     organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
@@ -85,9 +87,7 @@ def list_(webhook: UUID | None, organization: str | None, limit: int, data_dir: 
 @webhooks.command(epilog="Example: itemindex webhooks create 'Acme Ltd' https://example.org/hook --type watch.fired")
 @click.argument("organization")
 @click.argument("url")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
-)
+@types_option
 @stored
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
     """Create a webhook of an organization, and print its signing secret. It is shown only once."""
