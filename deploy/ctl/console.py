@@ -106,8 +106,8 @@ def table(
         with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
             chosen = (query, *values(connection, **given)) if one is None or named is None else (one[2], named)
             rows = rows_of(connection, *chosen)
-        if named is not None and not rows:
-            raise ItemIndexError(f"there is none of this name; `itemindex {group.name} {name}` shows all")
+        if one is not None and named is not None and not rows:
+            raise ItemIndexError(f"there is no such {one[0].lower()}; `itemindex {group.name} {name}` shows all")
         if not as_json and named is not None:
             rows = [{"what": column, "value": value} for column, value in rows[0].items()]
         elif brief and not as_json:

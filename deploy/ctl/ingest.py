@@ -197,10 +197,9 @@ def run(
     if not files:
         if not dry_run:
             raise click.UsageError("name the files to load; with --dry-run and none, the mapping alone is checked")
-        console.say(
-            "[green]can be used[/]: source {source}, columns {columns}",
-            source=mapping.source,
-            columns=", ".join(mapping.columns),
+        columns = ", ".join(mapping.columns)
+        report(
+            "can be used: source {source}, columns {columns}", as_json=as_json, source=mapping.source, columns=columns
         )
         return
     if dry_run:

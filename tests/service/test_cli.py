@@ -41,6 +41,11 @@ def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> 
     assert "there is no organization" in run("orgs", "set", "Unknown Inc", "--state", "suspended")[2]
 
 
+def test_one_job_or_load_that_is_not_there_is_named_as_such(run: Run) -> None:
+    assert "there is no such job; `itemindex jobs list` shows all" in run("jobs", "list", str(uuid4()))[2]
+    assert "there is no such load; `itemindex loads list` shows all" in run("loads", "list", "17")[2]
+
+
 def test_a_member_is_added_changed_and_removed_but_for_the_last_owner(run: Run, settings: Settings) -> None:
     run("orgs", "create", "Acme Ltd")
     with connect(settings.database_url, application="tests") as connection:
