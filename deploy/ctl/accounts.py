@@ -1,4 +1,4 @@
-"""Organizations, people and what they may use: `orgs`, `members`, `people`, `sessions`, `plans`, `keys`, `tokens`."""
+"""Organizations, people and what they may use: `orgs`, `people`, `plans`, `keys`, `tokens`."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import psycopg
 import redis
 from psycopg import sql
 
-from deploy.ctl.console import OPERATOR, report, reveal, rows_of, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, limit_option, report, reveal, rows_of, settings, show, stored, table
 from deploy.local import identity
 from deploy.local.paths import Paths
 from shared.db.connect import Connection, connect
@@ -59,7 +59,7 @@ def person_of(connection: Connection, text: str) -> str:
 
 @click.group()
 def orgs() -> None:
-    """Organizations: create, list, change plan and state, decide on plan requests, audit."""
+    """Organizations: create, list, set plan and state, decide on requested plans, audit."""
 
 
 @orgs.command(epilog="Example: itemindex orgs create 'Acme Ltd' --plan brand")
@@ -67,7 +67,7 @@ def orgs() -> None:
 @click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
 @stored
 def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
-    """Create an organization and print its id. People join it with `itemindex members add`."""
+    """Create an organization and print its id. People join it with `itemindex people role`."""
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise ItemIndexError("the name must have 1 to 200 printable characters")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
@@ -89,43 +89,55 @@ def list_(requests: bool, data_dir: Path, as_json: bool) -> None:
     show(rows, as_json=as_json, title="requested plans" if requests else "organizations")
 
 
-@orgs.command(epilog="Example: itemindex orgs plan 01a1… institutional")
+_DECISIONS = {"approve": "approved", "decline": "declined"}
+
+
+@orgs.command("set", epilog="Example: itemindex orgs set 'Acme Ltd' --plan institutional")
 @click.argument("organization")
-@click.argument("plan")
+@click.option("--plan", help="Plan to assign; see `itemindex plans list`.")
+@click.option(
+    "--state",
+    type=click.Choice(("active", "suspended")),
+    help="While it is suspended, its key is refused, and its members can see why.",
+)
+@click.option(
+    "--request",
+    type=click.Choice(list(_DECISIONS)),
+    help="Decide on the plan that it has requested; --plan assigns another one. After `decline` it can request again.",
+)
 @stored
-def plan(organization: str, plan: str, data_dir: Path, as_json: bool) -> None:
-    """Change an organization's plan; it takes effect on every edge within a second."""
-    _change(data_dir, as_json, SQL.change_plan, (organization, plan, OPERATOR))
+def set_organization(
+    organization: str, plan: str | None, state: str | None, request: str | None, data_dir: Path, as_json: bool
+) -> None:
+    """Change an organization's plan or state, or decide on the plan that it has requested.
 
-
-@orgs.command(epilog="Example: itemindex orgs decide 01a1… approve")
-@click.argument("organization")
-@click.argument("decision", type=click.Choice(("approve", "decline")))
-@click.option("--plan", help="Plan to assign instead of the requested one.")
-@stored
-def decide(organization: str, decision: str, plan: str | None, data_dir: Path, as_json: bool) -> None:
-    """Approve or decline the plan that an organization has requested.
-
-    If declined, it keeps its plan and can request again. It takes effect on every edge within a second.
+    It takes effect on every edge within a second.
     """
-    declined = decision == "decline"
-    if declined and plan:
-        raise click.UsageError("--plan names the plan to give; nothing is given with `decline`")
-    _change(data_dir, as_json, SQL.decide_plan, (organization, "declined" if declined else "approved", plan, OPERATOR))
-
-
-@orgs.command(epilog="Example: itemindex orgs state 01a1… suspended")
-@click.argument("organization")
-@click.argument("state", type=click.Choice(("active", "suspended")))
-@stored
-def state(organization: str, state: str, data_dir: Path, as_json: bool) -> None:
-    """Suspend or resume an organization. While it is suspended, its key is refused, and its members can see why."""
-    _change(data_dir, as_json, SQL.change_state, (organization, state, OPERATOR))
+    if not (plan or state or request):
+        raise click.UsageError("name what to change: --plan, --state or --request")
+    if plan and request == "decline":
+        raise click.UsageError("--plan names the plan to assign; none is with `--request decline`")
+    with connect(settings(data_dir).database_url, application="orgs") as connection:
+        named = organization_of(connection, organization)
+        changed: list[Any] = []
+        try:
+            if request:
+                decision = (named, _DECISIONS[request], plan, OPERATOR)
+                changed.append(connection.execute(SQL.decide_plan, decision).fetchone())
+            elif plan:
+                changed.append(connection.execute(SQL.change_plan, (named, plan, OPERATOR)).fetchone())
+            if state:
+                changed.append(connection.execute(SQL.change_state, (named, state, OPERATOR)).fetchone())
+        except psycopg.errors.ForeignKeyViolation:
+            raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
+        if None in changed:
+            raise ItemIndexError("there is nothing to change; see `itemindex orgs list`")
+    report("changed", as_json=as_json, organization=named, changed=True)
 
 
 @orgs.command(epilog="Example: itemindex orgs audit 01a1… --json; itemindex orgs audit --verify")
 @click.argument("organization", required=False)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@limit_option(50)
 @click.option("--verify", is_flag=True, help="Verify the chain of rows; of all organizations if none is given.")
 @stored
 def audit(organization: str | None, limit: int, verify: bool, data_dir: Path, as_json: bool) -> None:
@@ -155,85 +167,56 @@ def _verify(data_dir: Path, organization: str | None, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _change(data_dir: Path, as_json: bool, query: str, values: tuple[Any, ...]) -> None:
-    with connect(settings(data_dir).database_url, application="orgs") as connection:
-        organization_id = organization_of(connection, values[0])
-        try:
-            row = connection.execute(query, (organization_id, *values[1:])).fetchone()
-        except psycopg.errors.ForeignKeyViolation:
-            raise ItemIndexError("there is no such plan; see `itemindex plans list`") from None
-    if row is None:
-        raise ItemIndexError("there is nothing to change; see `itemindex orgs list`")
-    report("changed", as_json=as_json, organization=organization_id, changed=True)
-
-
-# Members and people.
-
-
-@click.group()
-def members() -> None:
-    """Members of an organization: list, add or change the role, remove."""
-
-
-table(
-    members,
-    "list",
-    SQL.members,
-    click.argument("organization"),
-    title="members",
-    text="List the people of an organization.",
-    example="itemindex members list 01a1…",
-    values=lambda connection, organization: [organization_of(connection, organization)],
-)
-
-
-@members.command("set", epilog="Example: itemindex members set 01a1… ada@example.org owner")
-@click.argument("organization")
-@click.argument("person")
-@click.argument("role", type=click.Choice(ROLES))
-@stored
-def set_member(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
-    """Add a PERSON (id or e-mail address) who has signed in before, or change a member's role.
-
-    The last owner remains an owner.
-    """
-    with connect(settings(data_dir).database_url, application="members") as connection:
-        organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
-        if connection.execute(SQL.add_member, (organization_id, person_id, role, OPERATOR)).fetchone() is None:
-            old = _role(connection, organization_id, person_id)
-            values = (organization_id, person_id, role, old, None, OPERATOR)
-            if old != role and connection.execute(SQL.change_role, values).fetchone() is None:
-                raise ItemIndexError("this is the last owner; make another member an owner first")
-    report("{person} is {role}", as_json=as_json, organization=organization, person=person, role=role)
-
-
-@members.command(epilog="Example: itemindex members remove 01a1… ada@example.org")
-@click.argument("organization")
-@click.argument("person")
-@stored
-def remove(organization: str, person: str, data_dir: Path, as_json: bool) -> None:
-    """Remove a member; the last owner cannot be removed."""
-    with connect(settings(data_dir).database_url, application="members") as connection:
-        organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
-        values = (organization_id, person_id, _role(connection, organization_id, person_id), None, OPERATOR)
-        if connection.execute(SQL.remove_member, values).fetchone() is None:
-            raise ItemIndexError("this is the last owner; make another member an owner first")
-    report("removed", as_json=as_json, organization=organization, person=person)
-
-
-def _role(connection: Connection, organization_id: str, person_id: str) -> str:
-    for row in connection.execute(SQL.members, (organization_id,)).fetchall():
-        if row[0] == person_id:
-            return str(row[3])
-    raise ItemIndexError("this person is no member; see `itemindex members list`")
-
-
-_NAMES = tuple(name for name, _, _ in identity.PEOPLE)
+# People, their roles and their sessions of the dashboard.
 
 
 @click.group()
 def people() -> None:
-    """List people, or print an ID token of a person of the local identity provider, to call /v1/org with."""
+    """People: list them, set their role in an organization, end their sessions, print a local person's ID token."""
+
+
+@people.command("list", epilog="Example: itemindex people list 'Acme Ltd'")
+@click.argument("organization", required=False)
+@stored
+def list_people(organization: str | None, data_dir: Path, as_json: bool) -> None:
+    """List the members of an organization; or all who have signed in."""
+    with connect(settings(data_dir).database_url, application="people") as connection:
+        if organization is None:
+            rows = rows_of(connection, ACCOUNTS.people)
+        else:
+            rows = rows_of(connection, SQL.members, organization_of(connection, organization))
+    show(rows, as_json=as_json, title="members" if organization else "people")
+
+
+@people.command(epilog="Example: itemindex people role 'Acme Ltd' ada@example.org owner")
+@click.argument("organization")
+@click.argument("person")
+@click.argument("role", type=click.Choice((*ROLES, "none")))
+@stored
+def role(organization: str, person: str, role: str, data_dir: Path, as_json: bool) -> None:
+    """Add a person to an organization, change a member's role, or remove one.
+
+    A PERSON (id or e-mail address) must have signed in before. Role `none` removes a member; the last owner remains.
+    """
+    with connect(settings(data_dir).database_url, application="people") as connection:
+        organization_id, person_id = organization_of(connection, organization), person_of(connection, person)
+        named = (organization_id, person_id)
+        old = next((str(row[3]) for row in connection.execute(SQL.members, named[:1]) if row[0] == person_id), "none")
+        if old == role == "none":
+            raise ItemIndexError("this person is no member; see `itemindex people list ORGANIZATION`")
+        changed: Any = True
+        if old == "none":
+            connection.execute(SQL.add_member, (*named, role, OPERATOR))
+        elif role == "none":
+            changed = connection.execute(SQL.remove_member, (*named, old, None, OPERATOR)).fetchone()
+        elif old != role:
+            changed = connection.execute(SQL.change_role, (*named, role, old, None, OPERATOR)).fetchone()
+        if changed is None:
+            raise ItemIndexError("this is the last owner; make another member an owner first")
+    report("{person}: {role}", as_json=as_json, organization=organization, person=person, role=role)
+
+
+_NAMES = tuple(name for name, _, _ in identity.PEOPLE)
 
 
 @people.command(epilog='Example: curl -H "Authorization: Bearer $(itemindex people token)" …/v1/org')
@@ -247,22 +230,10 @@ def token(person: str, data_dir: Path, as_json: bool) -> None:
     reveal(signed, as_json=as_json, person=person, id_token=signed)
 
 
-table(
-    people,
-    "list",
-    ACCOUNTS.people,
-    title="people",
-    text="List the people who have signed in at least once.",
-    example="itemindex people list --json",
-)
-
-# Sessions of the dashboard.
-
-
 _DEADLINE_SECONDS = 5.0
 
 
-@click.command(epilog="Example: itemindex sessions ada@example.org --end-all")
+@people.command(epilog="Example: itemindex people sessions ada@example.org --end-all")
 @click.argument("person")
 @click.option("--end", metavar="ID", help="End this session; its next request is refused.")
 @click.option("--end-all", is_flag=True, help="End every session.")
@@ -279,7 +250,7 @@ def sessions(person: str, end: str | None, end_all: bool, data_dir: Path, as_jso
             return
         ended = [digest for digest in opened if end_all or digest[:SESSION_ID_CHARACTERS] == end]
         if not (ended or end_all):
-            raise ItemIndexError("there is no such session; `itemindex sessions PERSON` lists them")
+            raise ItemIndexError("there is no such session; `itemindex people sessions PERSON` lists them")
         for digest in ended:
             store.delete(redis_keys.session(digest))
             store.hdel(redis_keys.sessions_of(person_id), digest)

@@ -1,8 +1,6 @@
 """`itemindex calc`: the formulae of the reports over files of your own. Nothing is loaded and no store is needed."""
 
-import csv
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date
@@ -12,7 +10,7 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from deploy.ctl.console import FiniteRange, console, errors, json_option, show
+from deploy.ctl.console import FiniteRange, errors, json_option, show
 from shared.analytics.outliers import CAUSES
 from shared.errors import InvalidFile
 from shared.price_index.panel import GRANULARITIES, IndexNotDefined
@@ -22,88 +20,25 @@ from shared.price_index.rows import IndexRow, Resampling, index_rows
 from shared.price_index.series import measure_named
 from shared.prior_price import Moment, Options, Reference, as_fields, reference
 from shared.prior_price import read as read_listings
-from shared.uncertainty import evaluation
-from shared.uncertainty.evaluation import Read
-from shared.uncertainty.evaluation import read as read_samples
-from shared.uncertainty.stated import SAMPLES_MIN
-from shared.units.names import compare as compare_names
-from shared.units.names import read
 from workers.analytics.rollups import outliers as outlier_file
 
 
 @click.group()
 def calc() -> None:
-    """Compute price indices, reductions, outliers, quantities and footprint intervals from files of your own."""
+    """Compute price indices, reductions and outliers from files of your own."""
 
 
 FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-SHARE_MIN = 0.9
-"""At least so many true values must lie inside the stated 95 %."""
-
-
-@calc.command(epilog="Example: itemindex calc footprint devices.csv --category type --value gwp_total --json")
-@FILE
-@click.option("--value", help="Column of the figures; default: detected from the header.")
-@click.option("--category", help="Column of the categories; a path's levels are separated by > or /.")
-@click.option("--name", help="Column of the names.")
-@click.option("--unit", help="Column of the units; different units are kept separate.")
-@click.option("--weight", help="Column of weights in kg: figures are then per kilogram.")
-@json_option
-def footprint(file: Path, as_json: bool, **chosen: str | None) -> None:
-    """Cross-validate: how many held-out figures of FILE are inside the 95 % interval estimated from the others.
-
-    It holds out whole categories (estimated from the nearest category above, or unknown), then single items (estimated
-    from their category, first with all samples of the category, then with one to four). FILE is CSV with a row for each
-    known figure.
-    """
-    with _opened(file) as text:
-        known = read_samples(text, {role: column for role, column in chosen.items() if column is not None})
-    if len({sample.category for sample in known.samples}) < 2:
-        raise InvalidFile("the file needs positive figures of at least two categories")
-    held_out = evaluation.without_category(known.samples)
-    summaries = {
-        "leave_one_category_out": evaluation.summary(held_out),
-        "leave_one_item_out": evaluation.summary(left_out := evaluation.without_item(known.samples)),
-        **{
-            f"of_{kept}_samples": evaluation.summary(evaluation.without_item(known.samples, kept))
-            for kept in range(1, SAMPLES_MIN)
-        },
-    }
-    categories = evaluation.by_category(left_out)
-    if as_json:
-        click.echo(json.dumps(_document(known, summaries, categories), indent=1))
-        return
-    show(categories, as_json=False, title="each category, one item at a time held out")
-    for way, summary in summaries.items():
-        share = "nothing estimated" if summary["share_inside"] is None else f"{summary['share_inside']:.1%} inside"
-        console.say(
-            "{way}: {share} of {estimated}, high / low {median_high_over_low}, {unknown} unknown",
-            way=way,
-            share=share,
-            **summary,
-        )
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[TextIO]:
+def opened(file: Path) -> Iterator[TextIO]:
     """Open a CSV file of the caller's. Raises InvalidFile where it is not UTF-8, also while it is read."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
             yield text
     except UnicodeDecodeError:
         raise InvalidFile("the file is not UTF-8") from None
-
-
-def _document(known: Read, summaries: dict[str, Any], categories: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "samples": len(known.samples),
-        "unusable": known.unusable,
-        "columns": known.columns,
-        "per": "kg" if known.per_kg else "unit",
-        "target_share": SHARE_MIN,
-        **summaries,
-        "categories": categories,
-    }
 
 
 # `itemindex calc outliers`: prices of a file that their neighbours contradict.
@@ -166,12 +101,12 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 )
 @json_option
 def prior_price(file: Path, channel: str | None, as_json: bool, **given: Any) -> None:
-    """Evaluate the current reduction of each channel under Directive 98/6/EC Art. 6a.
+    """Evaluate the current reduction of each channel under Directive 98/6/EC, Article 6a.
 
     FILE has the columns day, price, and optionally channel, time (HH:MM), status (offered, not offered, no observation)
     and list_price.
     """
-    with _opened(file) as text:
+    with opened(file) as text:
         histories = read_listings(text)
     if channel is not None and channel not in histories:
         raise InvalidFile("the file has no price of this channel")
@@ -197,89 +132,6 @@ def _shown(judged: Reference, as_json: bool) -> dict[str, Any]:
     if not as_json:
         fields = {name: value for name, value in fields.items() if name not in ("evidence", "lowest_on")}
     return fields
-
-
-# `itemindex calc units`: quantities in names, and names compared by them.
-
-
-@calc.command(epilog="Example: itemindex calc units 'olive oil 6 x 0.75 L'")
-@click.argument("texts", nargs=-1, metavar="[TEXT]...")
-@click.option(
-    "--pairs",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Compare the pairs of names of this file instead.",
-)
-@json_option
-def units(texts: tuple[str, ...], pairs: Path | None, as_json: bool) -> None:
-    """Print the quantities of each TEXT in base units, and the words that remain.
-
-    With --pairs, state for each pair of names whether they differ only in spelling. The file is CSV with the columns a
-    and b; with a column verdict (same or different), the command counts agreements; a column id identifies the rows.
-    """
-    if bool(texts) == (pairs is not None):
-        raise click.UsageError("give either texts or --pairs")
-    if pairs is not None:
-        _compare(pairs, as_json=as_json)
-        return
-    rows = [
-        {"text": text, "quantities": _shown_units(text), "rest": " ".join(read(text).rest.split())} for text in texts
-    ]
-    if not as_json:
-        rows = [{**row, "quantities": "; ".join(row["quantities"])} for row in rows]
-    show(rows, as_json=as_json, title="quantities")
-
-
-def _compare(file: Path, *, as_json: bool) -> None:
-    with _opened(file) as text:
-        rows = [_judged(number, row) for number, row in enumerate(_pairs(text), 1)]
-    summary = _summary(rows)
-    if as_json:
-        click.echo(json.dumps({**summary, "rows": rows}, indent=1))
-        return
-    mistakes = [row for row in rows if row["verdict"] and (row["verdict"] == "same") != row["equal"]]
-    shown = mistakes if summary else rows
-    show([_for_table(row) for row in shown], as_json=False, title="mistakes" if summary else "pairs")
-    for verdict, counts in summary.items():
-        console.say("{verdict}: {equal} of {pairs} equal", verdict=verdict, **counts)
-
-
-def _pairs(text: Iterable[str]) -> Iterable[dict[str, str]]:
-    reader = csv.DictReader(text)
-    if missing := {"a", "b"} - set(reader.fieldnames or ()):
-        raise InvalidFile(f"the file lacks the column {', '.join(sorted(missing))}")
-    return reader
-
-
-def _judged(number: int, row: dict[str, str]) -> dict[str, Any]:
-    first, second = row["a"] or "", row["b"] or ""
-    comparison = compare_names(first, second)
-    return {
-        "id": row.get("id") or str(number),
-        "verdict": row.get("verdict") or None,
-        "equal": comparison.equal,
-        "equal_quantities": comparison.quantities,
-        "a": _shown_units(first),
-        "b": _shown_units(second),
-    }
-
-
-def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return for each verdict of the file how many of its pairs are equal by us."""
-    summary = {}
-    for verdict in ("same", "different"):
-        equal = [row["equal"] for row in rows if row["verdict"] == verdict]
-        if equal:
-            share = round(sum(equal) / len(equal), 6)
-            summary[verdict] = {"pairs": len(equal), "equal": sum(equal), "share_equal": share}
-    return summary
-
-
-def _for_table(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: "; ".join(value) if isinstance(value, list) else value for key, value in row.items()}
-
-
-def _shown_units(text: str) -> list[str]:
-    return [quantity.text for quantity in read(text).quantities]
 
 
 # `itemindex calc index-numbers`: price index numbers from a file of prices and quantities.

@@ -18,6 +18,8 @@ from deploy.local.process import settings_of
 from deploy.terminal import SafeTable, Styled, Terminal
 from shared.clock import rfc3339
 from shared.db.connect import Connection, connect
+from shared.errors import ItemIndexError
+from shared.index.iid import canonical_iid
 from shared.printable import printable
 from shared.settings.settings import Settings
 
@@ -38,6 +40,16 @@ class FiniteRange(click.FloatRange):
         return float(super().convert(value, param, ctx))
 
 
+class Iid(click.ParamType[str]):
+    """An IID in any spelling, made canonical."""
+
+    name = "iid"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the canonical IID; refuse what is none."""
+        return canonical_iid(value) or self.fail("an IID is `IID-` and groups of letters and digits", param, ctx)
+
+
 # How the command line looks: one terminal, tables, verdicts, and settings of the stack that runs here.
 
 
@@ -56,6 +68,7 @@ data_dir_option = click.option(
     show_default="./var",
     help="Data directory of the embedded stack.",
 )
+reason_option = click.option("--reason", help="Reason, stored with the event.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -81,20 +94,29 @@ def table(
     example: str,
     values: Callable[..., Iterable[Any]] = lambda connection: (),
     brief: tuple[str, ...] = (),
+    one: tuple[str, type | click.ParamType[Any], str] | None = None,
 ) -> None:
     """Add a command that lists the rows of a statement, under the names that the statement gives its columns.
 
-    `values` makes the statement's values of the connection and the parameters; `brief` are the columns that fit a line.
+    `values` makes the statement's values of the connection and the parameters; `brief` are the columns that fit a line;
+    `one` is an argument that names one entry, and the statement that reads everything about it.
     """
 
-    def list_rows(data_dir: Path, as_json: bool, **given: Any) -> None:
+    def list_rows(data_dir: Path, as_json: bool, named: object = None, **given: Any) -> None:
         with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
-            rows = rows_of(connection, query, *values(connection, **given))
-        if brief and not as_json:
+            chosen = (query, *values(connection, **given)) if one is None or named is None else (one[2], named)
+            rows = rows_of(connection, *chosen)
+        if one is not None and named is not None and not rows:
+            raise ItemIndexError(f"there is no such {one[0].lower()}; `itemindex {group.name} {name}` shows all")
+        if not as_json and named is not None:
+            rows = [{"what": column, "value": value} for column, value in rows[0].items()]
+        elif brief and not as_json:
             rows = [{column: row[column] for column in brief} for row in rows]
         show(rows, as_json=as_json, title=title)
 
     command = stored(list_rows)
+    if one is not None:
+        command = click.argument("named", metavar=f"[{one[0]}]", type=one[1], required=False)(command)
     for parameter in reversed(parameters):
         command = parameter(command)
     group.command(name, help=text, epilog=f"Example: {example}")(command)

@@ -14,10 +14,6 @@ SELECT current_setting('transaction_read_only')::boolean;
 -- Whether a decision of the dashboard waits to become an event.
 SELECT 1 FROM match_reviews WHERE applied_at IS NULL LIMIT 1;
 
--- name: job_progress
--- What a progress bar needs of one job.
-SELECT state, progress_fraction FROM jobs WHERE id = $1;
-
 -- name: rollup_counts
 -- How many rows the reports' aggregates have, and how many months they cover.
 SELECT count(*), count(DISTINCT month) FROM month_cells;

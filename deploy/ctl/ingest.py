@@ -1,10 +1,9 @@
-"""`itemindex ingest`: files through a mapping into the index."""
+"""`itemindex ingest` and `feeds`: files through a mapping into the index."""
 
 import dataclasses
 import json
 import re
 import signal
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -13,11 +12,11 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from deploy.ctl.console import console, data_dir_option, json_option, report, rows_of, settings, show, stored
+from deploy.ctl.console import console, data_dir_option, report, settings, show, stored, table
 from deploy.ctl.demo import load_demo
+from deploy.ctl.jobs import follow
 from deploy.terminal import safe
 from shared.db.connect import connect
-from shared.db.queries import load_queries
 from shared.errors import ConfigurationError, ItemIndexError, LoadRefused
 from shared.printable import printable_lines
 from shared.settings.settings import Settings
@@ -30,14 +29,12 @@ from workers.ingest.feeds import FeedRunner, register
 from workers.ingest.guess import guess
 from workers.ingest.item_tracker import known_items
 from workers.ingest.load import alt_names, load
-from workers.ingest.mapping import markdown
 from workers.ingest.preview import Preview, Previewer
 from workers.ingest.transform import Transformer
 
 # A load as commands run it: progress bars, the search index, and the summary.
 
 
-DATA = load_queries(__file__, "data.sql")
 _INDEX_WAIT_SECONDS = 600.0
 _SHIPPED = Path(__file__).parents[1] / "mappings"
 
@@ -79,23 +76,12 @@ def load_with_bar(
 
 def wait_for_index(chosen: Settings, job_id: str) -> None:
     """Follow the job that builds the search index of the new data_version."""
-    ends = time.monotonic() + _INDEX_WAIT_SECONDS
-    with (
-        connect(chosen.database_url, application="ingest", autocommit=True) as connection,
-        Progress(console=console) as progress,
-    ):
-        task = progress.add_task("search index", total=1.0)
-        while time.monotonic() < ends:
-            row = connection.execute(DATA.job_progress, (job_id,)).fetchone()
-            if row is None or row[0] in ("failed", "cancelled"):
-                console.say("[yellow]the search index was not built; see `itemindex jobs show`[/]")
-                return
-            progress.update(task, completed=row[1])
-            if row[0] == "succeeded":
-                return
-            time.sleep(0.1)
+    job = follow(chosen, job_id, "search index", seconds=_INDEX_WAIT_SECONDS)
+    if job["state"] != "succeeded":
         console.say(
-            "[yellow]the search index is not built yet; a worker builds it: `itemindex jobs show {job}`[/]", job=job_id
+            "[yellow]the search index is not built: its job is {state}; see `itemindex jobs list {job}`[/]",
+            state=job["state"],
+            job=job_id,
         )
 
 
@@ -161,12 +147,13 @@ def ingest() -> None:
     """
 
 
-@ingest.command()
+@ingest.command(epilog="Example: itemindex ingest --mapping mine.toml prices.csv")
 @click.option("--mapping", "mapping_path", required=True, help="A mapping file, or the name of a shipped one.")
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Show the rows that would be loaded, with changes, rejects and links. Nothing is loaded.",
+    help="Show the rows that would be loaded, with changes, rejects and links; without FILES, check the mapping alone. "
+    "Nothing is loaded.",
 )
 @click.option(
     "--rows", default=10, show_default=True, type=click.IntRange(1, 1_000), help="Rows to show with --dry-run."
@@ -180,7 +167,7 @@ def ingest() -> None:
     "--member", help="File in a ZIP or tar archive that contains the rows, instead of the mapping's `member`."
 )
 @click.option("--strict", is_flag=True, help="Exit with status 3 if the load or dry run has rejects.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @stored
 @click.pass_context
 def run(
@@ -207,6 +194,14 @@ def run(
     mapping = mappings.read(find_mapping(mapping_path))
     if member:
         mapping = dataclasses.replace(mapping, member=member)
+    if not files:
+        if not dry_run:
+            raise click.UsageError("name the files to load; with --dry-run and none, the mapping alone is checked")
+        columns = ", ".join(mapping.columns)
+        report(
+            "can be used: source {source}, columns {columns}", as_json=as_json, source=mapping.source, columns=columns
+        )
+        return
     if dry_run:
         rejected = show_preview(mapping, list(files), data_dir, rows=rows, as_json=as_json, allow_merges=allow_merges)
     else:
@@ -226,30 +221,6 @@ def demo_(data_dir: Path) -> None:
     """Load the demo data, unless the index has data already."""
     if not load_demo(settings(data_dir), console):
         console.say("the index has, or had, data already: the demo data was not loaded")
-
-
-@ingest.command("check", epilog="Example: itemindex ingest check mine.toml prices.csv")
-@click.argument("mapping_path", required=False)
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--keys", is_flag=True, help="Print every key of a mapping with its meaning and an example, as Markdown.")
-@data_dir_option
-@json_option
-def check(mapping_path: str | None, files: tuple[Path, ...], keys: bool, data_dir: Path, as_json: bool) -> None:
-    """Check that a mapping can be used; with FILES, show ten rows as they would load, and what would be rejected."""
-    if (mapping_path is None) != keys:
-        raise click.UsageError("name either a mapping or --keys")
-    if mapping_path is None:
-        click.echo(printable_lines(markdown()), nl=False)
-        return
-    mapping = mappings.read(find_mapping(mapping_path))
-    if files:
-        show_preview(mapping, list(files), data_dir, rows=10, as_json=as_json, allow_merges=True)
-        return
-    console.say(
-        "[green]can be used[/]: source {source}, columns {columns}",
-        source=mapping.source,
-        columns=", ".join(mapping.columns),
-    )
 
 
 @ingest.command("guess", epilog="Example: itemindex ingest guess prices.csv > mine.toml")
@@ -346,7 +317,7 @@ def _show_counts(preview: Preview) -> None:
     )
 
 
-# `itemindex ingest watch` and `itemindex ingest feeds`: addresses and directories that are loaded again and again.
+# `itemindex feeds`: addresses and directories that are loaded again and again.
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -365,8 +336,13 @@ class _Every(click.ParamType[int]):
         return int(found[1]) * _SECONDS[found[2]]
 
 
-@ingest.command(
-    epilog="Example: itemindex ingest watch --url https://shop.example/prices.csv --mapping mine.toml --every 1h"
+@click.group()
+def feeds() -> None:
+    """Feeds: files at addresses or in directories that are loaded regularly."""
+
+
+@feeds.command(
+    epilog="Example: itemindex feeds add --url https://shop.example/prices.csv --mapping mine.toml --every 1h"
 )
 @click.option("--url", help="Address of the file, http or https.")
 @click.option(
@@ -379,7 +355,7 @@ class _Every(click.ParamType[int]):
 @click.option("--name", help="Name of the feed; default: the mapping's source.")
 @click.option("--file-name", help="Name under which a fetched file is loaded, if its address has none: prices.ndjson")
 @stored
-def watch(
+def add(
     url: str | None,
     directory: Path | None,
     mapping_path: str,
@@ -392,7 +368,7 @@ def watch(
     """Register a feed: a file at an address or a directory of files that is loaded regularly.
 
     The mapping is kept with the feed. A feed that is registered again under its name is replaced.
-    `itemindex ingest feeds run` reads the feeds; the embedded stack and the shipped services run it.
+    `itemindex feeds run` reads the feeds; the embedded stack and the shipped services run it.
     """
     if (url is None) == (directory is None):
         raise click.UsageError("give either --url or --directory")
@@ -408,54 +384,41 @@ def watch(
             directory=directory,
             file_name=file_name,
         )
-    report("feed {feed} is registered; `itemindex ingest feeds` shows what becomes of it", as_json=as_json, feed=kept)
+    report("feed {feed} is registered; `itemindex feeds list` shows what becomes of it", as_json=as_json, feed=kept)
 
 
-@ingest.group(invoke_without_command=True)
+table(
+    feeds,
+    "list",
+    FEEDS.listed,
+    title="feeds",
+    text="List the feeds with their last read, last load and error.",
+    example="itemindex feeds list",
+)
+_CHANGES: dict[str, tuple[str, tuple[bool, ...]]] = {
+    "active": (FEEDS.pause, (False,)),
+    "paused": (FEEDS.pause, (True,)),
+    "removed": (FEEDS.remove, ()),
+}
+
+
+@feeds.command(epilog="Example: itemindex feeds state my_shop paused")
+@click.argument("name")
+@click.argument("state", type=click.Choice(list(_CHANGES)))
 @stored
-@click.pass_context
-def feeds(ctx: click.Context, data_dir: Path, as_json: bool) -> None:
-    """List the feeds, or pause, resume or remove one.
+def state(name: str, state: str, data_dir: Path, as_json: bool) -> None:
+    """Pause, resume or remove a feed. The data that it has loaded stays.
 
-    \b
-    Examples:
-      itemindex ingest feeds
-      itemindex ingest feeds pause my_shop
+    `active` retries a failing one immediately.
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    with connect(settings(data_dir).database_url, application="feeds") as connection:
-        show(rows_of(connection, FEEDS.listed), as_json=as_json, title="feeds")
+    statement, values = _CHANGES[state]
+    with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
+        if not connection.execute(statement, (name, *values)).rowcount:
+            raise ItemIndexError(f"there is no feed {name}; `itemindex feeds list` lists them")
+    report("feed {feed} is {state}", as_json=as_json, feed=name, state=state)
 
 
-@feeds.command(epilog="Example: itemindex ingest feeds pause my_shop")
-@click.argument("name")
-@stored
-def pause(name: str, data_dir: Path, as_json: bool) -> None:
-    """Pause a feed until it is resumed."""
-    _change_feed(data_dir, name, FEEDS.pause, True)
-    report("feed {feed} is paused", as_json=as_json, feed=name)
-
-
-@feeds.command(epilog="Example: itemindex ingest feeds resume my_shop")
-@click.argument("name")
-@stored
-def resume(name: str, data_dir: Path, as_json: bool) -> None:
-    """Resume a paused feed, or retry a failing one immediately."""
-    _change_feed(data_dir, name, FEEDS.pause, False)
-    report("feed {feed} is read again", as_json=as_json, feed=name)
-
-
-@feeds.command(epilog="Example: itemindex ingest feeds remove my_shop")
-@click.argument("name")
-@stored
-def remove(name: str, data_dir: Path, as_json: bool) -> None:
-    """Remove a feed. The data that it has loaded stays."""
-    _change_feed(data_dir, name, FEEDS.remove)
-    report("feed {feed} is removed; its loads stay", as_json=as_json, feed=name)
-
-
-@feeds.command("run", epilog="Example: itemindex ingest feeds run")
+@feeds.command("run", epilog="Example: itemindex feeds run")
 @data_dir_option
 def run_feeds(data_dir: Path) -> None:
     """Serve the feeds until stopped, as the owner of the schema, who alone may load.
@@ -472,9 +435,3 @@ def run_feeds(data_dir: Path) -> None:
     log.info("started", revision=chosen.revision)
     FeedRunner(chosen, log, lambda: bool(stopped)).run()
     log.info("stopped")
-
-
-def _change_feed(data_dir: Path, name: str, statement: str, *values: object) -> None:
-    with connect(settings(data_dir).database_url, application="feeds", autocommit=True) as connection:
-        if not connection.execute(statement, (name, *values)).rowcount:
-            raise ItemIndexError(f"there is no feed {name}; `itemindex ingest feeds` lists them")

@@ -1,18 +1,26 @@
 """`itemindex jobs`: what the workers do and did."""
 
+import time
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.progress import Progress
 
-from deploy.ctl.console import limit_option, report, rows_of, settings, show, stored, table
+from deploy.ctl.console import console, limit_option, report, rows_of, settings, stored, table
+from deploy.terminal import safe
 from shared.db.connect import connect
 from shared.errors import ItemIndexError
-from shared.jobs.contract import SQL, STATES
+from shared.jobs.contract import ENDED, SQL, STATES
+from shared.settings.settings import Settings
+
+_LOOK_SECONDS = 0.1
 
 
 @click.group()
 def jobs() -> None:
-    """Jobs: list, show, cancel, retry."""
+    """Jobs: list, cancel, retry."""
 
 
 table(
@@ -22,23 +30,12 @@ table(
     click.option("--state", type=click.Choice(STATES), help="Only jobs in this state."),
     limit_option(20),
     title="jobs",
-    text="List jobs, newest first. `--json` prints more of each.",
-    example="itemindex jobs list --state failed",
+    text="List jobs, newest first; or show all of one JOB. `--json` prints more of each.",
+    example="itemindex jobs list --state failed; itemindex jobs list 01a1…",
     values=lambda connection, state, limit: [state, limit],
     brief=("id", "kind", "state", "attempt", "stage", "orders", "created_at"),
+    one=("JOB", click.UUID, SQL.show),
 )
-
-
-@jobs.command("show", epilog="Example: itemindex jobs show 01a1… --json")
-@click.argument("job_id", type=click.UUID)
-@stored
-def show_(job_id: str, data_dir: Path, as_json: bool) -> None:
-    """Show one job."""
-    with connect(settings(data_dir).database_url, application="jobs") as connection:
-        rows = rows_of(connection, SQL.show, job_id)
-    if not rows:
-        raise ItemIndexError("there is no such job; see `itemindex jobs list`")
-    show(rows if as_json else ({"what": k, "value": v} for k, v in rows[0].items()), as_json=as_json)
 
 
 @jobs.command(epilog="Example: itemindex jobs cancel 01a1…")
@@ -68,3 +65,19 @@ def _change(query: str, job_id: str, data_dir: Path, as_json: bool, otherwise: s
         if connection.execute(query, (job_id,)).fetchone() is None:
             raise ItemIndexError(otherwise)
     report("done", as_json=as_json, job=str(job_id))
+
+
+def follow(chosen: Settings, job_id: str, title: str, *, quiet: bool = False, seconds: float = inf) -> dict[str, Any]:
+    """Show a job's progress until it ends, or the time is over; return the job."""
+    ends = time.monotonic() + seconds
+    with (
+        connect(chosen.database_url, application="jobs", autocommit=True) as connection,
+        Progress(console=console, disable=quiet) as progress,
+    ):
+        task = progress.add_task(safe(title), total=1.0)
+        while True:
+            [job] = rows_of(connection, SQL.show, job_id)
+            progress.update(task, completed=job["fraction"])
+            if job["state"] in ENDED or time.monotonic() > ends:
+                return job
+            time.sleep(_LOOK_SECONDS)

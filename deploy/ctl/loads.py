@@ -9,17 +9,16 @@ from pathlib import Path
 
 import click
 
-from deploy.ctl.console import console, limit_option, report, rows_of, settings, show, stored, table
+from deploy.ctl.console import Iid, console, limit_option, reason_option, report, rows_of, settings, show, stored, table
 from shared.db.connect import Connection, connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError, LoadRefused
-from shared.index.iid import canonical_iid
 from workers.ingest.rates import SQL as RATES
 from workers.ingest.rates import Terms
 from workers.ingest.rates import load as load_rate_file
 from workers.provenance import events, item_acts, standing
 from workers.provenance.item_acts import Chosen, delete
-from workers.provenance.undo import NothingToUndo, extent, undo
+from workers.provenance.undo import extent, undo
 
 # `itemindex rates`: tables of exchange rates, by which answers convert amounts where a caller asks for it.
 
@@ -84,50 +83,37 @@ def _checked(name: str) -> str:
 # `itemindex loads`, `items` and `observations`: what changed the index, event by event, and how to undo an event.
 
 
-reason_option = click.option("--reason", help="Reason, stored with the event.")
-
-
 @click.group()
 def items() -> None:
     """Withdraw, merge and restore items. Each change commits a new data_version."""
 
 
 @items.command(epilog="Example: itemindex items withdraw IID-99D2F-46WJ3-4S6N3 --reason recall")
-@click.argument("iid")
+@click.argument("iid", type=Iid())
 @reason_option
 @stored
 def withdraw(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Withdraw an item: its IID returns 410, and reports, searches and exports no longer contain it."""
-    named = _canonical(iid)
-    _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, named, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.withdraw(connection, iid, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items restore IID-99D2F-46WJ3-4S6N3")
-@click.argument("iid")
+@click.argument("iid", type=Iid())
 @reason_option
 @stored
 def restore(iid: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo the withdrawal or the merge of an item; this restores its record, and its survivor's."""
-    named = _canonical(iid)
-    _act(data_dir, as_json, lambda connection: item_acts.restore(connection, named, events.actor(), reason))
+    _act(data_dir, as_json, lambda connection: item_acts.restore(connection, iid, events.actor(), reason))
 
 
 @items.command(epilog="Example: itemindex items merge IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("survivor")
+@click.argument("iid", type=Iid())
+@click.argument("survivor", type=Iid())
 @reason_option
 @stored
 def merge(iid: str, survivor: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Merge an item into the SURVIVOR, which takes over its observations, identifiers, channels and figures."""
-    merged, into = _canonical(iid), _canonical(survivor)
-    _act(data_dir, as_json, lambda connection: item_acts.merge(connection, merged, into, events.actor(), reason))
-
-
-def _canonical(text: str) -> str:
-    iid = canonical_iid(text)
-    if iid is None:
-        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
-    return iid
+    _act(data_dir, as_json, lambda connection: item_acts.merge(connection, iid, survivor, events.actor(), reason))
 
 
 def _act(data_dir: Path, as_json: bool, act: Callable[[Connection], int]) -> None:
@@ -149,11 +135,11 @@ def observations() -> None:
     "delete", epilog="Example: itemindex observations delete --source shop --from 2099-01-01 --dry-run"
 )
 @click.option("--source", help="Only observations of this source.")
-@click.option("--iid", help="Only observations of this item and of the items merged into it.")
+@click.option("--iid", type=Iid(), help="Only observations of this item and of the items merged into it.")
 @click.option("--from", "first", help="First day, as YYYY-MM-DD.")
 @click.option("--to", "last", help="Last day, inclusive.")
 @click.option("--dry-run", is_flag=True, help="Count what would be deleted, month by month; change nothing.")
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
 def delete_observations(
     source: str | None,
@@ -166,9 +152,7 @@ def delete_observations(
     as_json: bool,
 ) -> None:
     """Delete the observations that match all given options."""
-    if iid is not None and canonical_iid(iid) is None:
-        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
-    chosen = Chosen(source, canonical_iid(iid) if iid else None, _day(first), _day(last))
+    chosen = Chosen(source, iid, _day(first), _day(last))
     with connect(settings(data_dir).database_url, application="delete") as connection:
         if not dry_run:
             standing.lock(connection)
@@ -198,29 +182,17 @@ table(
     SQL.list,
     limit_option(20),
     title="loads",
-    text="List the newest events.",
-    example="itemindex loads list --limit 50",
+    text="List the newest events; or show all of one LOAD, by its number or ID.",
+    example="itemindex loads list --limit 50; itemindex loads list 17",
     values=lambda connection, limit: [limit],
+    one=("LOAD", str, SQL.show),
 )
-
-
-@loads.command("show", epilog="Example: itemindex loads show 17")
-@click.argument("load")
-@stored
-def show_load(load: str, data_dir: Path, as_json: bool) -> None:
-    """Show everything that is stored about LOAD, by its number or ID."""
-    with connect(settings(data_dir).database_url, application="loads") as connection:
-        rows = rows_of(connection, SQL.show, load)
-    if not rows:
-        raise NothingToUndo("there is no such load; `itemindex loads list` shows them")
-    lines = rows if as_json else [{"what": name, "value": value} for name, value in rows[0].items()]
-    show(lines, as_json=as_json, title="load")
 
 
 @loads.command("undo", epilog="Example: itemindex loads undo 17 --reason 'prices in the wrong currency'")
 @click.argument("load")
 @click.option("--dry-run", is_flag=True, help="Count what would be undone; change nothing.")
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
 def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
     """Undo exactly what LOAD added: the index is then as if LOAD had not happened."""
@@ -239,7 +211,7 @@ def undo_load(load: str, dry_run: bool, reason: str | None, data_dir: Path, as_j
 
 @loads.command(epilog="Example: itemindex loads rejects --json > rejects.json")
 @click.argument("load_id", required=False)
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Maximum number of entries.")
+@limit_option(100, 1_000_000)
 @stored
 def rejects(load_id: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
     """List the rows that a load rejected: file, line, column, value, reason. Default: the last load."""

@@ -12,69 +12,58 @@ from shared.errors import ItemIndexError
 from shared.printable import printable
 from shared.processes import imports_for_good
 
-# name: (module:attribute, one line for the map). The order is the order of the map.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
-    "status": ("deploy.ctl.stack:status", "Show the running parts."),
-    "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
-    "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
-    "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
-    "doctor": ("deploy.ctl.doctor:doctor", "Check every part; show each fault with its remedy."),
-    "backup": ("deploy.ctl.backup:backup", "Backups of PostgreSQL: run, take, list and test them."),
-    "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second covered by backups."),
-    "migrate": ("deploy.ctl.migrate:migrate_group", "Update the schema."),
-    "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
-    "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
-    "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
-    "rates": ("deploy.ctl.loads:rates", "Exchange rates: load a central bank's file, list the tables."),
-    "rebuild": ("deploy.ctl.migrate:rebuild", "Rebuild the aggregates that reports read, or the search index."),
-    "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
-    "matches": ("deploy.ctl.matches:matches", "Items of several sources: links, pairs to review, decisions."),
-    "calc": ("deploy.ctl.calc:calc", "Price indices, reductions, outliers, units and footprints of your own files."),
-    "tokens": ("deploy.ctl.accounts:tokens", "Public tokens: print, issue, list, revoke."),
-    "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
-    "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, decide on plans, suspend, audit."),
-    "members": ("deploy.ctl.accounts:members", "People of an organization: list, add or change role, remove."),
-    "people": ("deploy.ctl.accounts:people", "People who have signed in: list them, print a local person's ID token."),
-    "secrets": ("deploy.ctl.secrets:secrets", "Secrets: rotate one without refusing a call."),
-    "sessions": ("deploy.ctl.accounts:sessions", "Dashboard sessions: list or end a person's."),
-    "keys": ("deploy.ctl.accounts:keys", "API keys: issue, rotate, revoke, list."),
-    "edge": ("deploy.ctl.worker:edge", "Run an edge."),
-    "nginx": ("deploy.ctl.nginx:nginx", "The reverse proxy: print its configuration, or run it."),
-    "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
-    "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher, which hands queued jobs to the broker."),
-    "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the last 30 days."),
-    "webhooks": (
-        "deploy.ctl.webhooks:webhooks",
-        "Webhooks: create, rotate, disable, replay, list delivery attempts.",
-    ),
-    "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, show, cancel, retry."),
-    "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut, list, expire."),
-    "fetch": ("deploy.ctl.releases:fetch", "Download a release, or resume an interrupted download."),
-    "config": ("deploy.ctl.reference:config", "List every setting with its description."),
-    "openapi": ("deploy.ctl.reference:openapi", "Print the OpenAPI document."),
-    "completion": ("deploy.ctl.reference:completion", "Print a shell's completion script for these commands."),
+# The sections of `itemindex --help`: the commands of each, with their module:attribute and one line for the map.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "The service on this machine": {
+        "up": ("deploy.ctl.stack:up", "Run the whole service here, with the demo data."),
+        "status": ("deploy.ctl.stack:status", "Show the running parts."),
+        "down": ("deploy.ctl.stack:down", "Stop a service started with --detach."),
+        "logs": ("deploy.ctl.stack:logs", "Show the logs of the parts."),
+        "top": ("deploy.ctl.top:top", "Show live figures: requests, quotas, caches, stores, queues, processes."),
+        "doctor": ("deploy.ctl.doctor:doctor", "Check every part; show each fault with its remedy."),
+    },
+    "Data": {
+        "ingest": ("deploy.ctl.ingest:ingest", "Load files, using a mapping."),
+        "feeds": ("deploy.ctl.ingest:feeds", "Feeds: add, list, pause, remove and run them."),
+        "loads": ("deploy.ctl.loads:loads", "List and undo loads, deletions, merges and withdrawals; list rejects."),
+        "observations": ("deploy.ctl.loads:observations", "Delete observations by source, item and days."),
+        "items": ("deploy.ctl.loads:items", "Withdraw, merge and restore items."),
+        "matches": ("deploy.ctl.matches:matches", "Items of several sources: links, pairs to review, decisions."),
+        "rates": ("deploy.ctl.loads:rates", "Exchange rates: load a central bank's file, list the tables."),
+        "rebuild": ("deploy.ctl.migrate:rebuild", "Rebuild the aggregates that reports read, or the search index."),
+        "releases": ("deploy.ctl.releases:releases", "Releases of the data as files: cut and list them."),
+    },
+    "People and organizations": {
+        "orgs": ("deploy.ctl.accounts:orgs", "Organizations: create, list, set plan and state, audit."),
+        "people": ("deploy.ctl.accounts:people", "People: list, set a role in an organization, sessions, ID tokens."),
+        "keys": ("deploy.ctl.accounts:keys", "API keys: issue, rotate, revoke, list."),
+        "tokens": ("deploy.ctl.accounts:tokens", "Public tokens: print, issue, list, revoke."),
+        "plans": ("deploy.ctl.accounts:plans", "Plans: list and edit their limits."),
+    },
+    "Events": {
+        "events": ("deploy.ctl.webhooks:events", "List events of an organization, from the last 30 days."),
+        "webhooks": ("deploy.ctl.webhooks:webhooks", "Webhooks: create, list, rotate, replay, disable, delete."),
+    },
+    "Parts": {
+        "edge": ("deploy.ctl.worker:edge", "Run an edge."),
+        "nginx": ("deploy.ctl.nginx:nginx", "Run the reverse proxy."),
+        "worker": ("deploy.ctl.worker:worker", "Run a worker for some of the queues."),
+        "dispatcher": ("deploy.ctl.worker:dispatcher", "Run a dispatcher, which hands queued jobs to the broker."),
+    },
+    "Operations": {
+        "migrate": ("deploy.ctl.migrate:migrate_schema", "Update the schema."),
+        "backup": ("deploy.ctl.backup:backup", "Backups of PostgreSQL: run, take, list and test them."),
+        "restore": ("deploy.ctl.backup:restore", "Restore PostgreSQL to any second covered by backups."),
+        "jobs": ("deploy.ctl.jobs:jobs", "Jobs: list, cancel, retry."),
+        "config": ("deploy.ctl.reference:config", "List every setting with its description."),
+        "secrets": ("deploy.ctl.secrets:secrets", "Secrets: rotate one without refusing a call."),
+        "completion": ("deploy.ctl.reference:completion", "Print a shell's completion script for these commands."),
+    },
+    "Tools": {
+        "calc": ("deploy.ctl.calc:calc", "Price indices, reductions and outliers of your own files."),
+    },
 }
-
-# The sections of `itemindex --help`. A command that is in none of them is listed under the last one.
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "The service on this machine": ("up", "status", "down", "logs", "top", "doctor"),
-    "Data": (
-        "ingest",
-        "loads",
-        "observations",
-        "items",
-        "matches",
-        "rates",
-        "rebuild",
-        "releases",
-    ),
-    "People and organizations": ("orgs", "members", "keys", "tokens", "plans", "people", "sessions"),
-    "Events": ("events", "webhooks"),
-    "Parts": ("edge", "nginx", "worker", "dispatcher"),
-    "Operations": ("migrate", "backup", "restore", "jobs", "config", "secrets", "openapi", "completion"),
-    "Tools": (),
-}
+COMMANDS = {name: found for section in SECTIONS.values() for name, found in section.items()}
 
 
 def load_command(target: str) -> click.Command:
@@ -84,6 +73,9 @@ def load_command(target: str) -> click.Command:
         with imports_for_good():
             importlib.import_module(module)
     command: click.Command = getattr(sys.modules[module], attribute)
+    if isinstance(command, click.Group):
+        for below in command.commands.values():  # the whole first sentence: click cuts off what exceeds a line
+            below.short_help = below.get_short_help_str(limit=1_000)
     return command
 
 
@@ -108,11 +100,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by section without importing anything."""
-        listed = {name for names in SECTIONS.values() for name in names}
-        rest = tuple(name for name in COMMANDS if name not in listed)
-        for title, names in SECTIONS.items():
+        for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, COMMANDS[name][1]) for name in names or rest])
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
 
 @click.group(

@@ -14,10 +14,11 @@ from psycopg.rows import dict_row
 from deploy.ctl import matches_model
 from deploy.ctl.console import (
     FiniteRange,
+    Iid,
     console,
-    data_dir_option,
     errors,
     limit_option,
+    reason_option,
     report,
     settings,
     show,
@@ -27,7 +28,6 @@ from shared.articles import ALL, SQL, STATES, Filters
 from shared.db.connect import connect
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
-from shared.index.iid import canonical_iid
 from shared.settings.settings import Settings
 from shared.telemetry.http_server import serve_metrics
 from shared.uncertainty.stated import wilson
@@ -80,8 +80,14 @@ def _applied(chosen: Settings) -> tuple[int, int | None]:
         return reviews.apply(connection)
 
 
-reason_option = click.option("--reason", help="Reason, stored with the event.")
-_EXPORTED = ("left_iid", "right_iid", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
+_DECIDE_EXAMPLES = """Examples:
+
+\b
+  itemindex matches decide same IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK
+  itemindex matches decide same --source shop_b --min-score 0.97
+  itemindex matches decide different --max-score 0.5
+"""
+_EXPORTED = ("left_id", "right_id", "label", "kind", "score", "left_name", "right_name", "decided_at", "evidence")
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,34 +122,47 @@ matches.add_command(apply)
 
 
 @matches.command("list", epilog="Example: itemindex matches list --state linked --limit 50")
+@click.argument("iid", required=False, type=Iid())
+@click.argument("other", required=False, type=Iid())
 @click.option("--state", type=click.Choice(STATES), default=STATES[0], show_default=True, help="State of the pairs.")
-@click.option("--iid", help="Only the pairs of this item.")
 @limit_option(20, 100_000)
 @filter_options
 @click.option("--counts", is_flag=True, help="Count all links and decisions instead.")
+@click.option(
+    "--decisions", is_flag=True, help="Write all decisions as CSV instead, as `itemindex matches train` reads them."
+)
 @stored
 def list_pairs(
-    state: str, iid: str | None, limit: int, chosen: Filters, counts: bool, data_dir: Path, as_json: bool
+    iid: str | None,
+    other: str | None,
+    state: str,
+    limit: int,
+    chosen: Filters,
+    counts: bool,
+    decisions: bool,
+    data_dir: Path,
+    as_json: bool,
 ) -> None:
-    """List pairs of items, the most probable first; or count the links and the decisions.
+    """List pairs of items, the most probable first; or show one pair.
 
-    The counts have the `precision`: the share of reviewed pairs that people accepted.
+    IID alone lists its pairs; IID and OTHER show both records side by side, with the evidence for a link.
+    The counts have the `precision`: the share of reviewed pairs that people accepted. In CSV, text that a spreadsheet
+    would read as a formula begins with an apostrophe, as in exports.
     """
+    found = settings(data_dir)
     if counts:
-        _show_counts(settings(data_dir), as_json)
-        return
-    rows = _rows(settings(data_dir), SQL.pairs, state, iid and _canonical(iid), limit, *chosen)
-    shown = [_pair(row) if as_json else _line(row) for row in rows]
-    show(shown, as_json=as_json, title=f"{state} pairs")
+        _show_counts(found, as_json)
+    elif decisions:
+        _write_decisions(found)
+    elif iid and other:
+        _show_pair(found, (iid, other), as_json=as_json)
+    else:
+        rows = _rows(found, SQL.pairs, state, iid, limit, *chosen)
+        shown = [_pair(row) if as_json else _line(row) for row in rows]
+        show(shown, as_json=as_json, title=f"{state} pairs")
 
 
-@matches.command("show", epilog="Example: itemindex matches show IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK")
-@click.argument("iid")
-@click.argument("other")
-@stored
-def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
-    """Show the records of a pair side by side, with the evidence for a link."""
-    chosen, named = settings(data_dir), (_canonical(iid), _canonical(other))
+def _show_pair(chosen: Settings, named: tuple[str, str], *, as_json: bool) -> None:
     sides = {row["iid"]: row for row in _rows(chosen, SQL.sides, list(named))}
     if len(sides) < len(set(named)) or len(set(named)) < len(named):
         raise ItemIndexError("both must be items of the index, and two different ones")
@@ -158,21 +177,56 @@ def show_pair(iid: str, other: str, data_dir: Path, as_json: bool) -> None:
     show(({**one} for one in evidence), as_json=False, title="evidence")
 
 
-@matches.command(epilog="Example: itemindex matches decide IID-99D2F-46WJ3-4S6N3 IID-18J26-EG5QH-CGFEK same")
-@click.argument("iid")
-@click.argument("other")
+@matches.command(epilog=_DECIDE_EXAMPLES)
 @click.argument("decision", type=click.Choice(("same", "different", "undo")))
+@click.argument("pair", metavar="[IID OTHER]", nargs=-1, type=Iid())
+@filter_options
+@click.option(
+    "--sample",
+    default=50,
+    show_default=True,
+    type=click.IntRange(0, 1_000),
+    help="Number of pairs to decide one by one.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation before deciding all others.")
 @reason_option
 @stored
-def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Path, as_json: bool) -> None:
+def decide(
+    decision: str,
+    pair: tuple[str, ...],
+    chosen: Filters,
+    sample: int,
+    yes: bool,
+    reason: str | None,
+    data_dir: Path,
+    as_json: bool,
+) -> None:
     """Decide whether two items are the same, or undo the decision. Loads keep the decision.
 
     `undo` of a link without a decision removes the link, and loads do not recreate it.
+
+    Without IIDs, decide all pairs that wait and for which the options hold. You decide a random sample first. It
+    estimates the share of all pairs for which the decision is right, with a 95 % Wilson score interval; then you
+    confirm the decision for the others. All are one event, which `itemindex loads undo` undoes; the sample keeps your
+    own decisions.
     """
+    if pair and (len(pair) != 2 or chosen.chosen):
+        raise click.UsageError("name two items, or none and choose pairs by --source and the other options")
+    if pair:
+        _decide_pair(settings(data_dir), decision, (pair[0], pair[1]), reason, as_json=as_json)
+        return
+    if decision == "undo":
+        raise click.UsageError("name the two items; `itemindex loads undo` undoes the decision on many pairs")
+    if as_json and sample:
+        raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
+    _decide_all(settings(data_dir), decision == "same", chosen, sample, yes, reason, as_json=as_json)
+
+
+def _decide_pair(chosen: Settings, decision: str, pair: tuple[str, str], reason: str | None, *, as_json: bool) -> None:
     from workers.provenance import item_acts, standing
 
-    pair, by = (_canonical(iid), _canonical(other)), events.actor()
-    with connect(settings(data_dir).database_url, application="matches") as connection:
+    by = events.actor()
+    with connect(chosen.database_url, application="matches") as connection:
         standing.lock(connection)
         if decision == "undo":
             version = item_acts.take_back(connection, *pair, by, reason)
@@ -184,80 +238,51 @@ def decide(iid: str, other: str, decision: str, reason: str | None, data_dir: Pa
         report("decided, data_version {data_version}", as_json=as_json, data_version=version)
 
 
-def _bulk(same: bool) -> Callable[..., None]:
-    """Return the command that decides all chosen pairs in the same way."""
+def _decide_all(
+    found: Settings, same: bool, chosen: Filters, sample: int, yes: bool, reason: str | None, *, as_json: bool
+) -> None:
+    from workers.provenance import item_acts, standing
+
     word = "accept" if same else "reject"
-
-    @filter_options
-    @click.option(
-        "--sample",
-        default=50,
-        show_default=True,
-        type=click.IntRange(0, 1_000),
-        help="Number of pairs to decide one by one.",
+    waiting = _rows(found, SQL.pairs, STATES[0], None, None, *chosen)
+    if not waiting:
+        report("no pair waits for which these options hold", as_json=as_json, pairs=0)
+        return
+    drawn = random.SystemRandom().sample(range(len(waiting)), min(sample, len(waiting)))
+    judged = {at: _asked(found, waiting[at], number, len(drawn)) for number, at in enumerate(drawn, 1)}
+    agreed = sum(one is same for one in judged.values())
+    rate = wilson(agreed, len(judged))
+    if judged:
+        errors.say(
+            "{agreed} of {count} are right to {word}: {share:.1%}, 95 % Wilson interval {low:.1%} to {high:.1%}",
+            agreed=agreed, count=len(judged), word=word, share=rate.share, low=rate.low, high=rate.high,
+        )  # fmt: skip
+    rest = len(waiting) - len(judged)
+    if not yes and not click.confirm(f"{word.capitalize()} the other {rest:,} of {len(waiting):,} pairs?", err=True):
+        rest = 0
+    decided = [
+        (pair["left_id"], pair["right_id"], judged.get(at, same))
+        for at, pair in enumerate(waiting)
+        if rest or at in judged
+    ]
+    said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
+    version, number = None, None
+    if decided:
+        with connect(found.database_url, application="matches") as connection:
+            standing.lock(connection)
+            number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
+    if not decided and not as_json:
+        console.say("nothing was decided")
+        return
+    report(
+        "decided {pairs} pairs, {against} otherwise in the sample: load {load}, data_version {data_version}; "
+        "`itemindex loads undo {load}` takes all of it back",
+        as_json=as_json,
+        pairs=len(decided),
+        against=len(judged) - agreed,
+        load=number,
+        data_version=version,
     )
-    @click.option("--yes", is_flag=True, help="Do not ask for confirmation before deciding all others.")
-    @reason_option
-    @stored
-    def decide_all(chosen: Filters, sample: int, yes: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-        from workers.provenance import item_acts, standing
-
-        if as_json and sample:
-            raise click.UsageError("with --json there is nobody to ask: add --sample 0 --yes")
-        found = settings(data_dir)
-        waiting = _rows(found, SQL.pairs, STATES[0], None, None, *chosen)
-        if not waiting:
-            report("no pair waits for which these options hold", as_json=as_json, pairs=0)
-            return
-        drawn = random.SystemRandom().sample(range(len(waiting)), min(sample, len(waiting)))
-        judged = {at: _asked(found, waiting[at], number, len(drawn)) for number, at in enumerate(drawn, 1)}
-        agreed = sum(one is same for one in judged.values())
-        rate = wilson(agreed, len(judged))
-        if judged:
-            errors.say(
-                "{agreed} of {count} are right to {word}: {share:.1%}, 95 % Wilson interval {low:.1%} to {high:.1%}",
-                agreed=agreed, count=len(judged), word=word, share=rate.share, low=rate.low, high=rate.high,
-            )  # fmt: skip
-        rest = len(waiting) - len(judged)
-        if not yes and not click.confirm(
-            f"{word.capitalize()} the other {rest:,} of {len(waiting):,} pairs?", err=True
-        ):
-            rest = 0
-        decided = [
-            (pair["left_id"], pair["right_id"], judged.get(at, same))
-            for at, pair in enumerate(waiting)
-            if rest or at in judged
-        ]
-        said = f"{word}ed in bulk ({chosen})" + (f": {reason}" if reason else "")
-        version, number = None, None
-        if decided:
-            with connect(found.database_url, application="matches") as connection:
-                standing.lock(connection)
-                number, version = item_acts.decide_all(connection, decided, chosen.chosen, events.actor(), said)
-        if not decided and not as_json:
-            console.say("nothing was decided")
-            return
-        report(
-            "decided {pairs} pairs, {against} otherwise in the sample: load {load}, data_version {data_version}; "
-            "`itemindex loads undo {load}` takes all of it back",
-            as_json=as_json,
-            pairs=len(decided),
-            against=len(judged) - agreed,
-            load=number,
-            data_version=version,
-        )
-
-    decide_all.__doc__ = f"""{word.capitalize()} all pairs that wait and for which the options hold.
-
-    You decide a random sample first. It estimates the share of all pairs for which the decision is right, with a 95 %
-    Wilson score interval; then you confirm the decision for the others. All decisions are one event, which `itemindex
-    loads undo` undoes; the sample keeps your own decisions.
-    """
-    example = f"Example: itemindex matches {word} --source shop_b --min-score 0.97"
-    matches.command(word, epilog=example if same else example.replace("--min-score 0.97", "--max-score 0.5"))(
-        decide_all
-    )
-    return decide_all
 
 
 def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> bool:
@@ -270,30 +295,16 @@ def _asked(chosen: Settings, pair: dict[str, Any], number: int, count: int) -> b
     return click.confirm("Are these the same item?", err=True)
 
 
-accept, reject = _bulk(True), _bulk(False)
-
-
-@matches.command(epilog="Example: itemindex matches export > decisions.csv")
-@click.option(
-    "--form", type=click.Choice(("csv", "ndjson")), default="csv", show_default=True, help="Format of the output."
-)
-@data_dir_option
-def export(form: str, data_dir: Path) -> None:
-    """Write all decisions as training data: one pair per line, with label 1 or 0.
-
-    In CSV, text that a spreadsheet would read as a formula begins with an apostrophe, as in exports.
-    """
-    chosen = settings(data_dir)
-    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None, *ALL)]
-    rows = [{**_pair(row), "label": int(row["state"] == "accepted")} for row in decided]
-    if form == "ndjson":
-        for row in rows:
-            click.echo(json.dumps({name: row[name] for name in _EXPORTED}, default=str))
-        return
+def _write_decisions(chosen: Settings) -> None:
     import pyarrow as pa  # only now, as all that loads it
 
     from workers.bulk.codecs.text import csv_head, csv_rows
 
+    decided = [row for state in STATES[2:] for row in _rows(chosen, SQL.pairs, state, None, None, *ALL)]
+    rows = [
+        {**row, "left_id": row["left_iid"], "right_id": row["right_iid"], "label": int(row["state"] == "accepted")}
+        for row in decided
+    ]
     cells = [{name: _cell(row[name]) for name in _EXPORTED} for row in rows]
     batch = pa.RecordBatch.from_pylist(cells, pa.schema([(name, pa.string()) for name in _EXPORTED]))
     written = csv_head(list(_EXPORTED)) + bytes(csv_rows(batch, list(_EXPORTED)))
@@ -336,10 +347,3 @@ def _cell(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value) if isinstance(value, list | dict) else str(value)
-
-
-def _canonical(text: str) -> str:
-    iid = canonical_iid(text)
-    if iid is None:
-        raise ItemIndexError("an IID is `IID-` and groups of letters and digits")
-    return iid

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from psycopg.rows import dict_row
 
-from deploy.ctl.console import console, errors, json_option, print_json, report, settings, show, stored
+from deploy.ctl.console import console, errors, json_option, print_json, reason_option, report, settings, show, stored
 from shared.articles import SQL as PAIRS
 from shared.db.connect import Connection, connect
 from workers.provenance import events
@@ -119,7 +119,7 @@ _BOUNDS = (0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35)
 @click.option("--right-source", help="Source of the ids in right_id.")
 @click.option("--activate", is_flag=True, help="Score all pairs with the new model from now on.")
 @allow_merges_option
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
 def train(
     decisions: Path | None,
@@ -200,7 +200,7 @@ def train(
     if unknown:
         console.say("{unknown} pairs of the file have ids that are not in the index.", unknown=unknown)
     if number is None:
-        console.say("kept as {digest}; `itemindex matches models use {digest}` activates it", digest=digest[:12])
+        console.say("kept as {digest}; `itemindex matches models --use {digest}` activates it", digest=digest[:12])
     else:
         console.say(
             "model {digest} is active: load {load}, data_version {version}; `itemindex loads undo {load}` goes back",
@@ -251,29 +251,20 @@ def _ask_for_more(connection: Connection, decided: int, as_json: bool) -> None:
     show(first, as_json=False, title="pairs that the model doubts most")
 
 
-@click.group(invoke_without_command=True, epilog="Example: itemindex matches models")
-@stored
-@click.pass_context
-def models(context: click.Context, data_dir: Path, as_json: bool) -> None:
-    """List the models of this index, the newest first, and which one is in use."""
-    if context.invoked_subcommand is not None:
-        return
-    from workers.articles import models as kept
-
-    with connect(settings(data_dir).database_url, application="matches") as connection:
-        rows = [asdict(one) for one in kept.listed(connection)]
-    show(rows if as_json else [{**row, "digest": row["digest"][:12]} for row in rows], as_json=as_json, title="models")
-
-
-@models.command("use", epilog="Example: itemindex matches models use shipped")
-@click.argument("digest")
+@click.command(epilog="Example: itemindex matches models; itemindex matches models --use shipped")
+@click.option(
+    "--use",
+    "digest",
+    metavar="DIGEST",
+    help="Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.",
+)
 @allow_merges_option
-@click.option("--reason", help="Reason, stored with the event.")
+@reason_option
 @stored
-def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
-    """Score all pairs with the model of this DIGEST (its first characters are enough) or with the `shipped` one.
+def models(digest: str | None, allow_merges: bool, reason: str | None, data_dir: Path, as_json: bool) -> None:
+    """List the models of this index, the newest first, and which one is in use; or use another one.
 
-    This is one event, which `itemindex loads undo` undoes. A model that would merge more than a tenth of the index
+    --use is one event, which `itemindex loads undo` undoes. A model that would merge more than a tenth of the index
     requires --allow-merges.
     """
     from workers.articles import models as kept
@@ -281,6 +272,14 @@ def use(digest: str, allow_merges: bool, reason: str | None, data_dir: Path, as_
 
     chosen = settings(data_dir)
     with connect(chosen.database_url, application="matches") as connection:
+        if digest is None:
+            rows = [asdict(one) for one in kept.listed(connection)]
+            show(
+                rows if as_json else [{**row, "digest": row["digest"][:12]} for row in rows],
+                as_json=as_json,
+                title="models",
+            )
+            return
         standing.lock(connection)
         named = kept.find(connection, digest)
         number, version = item_acts.use_model(

@@ -113,22 +113,14 @@ def tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.group("nginx")
-def nginx() -> None:
-    """The reverse proxy: print its configuration, or run it."""
-
-
-@nginx.command(epilog="Example: itemindex nginx render --server-names api.example.org > /etc/nginx/nginx.conf")
+@click.command(epilog="Example: itemindex nginx --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
+@click.option("--print", "printed", is_flag=True, help="Print the configuration instead; write and run nothing.")
 @_options
-def render(**options: Any) -> None:
-    """Print the configuration; its paths refer to this installation."""
-    click.echo(_rendered(**options), nl=False)
-
-
-@nginx.command(epilog="Example: itemindex nginx run --listen 0.0.0.0:8443 --tls-cert chain.pem --tls-key key.pem")
-@_options
-def run(run_dir: Path, log_dir: Path | None, **options: Any) -> None:
-    """Write the configuration to the run directory and run nginx. On SIGQUIT it finishes its open requests."""
+def nginx(printed: bool, run_dir: Path, log_dir: Path | None, **options: Any) -> None:
+    """Run the reverse proxy, with its configuration in the run directory. On SIGQUIT it finishes its open requests."""
+    if printed:
+        click.echo(_rendered(run_dir=run_dir, log_dir=log_dir, **options), nl=False)
+        return
     run_dir.mkdir(parents=True, exist_ok=True)
     embedded.prepare(run_dir)
     if log_dir is None:

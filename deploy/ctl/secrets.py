@@ -19,7 +19,7 @@ from shared.settings.settings import Settings
 SQL = load_queries(__file__, "accounts.sql")
 WEBHOOKS = load_queries(__file__, "webhooks.sql")
 
-_SIGNING = {"token-pepper": "TOKEN_PEPPER", "signing-secret": "SIGNING_SECRET", "cursor-secret": "SIGNING_SECRET"}
+_SIGNING = {"token-pepper": "TOKEN_PEPPER", "signing-secret": "SIGNING_SECRET"}
 _LOGINS = {
     "edge-password": ("EDGE_DATABASE_URL", "itemindex_edge"),
     "worker-password": ("WORKER_DATABASE_URL", "itemindex_worker"),
@@ -37,7 +37,9 @@ class Step(NamedTuple):
 
 
 _RESEAL = Step(
-    "when all have that: what is sealed under the old one is sealed under the new one", {}, "itemindex secrets reseal"
+    "when all have that: what is sealed under the old one is sealed under the new one",
+    {},
+    "itemindex secrets retire signing-secret",
 )
 
 
@@ -63,28 +65,28 @@ def rotate(name: str, data_dir: Path, as_json: bool) -> None:
 
 
 @secrets.command(epilog="Example: itemindex secrets retire itemindex_edge_login")
-@click.argument("login")
+@click.argument("name", metavar="LOGIN|signing-secret")
 @stored
-def retire(login: str, data_dir: Path, as_json: bool) -> None:
-    """Disable the login that a rotation replaced. Refused while it is connected."""
+def retire(name: str, data_dir: Path, as_json: bool) -> None:
+    """End a rotation: disable the LOGIN that it replaced, unless it is connected.
+
+    For signing-secret, re-encrypt webhook secrets that SIGNING_SECRET_PREVIOUS encrypted with SIGNING_SECRET: safe to
+    run at any time and repeatedly. Exit code 1 if neither decrypts a secret: its organization must rotate it.
+    """
+    if name == "signing-secret":
+        _reseal(settings(data_dir), as_json)
+        return
     with connect(settings(data_dir).database_url, application="secrets") as connection:
-        if login not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
+        if name not in _logins(connection, "itemindex_edge") + _logins(connection, "itemindex_worker"):
             raise ItemIndexError("there is no such login of the edge's or the workers' role")
-        row = connection.execute(SQL.connections_of_login, (login,)).fetchone()
+        row = connection.execute(SQL.connections_of_login, (name,)).fetchone()
         if row and row[0]:
             raise ItemIndexError(f"{row[0]} connections use this login; restart their parts with the new one first")
-        connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(login)))
-    report("retired", as_json=as_json, login=login)
+        connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(sql.Identifier(name)))
+    report("retired", as_json=as_json, login=name)
 
 
-@secrets.command(epilog="Example: itemindex secrets reseal")
-@stored
-def reseal(data_dir: Path, as_json: bool) -> None:
-    """Re-encrypt webhook secrets with SIGNING_SECRET if SIGNING_SECRET_PREVIOUS encrypted them.
-
-    Safe to run at any time and repeatedly. Exit code 1 if neither decrypts a secret: its organization must rotate it.
-    """
-    chosen = settings(data_dir)
+def _reseal(chosen: Settings, as_json: bool) -> None:
     if not chosen.signing_secret:
         raise ItemIndexError("SIGNING_SECRET must be set, to the value that the edges have")
     with connect(chosen.database_url, application="secrets", autocommit=True) as connection:

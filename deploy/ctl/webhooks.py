@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from deploy.ctl.accounts import organization_of
-from deploy.ctl.console import OPERATOR, limit_option, print_json, report, reveal, settings, show, stored, table
+from deploy.ctl.console import OPERATOR, limit_option, print_json, report, reveal, rows_of, settings, show, stored
 from edge.events.feed import SQL as FEED
 from edge.events.webhooks import SQL as WEBHOOKS
 from edge.http.context import uuid7
@@ -19,6 +19,10 @@ from shared.events.types import CURSOR_MAX, KEPT_DAYS, TYPES, event_document
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX, ROTATION_SECONDS, new_secret, sealed_secret, url_fault
 from shared.settings.settings import Settings
 
+types_option = click.option(
+    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
+)
+
 # `itemindex events`: the log of events as an organization reads it.
 
 
@@ -28,9 +32,7 @@ from shared.settings.settings import Settings
     "--after", type=click.IntRange(0, CURSOR_MAX), help="Only events later than this cursor; default: from the oldest."
 )
 @limit_option(100)
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
-)
+@types_option
 @stored
 def events(
     organization: str, after: int | None, limit: int, types: tuple[str, ...], data_dir: Path, as_json: bool
@@ -60,27 +62,32 @@ SQL = load_queries(__file__, "webhooks.sql")
 
 @click.group()
 def webhooks() -> None:
-    """Webhooks of organizations: create, rotate, disable, replay, list delivery attempts."""
+    """Webhooks of organizations: create, list, rotate, replay, disable, delete."""
 
 
-table(
-    webhooks,
-    "list",
-    SQL.listed,
-    click.option("--organization", help="Only webhooks of this organization, by id or name."),
-    title="webhooks",
-    text="List webhooks with their failures and pending events.",
-    example="itemindex webhooks list --json",
-    values=lambda connection, organization: [organization and organization_of(connection, organization)],
-)
+@webhooks.command("list", epilog="Example: itemindex webhooks list; itemindex webhooks list 01a1… --limit 5")
+@click.argument("webhook", required=False, type=click.UUID)
+@click.option("--organization", help="Only webhooks of this organization, by id or name.")
+@limit_option(20)
+@stored
+def list_(webhook: UUID | None, organization: str | None, limit: int, data_dir: Path, as_json: bool) -> None:
+    """List webhooks with their failures and pending events; or one's attempts.
+
+    The attempts of a WEBHOOK have the receiver's responses, newest first.
+    """
+    with connect(settings(data_dir).database_url, application="webhooks") as connection:
+        if webhook is None:
+            rows = rows_of(connection, SQL.listed, organization and organization_of(connection, organization))
+        else:
+            _owner(connection, webhook)
+            rows = rows_of(connection, WEBHOOKS.attempts, str(webhook), limit)
+    show(rows, as_json=as_json, title="attempts" if webhook else "webhooks")
 
 
 @webhooks.command(epilog="Example: itemindex webhooks create 'Acme Ltd' https://example.org/hook --type watch.fired")
 @click.argument("organization")
 @click.argument("url")
-@click.option(
-    "--type", "types", multiple=True, type=click.Choice(list(TYPES)), help="Only events of this type; may be repeated."
-)
+@types_option
 @stored
 def create(organization: str, url: str, types: tuple[str, ...], data_dir: Path, as_json: bool) -> None:
     """Create a webhook of an organization, and print its signing secret. It is shown only once."""
@@ -112,29 +119,6 @@ def rotate(webhook: UUID, data_dir: Path, as_json: bool) -> None:
     reveal(secret, as_json=as_json, id=str(webhook), secret=secret)
 
 
-@webhooks.command(epilog="Example: itemindex webhooks delete 01a1…")
-@click.argument("webhook", type=click.UUID)
-@stored
-def delete(webhook: UUID, data_dir: Path, as_json: bool) -> None:
-    """Delete a webhook with its attempts; no more events are sent to it."""
-    with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        connection.execute(WEBHOOKS.delete, (_owner(connection, webhook), str(webhook), OPERATOR))
-    report("webhook {webhook} is deleted", as_json=as_json, webhook=str(webhook))
-
-
-table(
-    webhooks,
-    "attempts",
-    WEBHOOKS.attempts,
-    click.argument("webhook", type=click.UUID),
-    limit_option(20),
-    title="attempts",
-    text="List the attempts of a webhook with the receiver's responses, newest first.",
-    example="itemindex webhooks attempts 01a1… --limit 5",
-    values=lambda connection, webhook, limit: [_owner(connection, webhook) and str(webhook), limit],
-)
-
-
 @webhooks.command(epilog="Example: itemindex webhooks replay 01a1… --after 4711 --to 4720")
 @click.argument("webhook", type=click.UUID)
 @click.option("--event", type=click.UUID, help="One event, by its id.")
@@ -156,21 +140,25 @@ def replay(webhook: UUID, event: UUID | None, after: int | None, to: int, data_d
 
 @webhooks.command(epilog="Example: itemindex webhooks state 01a1… disabled --reason 'requested by its owner'")
 @click.argument("webhook", type=click.UUID)
-@click.argument("state", type=click.Choice(("enabled", "disabled")))
+@click.argument("state", type=click.Choice(("enabled", "disabled", "deleted")))
 @click.option(
     "--reason", default="Disabled by an operator.", show_default=True, help="Reason shown to its organization."
 )
 @stored
 def state(webhook: UUID, state: str, reason: str, data_dir: Path, as_json: bool) -> None:
-    """Disable or enable a webhook. If one that is waiting for its next attempt is enabled, it is tried immediately.
+    """Disable, enable or delete a webhook. If one that is waiting for its next attempt is enabled, it is tried
+    immediately; one that is deleted loses its attempts.
 
     The organization receives an event and an entry in its audit log.
     """
     with connect(settings(data_dir).database_url, application="webhooks") as connection:
-        if state == "enabled":
-            connection.execute(WEBHOOKS.enable, (_owner(connection, webhook), str(webhook), OPERATOR))
-        elif connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
-            raise ItemIndexError("there is no webhook of this id that is enabled")
+        owner = _owner(connection, webhook)
+        if state == "disabled":
+            if connection.execute(SQL.disable, (str(webhook), reason)).fetchone() is None:
+                raise ItemIndexError("this webhook is disabled already")
+        else:
+            query = WEBHOOKS.enable if state == "enabled" else WEBHOOKS.delete
+            connection.execute(query, (owner, str(webhook), OPERATOR))
     report("webhook {webhook} is {state}", as_json=as_json, webhook=str(webhook), state=state)
 
 

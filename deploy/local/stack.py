@@ -262,7 +262,7 @@ class Stack:
         return Program(name="matches", command=command, log=self.paths.log("matches"), environment=self._environment())
 
     def _feeds(self) -> Program:
-        command = [sys.executable, "-m", "deploy.ctl.main", "ingest", "feeds", "run"]
+        command = [sys.executable, "-m", "deploy.ctl.main", "feeds", "run"]
         return Program(
             name="feeds",
             command=command,

@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
 from edge.analytics.report_declarations import REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names, question_of
 from edge.dashboard.session_guard import PageError
-from edge.http.parameters import WholeNumber, in_our_words
+from edge.http.parameters import WholeNumber, fields_by_name, in_our_words
 from edge.http.problems import Problem
 from shared.analytics.results import MEDIA_TYPES
 
@@ -109,14 +109,16 @@ class ReportForm:
 def fields_of(report: Report) -> tuple[Field, ...]:
     """Return the fields of a report's form in the order of its declaration, the one in the path first."""
     endpoint = report.form
-    declared = _by_name(endpoint.query()) | (_by_name(endpoint.path_schema()) if endpoint.path_schema else {})
+    declared = fields_by_name(endpoint.query())
+    if endpoint.path_schema:
+        declared |= fields_by_name(endpoint.path_schema())
     names = (*([report.path_parameter] if report.path_parameter else ()), *question_names(endpoint.query))
     return tuple(_field(name, declared[name]) for name in names)
 
 
 def defaults_of(report: Report) -> dict[str, Any]:
     """Return the value of each parameter of a report that holds where none is given."""
-    return {name: field.load_default for name, field in _by_name(report.form.query()).items()}
+    return {name: field.load_default for name, field in fields_by_name(report.form.query()).items()}
 
 
 def read_form(form: dict[str, str], base_url: str) -> ReportForm:
@@ -149,18 +151,13 @@ def read_form(form: dict[str, str], base_url: str) -> ReportForm:
 
 def _given(form: dict[str, str], report: Report) -> dict[str, Any]:
     """Return the parameters that were filled in; several values of a list come with commas."""
-    known = _by_name(report.form.query())
+    known = fields_by_name(report.form.query())
     given: dict[str, Any] = {}
     for name in question_names(report.form.query):
         values = [part.strip() for part in form.get(_FIELDS.get(name, name), "").split(",") if part.strip()]
         if values:
             given[name] = values if isinstance(known[name], fields.List) else values[0]
     return given
-
-
-def _by_name(schema: Schema) -> dict[str, fields.Field[Any]]:
-    """Return a schema's fields by the names that callers use."""
-    return {field.data_key or name: field for name, field in schema.fields.items()}
 
 
 def _field(name: str, field: fields.Field[Any]) -> Field:

@@ -1,6 +1,6 @@
 """Files that operators load: upload, see what was recognized and what would change, correct the mapping, load, undo.
 
-The edge may not read or load them: it stores the file and notes what is wanted in a row. `itemindex ingest feeds run`
+The edge may not read or load them: it stores the file and notes what is wanted in a row. `itemindex feeds run`
 does it.
 """
 

@@ -202,7 +202,7 @@ class StrictParser(AIOHTTPParser):
 
     def load_querystring(self, req: web.Request, schema: Schema) -> Any:
         """Read the query; a parameter that comes twice is an error unless it is a list."""
-        declared = _named(schema)
+        declared = fields_by_name(schema)
         single = [
             name
             for name in dict.fromkeys(req.query)
@@ -244,7 +244,7 @@ def problem_of_validation(error: ValidationError, schema: Schema) -> Problem:
 
 
 def _faults(messages: Mapping[str, Any], schema: Schema, given: Any) -> list[Fault]:
-    declared = _named(schema)
+    declared = fields_by_name(schema)
     of_names = {
         "Missing data for required field.": REQUIRED,
         "Unknown field.": f"is unknown; allowed: {', '.join(sorted(declared)) or 'none'}",
@@ -275,7 +275,7 @@ def in_our_words(text: str) -> str:
     return text
 
 
-def _named(schema: Schema) -> dict[str, fields.Field[Any]]:
+def fields_by_name(schema: Schema) -> dict[str, fields.Field[Any]]:
     """Return the fields by the names that callers use; `from` is `from_` in Python only."""
     return {field.data_key or name: field for name, field in schema.fields.items()}
 

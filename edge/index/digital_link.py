@@ -360,15 +360,6 @@ class DigitalLinkQuery(QueryParameters):
     )
 
 
-class LinkObject(Schema):
-    """One link of an article."""
-
-    href = fields.Url(required=True)
-    title = fields.Str(required=True)
-    type = fields.Str(required=True)
-    fwqs = fields.Bool(required=True, metadata={"description": "Whether the query of the request is passed on"})
-
-
 class LinkContext(Schema):
     """The links of one anchor; each further member is a link type with its links."""
 

@@ -7,6 +7,7 @@ from aiohttp import hdrs, web
 
 from edge.auth.middleware import Authentication
 from edge.composition import Services
+from edge.http.parameters import shown_name
 from edge.http.problems import Problem, problem_of
 from edge.http.routing import JSON, Route, Rule
 from edge.mcp import protocol
@@ -124,7 +125,6 @@ class Origins:
 
 
 _NO_STORE = {"Cache-Control": "no-store"}
-_NAME_SHOWN_MAX = 40
 
 
 class McpEndpoint:
@@ -197,13 +197,13 @@ class McpEndpoint:
                 return {}
             case method, True if method in self._tasks.methods:
                 return await self._act_on_task(request, message, peer)
-        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {_shown(message.method)}")
+        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {shown_name(message.method)}")
 
     async def _call_tool(self, request: web.Request, message: Message, peer: Peer) -> Result:
         name = message.params.get("name")
         tool = TOOLS_BY_NAME.get(name) if isinstance(name, str) else None
         if tool is None:
-            raise RpcError(INVALID_PARAMS, f"Unknown tool: {_shown(str(name))}. tools/list names all.")
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {shown_name(str(name))}. tools/list names all.")
         given = message.params.get("arguments", {})
         encoded = _encoder(message, peer)
         return await self._calls.call(request, tool, given, encoded, takes_tasks=peer.takes_tasks)
@@ -236,10 +236,6 @@ def _refusal(status: int, id: Any, error: RpcError) -> web.Response:
 
 def _json(status: int, body: bytes) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json", headers=_NO_STORE)
-
-
-def _shown(name: str) -> str:
-    return name if len(name) <= _NAME_SHOWN_MAX else f"{name[:8]}…"
 
 
 PATH = "/mcp"

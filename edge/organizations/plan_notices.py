@@ -1,4 +1,4 @@
-"""Notices of requested plans to a billing system, which answers by having `itemindex orgs decide` called."""
+"""Notices of requested plans to a billing system, which answers by having `itemindex orgs set --request` called."""
 
 import asyncio
 import contextlib

@@ -72,7 +72,7 @@ def faults(settings: Settings, url: str) -> list[tuple[str, str]]:
 def require_shared(settings: Settings, url: str) -> None:
     """Raise ConfigurationError where another host of the service stores results or the search index elsewhere."""
     if lines := [f"{fault}; {remedy}" for fault, remedy in faults(settings, url)]:
-        moved = "If you moved them on every host, run `itemindex migrate directories` once."
+        moved = "If you moved them on every host, run `itemindex migrate --directories` once."
         raise ConfigurationError("\n".join([*lines, moved]))
 
 

@@ -30,10 +30,10 @@ def plan(founder: Visitor) -> Iterator[None]:
     """The plan that includes bulk data, for the tests of this file."""
     organizations = json.loads(founder.stack.ctl("orgs", "list", "--json"))
     [acme] = [one["id"] for one in organizations if one["name"].startswith("Acme")]
-    founder.stack.ctl("orgs", "plan", acme, "institutional")
+    founder.stack.ctl("orgs", "set", acme, "--plan", "institutional")
     until(lambda: every_edge_offers_files(founder, True), 60)
     yield
-    founder.stack.ctl("orgs", "plan", acme, "brand")
+    founder.stack.ctl("orgs", "set", acme, "--plan", "brand")
     until(lambda: every_edge_offers_files(founder, False), 60)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from deploy.ctl.reference import application
 from edge.app import DOCUMENT, SERVICES, routes
 from tests.browser.conftest import Visitor
+from tests.support.openapi import application
 
 pytestmark = pytest.mark.xdist_group("browser")
 # The addresses by which each route's page is opened.

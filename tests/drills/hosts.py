@@ -82,7 +82,7 @@ class HostsDrill:
         site.start_beside(Program(name="s3", command=command, log=self.paths.log("s3"), ready=made))
         settings = s3.in_bucket(site.settings, address)
         site.settings = replace(settings, search_in_store=True, x_accel_location="")
-        done = site.run(next(iter(EDGES)), "migrate", "directories", DATABASE_URL=site.owner_url)
+        done = site.run(next(iter(EDGES)), "migrate", "--directories", DATABASE_URL=site.owner_url)
         self._check("the bucket is recorded once", done.stdout.strip(), kept=done.returncode == 0)
 
     def _work(self) -> None:

@@ -186,7 +186,6 @@ class MultiHostStack:
         command = [
             *_CTL,
             "nginx",
-            "run",
             "--listen",
             f"{address}:{PORT}",
             "--run-dir",

@@ -46,7 +46,7 @@ def created(page: Page, stack: Running) -> list[str]:
     page.get_by_role("button", name="Create organization").click()
     page.wait_for_url(lambda address: not address.endswith("/new"))
     [acme] = json.loads(stack.ctl("orgs", "list", "--json"))
-    stack.ctl("orgs", "plan", acme["id"], "institutional")
+    stack.ctl("orgs", "set", acme["id"], "--plan", "institutional")
     page.goto("/dashboard/reports?kind=cohorts&brand=vitasoy&granularity=week&group_by=channel")
     page.get_by_role("button", name="Run report").click()
     job = ended(page, "jobs")

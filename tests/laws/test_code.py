@@ -195,10 +195,8 @@ TERMINAL = "deploy/terminal.py"
 # What is printed as it is: secrets that were just made, to be copied; documents of ours; tables whose cells are text.
 RAW_ECHO = {
     "accounts.py",
-    "keys.py",
     "secrets.py",
     "nginx.py",
-    "openapi.py",
     "reference.py",
     "webhooks.py",
 }

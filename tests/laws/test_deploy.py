@@ -531,7 +531,7 @@ def test_each_queue_has_workers_and_each_part_a_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "command"), [("matches", ["matches", "apply", "--watch"]), ("feeds", ["ingest", "feeds", "run"])]
+    ("name", "command"), [("matches", ["matches", "apply", "--watch"]), ("feeds", ["feeds", "run"])]
 )
 def test_what_only_the_owner_may_do_is_done_wherever_the_service_runs(name: str, command: list[str]) -> None:
     box = CONTAINERS[f"Deployment/itemindex-{name}/{name}"]

@@ -1,7 +1,6 @@
 """Pages say what the code says: contract, promises, mappings, reports, ASVS."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from datetime import date
@@ -10,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from marshmallow import Schema
 
-from deploy.ctl.reference import openapi
 from edge.analytics import report_declarations as reduction_schemas
 from edge.analytics import report_declarations as rollup_schemas
 from edge.analytics import report_schemas as rows
@@ -28,9 +25,11 @@ from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
+from tests.support import openapi
+from tests.support.mapping_keys import TABLES, keys, markdown
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
-from workers.ingest.mapping import TABLES, FillDown, Mapping, MatchRules, keys, markdown, read
+from workers.ingest.mapping import FillDown, Mapping, MatchRules, read
 
 # deploy/docs/contract.md says what the code does: its paths, problem types and limits are compared with both.
 
@@ -54,7 +53,7 @@ def section(number: int) -> str:
 @pytest.fixture(scope="module")
 def documented() -> set[tuple[str, str]]:
     """The operations of the OpenAPI document, with `{}` for each path parameter."""
-    paths = json.loads(CliRunner().invoke(openapi, []).stdout)["paths"]
+    paths = openapi.document()["paths"]
     return {
         (method.upper(), re.sub(r"\{\w+\}", "{}", path.removeprefix("/v1")))
         for path, operations in paths.items()
@@ -189,7 +188,7 @@ def whole(kind: type, example: str) -> str:
 
 def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
     kept = GUIDE.partition("<!-- keys -->\n")[2].partition("<!-- /keys -->")[0]
-    assert kept == markdown(), "put the output of `itemindex ingest check --keys` between the marks"
+    assert kept == markdown(), "put the output of `python -m tests.support.mapping_keys` between the marks"
 
 
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]

@@ -1245,13 +1245,6 @@ PRICE_FAULTS = (
         "tests/unit/test_uncertainty.py::test_of_published_footprints_about_nineteen_of_twenty_are_inside",
     ),
     fault(
-        "a category without samples is estimated from all others",
-        "shared/uncertainty/evaluation.py",
-        "    if not nearest:\n        return None, 0",
-        "    if not nearest:\n        nearest = [one for group in logs.values() for one in group]",
-        "tests/unit/test_uncertainty.py::test_a_category_without_samples_is_unknown_unless_one_above_it_has_some",
-    ),
-    fault(
         "units sold new are counted as avoiding without a word",
         "shared/uncertainty/stated.py",
         "those sold new included",

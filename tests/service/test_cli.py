@@ -28,17 +28,39 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
     made = json.loads(run("orgs", "create", "Acme Ltd", "--json")[1])
     for name in (made["id"], made["id"].upper(), "Acme Ltd", "acme ltd"):
-        assert run("members", "list", name, "--json")[:2] == (0, "[]\n")
-    code, out, _ = run("orgs", "plan", "acme ltd", "institutional", "--json")
+        assert run("people", "list", name, "--json")[:2] == (0, "[]\n")
+    code, out, _ = run("orgs", "set", "acme ltd", "--plan", "institutional", "--json")
     assert (code, json.loads(out)["organization"]) == (0, made["id"])
 
 
 def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> None:
     ids = [run("orgs", "create", "Twin")[1].strip() for _ in range(2)]
-    code, _, error = run("orgs", "state", "Twin", "suspended")
+    code, _, error = run("orgs", "set", "Twin", "--state", "suspended")
     assert code == 1
     assert all(one in " ".join(error.split()) for one in ids)
-    assert "there is no organization" in run("orgs", "state", "Unknown Inc", "suspended")[2]
+    assert "there is no organization" in run("orgs", "set", "Unknown Inc", "--state", "suspended")[2]
+
+
+def test_one_job_or_load_that_is_not_there_is_named_as_such(run: Run) -> None:
+    assert "there is no such job; `itemindex jobs list` shows all" in run("jobs", "list", str(uuid4()))[2]
+    assert "there is no such load; `itemindex loads list` shows all" in run("loads", "list", "17")[2]
+
+
+def test_a_member_is_added_changed_and_removed_but_for_the_last_owner(run: Run, settings: Settings) -> None:
+    run("orgs", "create", "Acme Ltd")
+    with connect(settings.database_url, application="tests") as connection:
+        for name in ("ada", "bob"):
+            values = (name, f"{name}@example.org")
+            connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', $1, $1, $2)", values)
+
+    def role(person: str, role: str) -> int:
+        return run("people", "role", "Acme Ltd", f"{person}@example.org", role)[0]
+
+    assert [role("ada", "owner"), role("bob", "viewer"), role("bob", "admin"), role("bob", "admin")] == [0] * 4
+    assert [role("ada", "none"), role("ada", "member"), role("bob", "none"), role("bob", "none")] == [1, 1, 0, 1]
+    [member] = json.loads(run("people", "list", "Acme Ltd", "--json")[1])
+    assert (member["name"], member["role"]) == ("ada", "owner")
+    assert len(json.loads(run("people", "list", "--json")[1])) == 2
 
 
 def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
@@ -51,11 +73,11 @@ def test_a_key_is_printed_alone_or_as_json(run: Run) -> None:
 
 
 def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(run: Run, settings: Settings) -> None:
-    code, _, error = run("orgs", "plan", "\udcff", "brand")
+    code, _, error = run("orgs", "set", "\udcff", "--plan", "brand")
     assert (code, "is not text in UTF-8" in error) == (1, True)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("INSERT INTO people (issuer, subject, name, email) VALUES ('i', 's', 'n', 'a@b.example')")
-    code, _, error = run("sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
+    code, _, error = run("people", "sessions", "a@b.example", STATE_URL="redis://127.0.0.1:9/0")
     assert (code, "the state store is not responding" in error) == (1, True)
 
 
@@ -94,7 +116,7 @@ def test_organizations_are_listed_whatever_they_are_called(
 
 def test_an_error_that_quotes_what_was_given_is_text(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["ingest", "check", "\x1b]0;owned\x07[/b].toml"])
+        main(["ingest", "--dry-run", "--mapping", "\x1b]0;owned\x07[/b].toml"])
     assert ended.value.code == 1
     written = capsys.readouterr().err
     assert acts(written) == set()
@@ -140,7 +162,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
         assert deliver(local, 30) == 2
         assert signatures_hold(there.accepted[0], made["secret"])
         assert signatures_hold(there.accepted[3], made["secret"], secret.strip())
-        attempts = json.loads(run("webhooks", "attempts", webhook, "--json")[1])
+        attempts = json.loads(run("webhooks", "list", webhook, "--json")[1])
         assert [one["outcome"] for one in attempts] == ["accepted"] * 4
 
         assert run("webhooks", "state", webhook, "disabled", "--reason", "asked")[0] == 0
@@ -150,7 +172,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
         assert deliver(local, 30) == 0
         assert run("webhooks", "state", webhook, "enabled")[0] == 0
         assert deliver(local, 30) == 1
-    assert run("webhooks", "delete", webhook)[0] == 0
+    assert run("webhooks", "state", webhook, "deleted")[0] == 0
     assert json.loads(run("webhooks", "list", "--json")[1]) == []
     acts = {row["act"] for row in json.loads(run("orgs", "audit", acme, "--json")[1])}
     assert {
@@ -166,9 +188,9 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
         (("create", "Unknown", URL), "there is no organization"),
         (("create", "Acme Ltd", URL, "--type", "nonsense"), "'nonsense' is not one of"),
         (("rotate", str(uuid4())), "there is no webhook of this id"),
-        (("delete", str(uuid4())), "there is no webhook of this id"),
+        (("state", str(uuid4()), "deleted"), "there is no webhook of this id"),
         (("state", str(uuid4()), "enabled"), "there is no webhook of this id"),
-        (("attempts", "7"), "is not a valid UUID"),
+        (("list", "7"), "is not a valid UUID"),
         (("replay", str(uuid4())), "name either --event or --after"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

@@ -24,7 +24,7 @@ COMMANDS = {
     "worker module": ["-m", "workers"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
     "dispatcher module": ["-m", "workers", "dispatcher"],
-    "nginx": ["-m", "deploy.ctl.main", "nginx", "render"],
+    "nginx": ["-m", "deploy.ctl.main", "nginx", "--print"],
     "migrate": ["-m", "deploy.ctl.main", "migrate"],
 }
 
@@ -88,7 +88,7 @@ def test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set(settin
     first = replace(settings, results_dir=tmp_path / "one/results", search_dir=tmp_path / "one/search")
     second = replace(settings, results_dir=tmp_path / "two/results", search_dir=tmp_path / "two/search")
     listed = {"DATABASE_URL": settings.database_url}
-    for command in ("doctor", "migrate directories"):
+    for command in ("doctor", "migrate --directories"):
         COMMANDS[command] = ["-m", "deploy.ctl.main", *command.split()]
     assert "where the other hosts have them" in on_host("one", "doctor", first, tmp_path, **listed)[1]
     mounted = replace(second, results_dir=tmp_path / "mounted/results", search_dir=tmp_path / "mounted/search")
@@ -101,7 +101,7 @@ def test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set(settin
             f"results: {here} on this host (two) is not {there} of the host one; set S3_BUCKET on every host" in printed
         )
         assert "set SEARCH_IN_STORE on every host, or mount the same SEARCH_DIR on every host" in printed
-        assert "itemindex migrate directories" in printed
+        assert "itemindex migrate --directories" in printed
     code, printed = on_host("two", "doctor", second, tmp_path, **listed)
     assert code == 1 and "set S3_BUCKET on every host" in printed
     assert faults(mounted, settings.database_url) == []
@@ -109,7 +109,7 @@ def test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set(settin
     assert [remedy for _, remedy in faults(bucket, settings.database_url)] == [
         "set S3_BUCKET on every host, or mount the same RESULTS_DIR on every host"
     ], "half of the hosts moved"
-    code, printed = on_host("two", "migrate directories", bucket, tmp_path, **listed)
+    code, printed = on_host("two", "migrate --directories", bucket, tmp_path, **listed)
     assert code == 0 and "the bucket items" in printed
     assert faults(bucket, settings.database_url) == []
     assert faults(mounted, settings.database_url) != []

@@ -295,9 +295,9 @@ def test_an_organization_is_made_by_commands(stack: Running) -> None:
     listed = json.loads(stack.ctl("keys", "list", organization, "--json"))
     assert [(k["id"], k["expires_at"] is None) for k in listed] == [(new[10:20], True), (key[10:20], False)]
     assert [_status(stack, k) for k in (key, new)] == [200, 200]
-    stack.ctl("orgs", "plan", organization, "brand")
-    stack.ctl("orgs", "state", organization, "suspended")
-    stack.ctl("orgs", "state", organization, "active")
+    stack.ctl("orgs", "set", organization, "--plan", "brand")
+    stack.ctl("orgs", "set", organization, "--state", "suspended")
+    stack.ctl("orgs", "set", organization, "--state", "active")
     stack.ctl("keys", "revoke", organization)
     acts = [entry["act"] for entry in json.loads(stack.ctl("orgs", "audit", organization, "--json"))]
     assert acts == [
@@ -324,11 +324,11 @@ def test_plans_are_edited_in_their_table(stack: Running) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("orgs", "plan", "nonsense", "brand"),
-        ("orgs", "state", "01890000-0000-7000-8000-000000000000", "suspended"),
+        ("orgs", "set", "nonsense", "--plan", "brand"),
+        ("orgs", "set", "01890000-0000-7000-8000-000000000000", "--state", "suspended"),
         ("keys", "rotate", "01890000-0000-7000-8000-000000000000"),
         ("keys", "revoke", "x"),
-        ("members", "set", "01890000-0000-7000-8000-000000000000", "guest@example.org", "owner"),
+        ("people", "role", "01890000-0000-7000-8000-000000000000", "guest@example.org", "owner"),
         ("orgs", "create", "No plan", "--plan", "no-such"),
     ],
 )

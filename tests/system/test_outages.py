@@ -181,7 +181,7 @@ def test_a_front_and_its_two_edges(environment: dict[str, str], tmp_path: Path) 
         "NGINX_RUN_DIR": str(sockets),
         "BASE_URL": f"http://127.0.0.1:{port}/v1",
     }
-    with part(edge, "edge"), part(other, "edge"), part(nginx, "nginx", "run", stop=signal.SIGQUIT):
+    with part(edge, "edge"), part(other, "edge"), part(nginx, "nginx", stop=signal.SIGQUIT):
         status, body = ask(port, "/v1/health")
         assert (status, json.loads(body)["status"]) == (200, "ok")
         assert ask(port, "/metrics")[0] == 404
@@ -217,7 +217,7 @@ def test_a_part_without_what_it_needs_says_what(environment: dict[str, str]) -> 
 
 def test_nginx_reads_the_rendered_configuration(tmp_path: Path) -> None:
     text = subprocess.run(
-        [*COMMAND, "nginx", "render", "--server-names", "api.example.org", "--run-dir", str(tmp_path)],
+        [*COMMAND, "nginx", "--print", "--server-names", "api.example.org", "--run-dir", str(tmp_path)],
         capture_output=True,
         text=True,
         check=True,

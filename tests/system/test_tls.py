@@ -181,7 +181,7 @@ def test_doctor_looks_through_tls(secured: Running) -> None:
     assert findings["anonymous"]["ok"] and "front" not in findings
 
 
-# `itemindex nginx run` as an installation starts it: a certificate of an authority, its renewal, and plain HTTP beside it.
+# `itemindex nginx` as an installation starts it: a certificate of an authority, its renewal, and plain HTTP beside it.
 
 
 class Installed:
@@ -208,7 +208,7 @@ class Installed:
         """Start the stub and nginx, through the programs of `wrapper`; wait until it listens."""
         for name in ("edge-a.sock", "edge-b.sock"):
             await self.stub.start(self.sockets / name)
-        command = [*wrapper, *COMMAND, "nginx", "run"]
+        command = [*wrapper, *COMMAND, "nginx"]
         with (self._folder / "nginx.log").open("ab") as log:
             self._nginx = await asyncio.create_subprocess_exec(
                 *command, env=self.environment, cwd=PROJECT, stdout=log, stderr=log
@@ -427,7 +427,7 @@ def refused(tmp_path: Path, chain: object, key: object, **given: str) -> str:
         **given,
     }
     done = subprocess.run(
-        [*COMMAND, "nginx", "run"],
+        [*COMMAND, "nginx"],
         env=environment,
         cwd=PROJECT,
         capture_output=True,

@@ -16,12 +16,9 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import binomtest
 
-from deploy.ctl.calc import calc
 from deploy.ctl.demo import DATA
 from shared.errors import InvalidFile
-from shared.uncertainty import evaluation as csv_file
 from shared.uncertainty import stated as pedigree
-from shared.uncertainty.evaluation import Sample, summary, without_category, without_item
 from shared.uncertainty.stated import (
     Z95,
     LogNormal,
@@ -34,6 +31,8 @@ from shared.uncertainty.stated import (
     wilson,
 )
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
+from tests.perf import footprint_trial as csv_file
+from tests.perf.footprint_trial import Sample, footprint, summary, without_category, without_item
 
 # Estimates from categories, and the command that holds figures out.
 
@@ -113,14 +112,14 @@ def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> No
         writer = csv.writer(text)
         writer.writerow(["name", "category", "value", "unit"])
         writer.writerows((one.name, one.category, one.value, one.unit) for one in population(8, 6, 1.0, 0.5, 2))
-    result = CliRunner().invoke(calc, ["footprint", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(footprint, [str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
     held_out = answer["leave_one_item_out"]
     assert held_out["estimated"] == 48
     assert held_out["share_inside"] == round(held_out["inside"] / 48, 6) >= 0.9
     assert sum(row["inside"] for row in answer["categories"]) == held_out["inside"]
     assert answer["leave_one_category_out"]["unknown"] == 48
-    shown = CliRunner().invoke(calc, ["footprint", str(file)], catch_exceptions=False)
+    shown = CliRunner().invoke(footprint, [str(file)], catch_exceptions=False)
     assert f"high / low {answer['of_2_samples']['median_high_over_low']}" in shown.output
     assert "nothing estimated" in shown.output
 

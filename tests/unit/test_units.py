@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deploy.ctl.calc import calc
 from deploy.ctl.demo import DATA
 from edge.analytics.unit_prices import unit_prices
 from shared.units import names
 from shared.units.names import Content, compare, contents, read
 from shared.units.quantity import decimal_text, units
 from shared.units.reader import NUMBER_WORDS, PACK_NUMBER_WORDS, Reader, plain, tokens
+from tests.perf.units_trial import units as units_trial
 
 # Quantities in names: equal spellings are equal, different quantities are different, and no text is refused.
 
@@ -213,7 +213,7 @@ def test_the_command_counts_agreement_with_the_verdicts_of_a_file(tmp_path: Path
     ]
     with file.open("w", newline="") as text:
         csv.writer(text).writerows([("id", "verdict", "a", "b"), *rows])
-    result = CliRunner().invoke(calc, ["units", "--pairs", str(file), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(units_trial, [str(file), "--json"], catch_exceptions=False)
     answer = json.loads(result.output)
     assert answer["same"] == {"pairs": 2, "equal": 1, "share_equal": 0.5}
     assert answer["different"] == {"pairs": 1, "equal": 0, "share_equal": 0.0}

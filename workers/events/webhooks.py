@@ -137,15 +137,22 @@ class Poster:
         return Answer(status, outcome, text)
 
 
+def requested(
+    connection: socket.socket, parts: SplitResult, method: str, headers: Mapping[str, str], body: bytes | None = None
+) -> http.client.HTTPResponse:
+    """Send one request through a connection and return the response, whose body is not read yet."""
+    http_connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    http_connection.sock = connection
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    http_connection.request(method, target, body, {"Host": parts.netloc, **headers, "Connection": "close"})
+    return http_connection.getresponse()
+
+
 def _exchanged(
     connection: socket.socket, parts: SplitResult, body: bytes, headers: Mapping[str, str]
 ) -> tuple[int, str]:
     """Send the request and return the status and the beginning of the answer."""
-    http_connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
-    http_connection.sock = connection
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    http_connection.request("POST", target, body, {"Host": parts.netloc, **headers, "Connection": "close"})
-    response = http_connection.getresponse()
+    response = requested(connection, parts, "POST", headers, body)
     answer = response.read(ANSWER_BYTES_MAX + 1)
     if len(answer) > ANSWER_BYTES_MAX:
         raise Refused("answer-too-large")

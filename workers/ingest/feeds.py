@@ -30,7 +30,7 @@ from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from workers.events.webhooks import Refused, connected, seconds_left
+from workers.events.webhooks import Refused, connected, requested, seconds_left
 from workers.ingest.accounting import Summary, accounts, sentences
 from workers.ingest.guess import guess
 from workers.ingest.load import load
@@ -264,12 +264,8 @@ class Fetcher:
     ) -> Fetched | str | None:
         """Send one request; return the file, None where it is unchanged, or where a redirect leads."""
         with connected(parts, deadline, self.tls, private_allowed=self.private_allowed) as connection:
-            request = http.client.HTTPConnection(parts.hostname or "", parts.port)
-            request.sock = connection
-            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            own = {"Host": parts.netloc, "User-Agent": "ItemIndex-Feeds/1", "Accept-Encoding": "identity"}
-            request.request("GET", target, headers={**own, **fields, "Connection": "close"})
-            response = request.getresponse()
+            own = {"User-Agent": "ItemIndex-Feeds/1", "Accept-Encoding": "identity"}
+            response = requested(connection, parts, "GET", {**own, **fields})
             if response.status == 304 and fields:
                 return None
             if response.status in _REDIRECTS:

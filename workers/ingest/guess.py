@@ -119,7 +119,7 @@ class _Writer:
         sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
         self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
         self.lines.append(
-            "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest check` with the file."
+            "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest --dry-run` with the file."
         )
         if self.shape:
             self.lines += [

@@ -1,14 +1,12 @@
 """A mapping: which column of a file is what, and how to clean it. Read from TOML into frozen values."""
 
-import dataclasses
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from shared.analytics.footprint import CODES, INDICATORS
+from shared.analytics.footprint import CODES
 from shared.errors import LoadRefused
 from shared.money import CODES as CURRENCIES
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields, key
@@ -442,43 +440,3 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
-
-
-# The mapping language as tables, made from the dataclasses that declare its keys. Pure.
-
-
-TABLES: tuple[tuple[str, type], ...] = (
-    ("The mapping itself", Mapping),
-    ("`[item]`", ItemFields),
-    ("`[observation]`, or several times `[[observation]]`", ObservationFields),
-    ("`[[impacts]]`", Impact),
-    ("`[match]`", MatchRules),
-    ("`[factors]`", FactorFields),
-    ("A field", Field),
-    ("`alt_names`", AltNames),
-    ("`fill_down`", FillDown),
-)
-
-
-def keys(kind: type) -> Iterator[tuple[str, bool, str, str]]:
-    """Yield the keys of a table: name, whether it is needed, its sentence, an example."""
-    for declared in dataclasses.fields(kind):
-        if declared.metadata:
-            needed = declared.default is dataclasses.MISSING
-            yield declared.name, needed, declared.metadata["sentence"], declared.metadata["example"]
-
-
-def markdown() -> str:
-    """Return all keys, and the indicators, as the tables of the guide."""
-    parts = []
-    for title, kind in TABLES:
-        parts += [f"### {title}\n", "| key | meaning | example |\n|---|---|---|"]
-        for name, needed, sentence, example in keys(kind):
-            shown = example.replace("|", "\\|")
-            parts.append(
-                f"| `{name}`{' (required)' if needed else ''} | {sentence.replace('|', chr(92) + '|')} | `{shown}` |"
-            )
-        parts.append("")
-    parts += ["### Indicators\n", "| code | unit | meaning |\n|---|---|---|"]
-    parts += [f"| `{indicator.code}` | {indicator.unit} | {indicator.title} |" for indicator in INDICATORS]
-    return "\n".join(parts) + "\n"

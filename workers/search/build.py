@@ -578,14 +578,14 @@ def _newest(connection: Connection, directory: Path, report_progress: ReportProg
     changed = _scalar(connection, SQL.changed_count, former.data_version) if former else items
     if former is not None and changed <= _UPDATED_SHARE_MAX * items:
         iids = [str(row[0]) for row in connection.execute(SQL.changed, (former.data_version,))]
-        documents = _documents(connection, SQL.changed_documents, (former.data_version,))
+        documents = _documents(connection, former.data_version)
         report_progress("reading", 0, changed)
         segments = update(former, documents, iids, directory, lambda done: report_progress("indexing", done, changed))
         # A change that its row does not tell of would stay unnoticed otherwise.
         if sum(segment.live for segment in segments) == items:
             return publish(directory, version, moment, segments, identifiers)
     report_progress("reading", 0, items)
-    documents = _documents(connection, SQL.documents, ())
+    documents = _documents(connection, -1)
     return build(
         documents, directory, version, lambda done: report_progress("indexing", done, items), moment, identifiers
     )
@@ -608,10 +608,10 @@ def _give_out(connection: Connection, directory: Path, manifest: Manifest, objec
     connection.commit()
 
 
-def _documents(connection: Connection, query: str, values: tuple[object, ...]) -> Iterator[Document]:
+def _documents(connection: Connection, after: int) -> Iterator[Document]:
     with psycopg.RawServerCursor(connection, "documents") as cursor:
         cursor.itersize = _FETCH_ROWS
-        for row in cursor.execute(query, values):
+        for row in cursor.execute(SQL.documents, (after,)):
             yield _document(*row)
 
 

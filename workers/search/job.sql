@@ -1,19 +1,7 @@
 -- name: documents
--- In the order of IIDs, as the index wants them; read by a server-side cursor, so memory stays flat. With the identifiers by
--- which an item is found: its own, and those of the items that are part of it.
-SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description',
-       t.schemes, t.values
-FROM items i
-LEFT JOIN brands b ON b.id = i.brand_id
-LEFT JOIN categories c ON c.id = i.category_id
-CROSS JOIN LATERAL (
-    SELECT coalesce(array_agg(scheme), '{}') AS schemes, coalesce(array_agg(value), '{}') AS values
-    FROM (SELECT DISTINCT scheme, value FROM item_identifiers
-          WHERE item_id = ANY(ARRAY[i.id] || ARRAY(SELECT x.item_id FROM inactive_items x WHERE x.owner_id = i.id))) own) t
-WHERE i.status = 'active' ORDER BY i.iid;
-
--- name: changed_documents
--- Of the items whose rows were made after a data_version.
+-- Of the items whose rows were made after a data_version (-1: of all), in the order of IIDs, as the index wants them; read by a
+-- server-side cursor, so memory stays flat. With the identifiers by which an item is found: its own, and those of the items
+-- that are part of it.
 SELECT i.iid, i.name, i.alt_names, b.id, b.name, b.slug, i.product_type, c.code, c.path, i.attributes ->> 'description',
        t.schemes, t.values
 FROM items i

@@ -1,5 +1,5 @@
 -- phase: expand
--- Feeds: addresses and directories that are read again and again, each through its mapping. `itemindex ingest feeds run`
+-- Feeds: addresses and directories that are read again and again, each through its mapping. `itemindex feeds run`
 -- serves them as the owner of the schema, who alone may load.
 
 CREATE TABLE feeds (

@@ -1,5 +1,5 @@
 -- phase: expand
--- Files that operators upload in the dashboard, with what is wanted of each. `itemindex ingest feeds run`, which runs as
+-- Files that operators upload in the dashboard, with what is wanted of each. `itemindex feeds run`, which runs as
 -- the owner, guesses, previews, loads and undoes; the edge may do none of it.
 
 CREATE TABLE uploads (

@@ -49,10 +49,10 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
     two_shops(settings, tmp_path)
     [waiting] = printed(settings, "list")
     assert {waiting["left_iid"], waiting["right_iid"]} == {A, B}
-    run(settings, "decide", A, B, "same")
+    run(settings, "decide", "same", A, B)
     assert articles(settings) == {A: A, B: A}
     assert printed(settings, "list") == []
-    run(settings, "decide", B, A, "undo")
+    run(settings, "decide", "undo", B, A)
     assert articles(settings) == {A: A, B: B}
     assert len(printed(settings, "list")) == 1
 
@@ -60,7 +60,7 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
 def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
-    run(settings, "decide", A, B, "different")
+    run(settings, "decide", "different", A, B)
     assert ask(settings, "SELECT max(version) FROM data_versions") == [(before,)]
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L", "2026-07-03"))
     assert articles(settings) == {A: A, B: B}
@@ -70,7 +70,7 @@ def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path
 def test_undoing_a_link_of_a_load_is_remembered(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path, "Soy milk 1L")
     assert articles(settings) == {A: A, B: A}
-    run(settings, "decide", A, B, "undo")
+    run(settings, "decide", "undo", A, B)
     assert articles(settings) == {A: A, B: B}
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L bottle", "2026-07-03"))
     assert articles(settings) == {A: A, B: B}
@@ -82,16 +82,16 @@ def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: 
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
     two_shops(settings, tmp_path)
     before = ask(settings, f"SELECT {columns} FROM items ORDER BY iid")
-    run(settings, "decide", A, B, "same")
+    run(settings, "decide", "same", A, B)
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
-    run(settings, "decide", A, B, "different")
+    run(settings, "decide", "different", A, B)
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
 
 
 def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path, '=HYPERLINK(""x"") 2L')
-    run(settings, "decide", A, B, "different")
-    [exported] = csv.DictReader(io.StringIO(run(settings, "export").output))
+    run(settings, "decide", "different", A, B)
+    [exported] = csv.DictReader(io.StringIO(run(settings, "list", "--decisions").output))
     assert "=HYPERLINK" in exported["left_name"] + exported["right_name"]
     assert not {name[:1] for name in exported.values()} & {"=", "+", "-", "@"}
 
@@ -99,10 +99,10 @@ def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: S
 def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
     two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
-    run(settings, "decide", A, B, "same")
-    run(settings, "decide", A, C, "different")
-    rows = list(csv.DictReader(io.StringIO(run(settings, "export").output)))
-    assert {(frozenset((one["left_iid"], one["right_iid"])), one["label"]) for one in rows} == {
+    run(settings, "decide", "same", A, B)
+    run(settings, "decide", "different", A, C)
+    rows = list(csv.DictReader(io.StringIO(run(settings, "list", "--decisions").output)))
+    assert {(frozenset((one["left_id"], one["right_id"])), one["label"]) for one in rows} == {
         (frozenset((A, B)), "1"),
         (frozenset((A, C)), "0"),
     }
@@ -231,6 +231,6 @@ def test_a_pair_waits_unseen_while_both_of_its_records_have_a_better_one(setting
             connection.execute("INSERT INTO links VALUES ($1, $2, 'likeness', $3, 'review', '[]')", (*ids, score))
     everything = {_pair(one, other) for one in "12" for other in "xy"}
     assert _pairs(settings) == everything - {_pair("1", "y")}
-    assert _pairs(settings, "--iid", items[NAMES["1"]][1]) == {_pair("1", "x"), _pair("1", "y")}
-    run(settings, "decide", items[NAMES["2"]][1], items[NAMES["y"]][1], "different")
+    assert _pairs(settings, items[NAMES["1"]][1]) == {_pair("1", "x"), _pair("1", "y")}
+    run(settings, "decide", "different", items[NAMES["2"]][1], items[NAMES["y"]][1])
     assert _pairs(settings) == {_pair("1", "x"), _pair("2", "x"), _pair("1", "y")}

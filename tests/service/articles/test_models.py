@@ -82,13 +82,13 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
 ) -> None:
     before = links(settings)
     digest = str(train(settings, decisions)["digest"])
-    assert links(settings) == before, "only --activate, or `models use`, changes links"
+    assert links(settings) == before, "only --activate, or `models --use`, changes links"
     with connect(settings.database_url, application="tests") as connection, pytest.raises(models.UnknownModel):
         models.find(connection, "ffffffff")
-    run(settings, "models", "use", digest[:8], "--allow-merges")
+    run(settings, "models", "--use", digest[:8], "--allow-merges")
     chosen = links(settings)
     assert chosen != before
-    run(settings, "models", "use", "shipped")
+    run(settings, "models", "--use", "shipped")
     assert links(settings) == before
 
 
@@ -103,9 +103,9 @@ def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_m
         )
     before = links(settings), articles(settings)
     with pytest.raises(LoadRefused, match=r"the model would merge .* more than a tenth .*--allow-merges"):
-        run(settings, "models", "use", "eeeeee")
+        run(settings, "models", "--use", "eeeeee")
     assert (links(settings), articles(settings)) == before
-    run(settings, "models", "use", "eeeeee", "--allow-merges")
+    run(settings, "models", "--use", "eeeeee", "--allow-merges")
     assert articles(settings) != before[1]
 
 
@@ -135,7 +135,7 @@ def bulk(settings: Settings, *arguments: str, answers: str = "") -> str:
 def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Settings, decisions: Path) -> None:
     before = articles(settings)
     waiting = printed(settings, "list", "--min-score", "0.6", "--limit", "1000")
-    said = json.loads(bulk(settings, "accept", "--min-score", "0.6", "--sample", "0", "--yes", "--json"))
+    said = json.loads(bulk(settings, "decide", "same", "--min-score", "0.6", "--sample", "0", "--yes", "--json"))
     assert said["pairs"] == len(waiting) > 5
     assert ask(settings, "SELECT count(*) FROM events WHERE part_of = $1", said["load"]) == [(len(waiting),)]
     assert articles(settings) != before
@@ -148,7 +148,7 @@ def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Setting
 
 def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings, decisions: Path) -> None:
     waiting = len(printed(settings, "list", "--limit", "1000"))
-    output = bulk(settings, "reject", "--sample", "4", answers="y\nn\nn\nn\ny\n")
+    output = bulk(settings, "decide", "different", "--sample", "4", answers="y\nn\nn\nn\ny\n")
     assert "3 of 4" in output
     assert "95 % Wilson interval 30.1% to 95.4%" in output
     assert dict(ask(settings, "SELECT kind, count(*) FROM events WHERE part_of IS NOT NULL GROUP BY kind")) == {
@@ -160,7 +160,7 @@ def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings,
 
 
 def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings, decisions: Path) -> None:
-    bulk(settings, "accept", "--sample", "2", answers="y\nn\nn\n")
+    bulk(settings, "decide", "same", "--sample", "2", answers="y\nn\nn\n")
     assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
 
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.accounts import sessions as command
+from deploy.ctl.accounts import people as command
 from edge.auth.id_token import InvalidToken, check_logout_claims
 from edge.dashboard.sessions import IdToken, Sessions, SignIn
 from edge.dashboard.sign_in import destination_of
@@ -228,12 +228,12 @@ async def test_an_operator_lists_and_ends_a_persons_sessions(browser: Browser) -
     one, two, grace = await _signed_in(browser), await _signed_in(browser), await _signed_in(browser, "grace")
     settings = browser.edge.settings
     runner = CliRunner(env={"DATABASE_URL": settings.database_url, "STATE_URL": settings.state_url})
-    listed = runner.invoke(command, ["ada@example.org", "--json"])
+    listed = runner.invoke(command, ["sessions", "ada@example.org", "--json"])
     ids = re.findall(r'"id": "([0-9a-f]{16})"', listed.stdout)
     assert len(ids) == 2, listed.output
-    assert runner.invoke(command, ["ada@example.org", "--end", ids[0]]).exit_code == 0
+    assert runner.invoke(command, ["sessions", "ada@example.org", "--end", ids[0]]).exit_code == 0
     assert sorted([await _is_in(one), await _is_in(two)]) == [False, True]
-    assert runner.invoke(command, ["ada@example.org", "--end-all"]).exit_code == 0
+    assert runner.invoke(command, ["sessions", "ada@example.org", "--end-all"]).exit_code == 0
     assert [await _is_in(visitor) for visitor in (one, two, grace)] == [False, False, True]
 
 

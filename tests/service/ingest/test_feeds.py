@@ -376,29 +376,29 @@ def test_the_commands_register_list_pause_resume_and_remove(
         monkeypatch.setenv(name, value)
 
     def itemindex(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, ["ingest", *arguments])
+        return CliRunner().invoke(cli, ["feeds", *arguments])
 
     mapping(tmp_path)
     path = str(tmp_path / "shop.toml")
     url = "https://shop.example.org/prices.csv?token=secret"
-    assert itemindex("watch", "--url", url, "--mapping", path, "--every", "15m").exit_code == 0
-    listed = itemindex("feeds", "--json")
+    assert itemindex("add", "--url", url, "--mapping", path, "--every", "15m").exit_code == 0
+    listed = itemindex("list", "--json")
     [feed] = json.loads(listed.output)
     assert (feed["feed"], feed["every_seconds"], feed["state"]) == ("shop", 900, "active")
     assert feed["place"] == "https://shop.example.org/prices.csv" and "secret" not in listed.output
-    assert itemindex("feeds", "pause", "shop").exit_code == 0
-    assert json.loads(itemindex("feeds", "--json").output)[0]["state"] == "paused"
+    assert itemindex("state", "shop", "paused").exit_code == 0
+    assert json.loads(itemindex("list", "--json").output)[0]["state"] == "paused"
     assert run(settings) == []
-    assert itemindex("feeds", "resume", "shop").exit_code == 0
-    assert itemindex("feeds", "remove", "shop").exit_code == 0
-    assert json.loads(itemindex("feeds", "--json").output) == []
-    gone = itemindex("feeds", "remove", "shop")
+    assert itemindex("state", "shop", "active").exit_code == 0
+    assert itemindex("state", "shop", "removed").exit_code == 0
+    assert json.loads(itemindex("list", "--json").output) == []
+    gone = itemindex("state", "shop", "removed")
     assert gone.exit_code == 1 and "there is no feed shop" in str(gone.exception)
     (tmp_path / "broken.toml").write_text("source = 1")
-    assert itemindex("watch", "--url", url, "--mapping", str(tmp_path / "broken.toml")).exit_code == 1
-    assert itemindex("watch", "--mapping", path).exit_code == 2
-    assert itemindex("watch", "--url", url, "--mapping", path, "--every", "1").exit_code == 2
-    assert itemindex("watch", "--url", url, "--mapping", path, "--every", "1s").exit_code == 1
+    assert itemindex("add", "--url", url, "--mapping", str(tmp_path / "broken.toml")).exit_code == 1
+    assert itemindex("add", "--mapping", path).exit_code == 2
+    assert itemindex("add", "--url", url, "--mapping", path, "--every", "1").exit_code == 2
+    assert itemindex("add", "--url", url, "--mapping", path, "--every", "1s").exit_code == 1
 
 
 def test_the_edge_sees_no_address_and_no_mapping_of_a_feed(settings: Settings) -> None:

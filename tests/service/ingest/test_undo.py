@@ -289,7 +289,7 @@ def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Setti
     summary = load_rows(settings, tmp_path)
     [listed] = json.loads(command("loads", "list", "--json").stdout)
     assert (listed["no"], listed["kind"], listed["source"], listed["state"]) == (1, "load", "shop", "committed")
-    [shown] = json.loads(command("loads", "show", summary.load_id, "--json").stdout)
+    [shown] = json.loads(command("loads", "list", summary.load_id, "--json").stdout)
     assert (shown["no"], list(shown["files"]), shown["rows_read"]) == (1, ["shop.csv"], 5)
     counted = {"observations": 5, "other_claims": 0, "items": 3, "items_vanishing": 3, "factors": 0, "rates": 0}
     dry = command("loads", "undo", "1", "--dry-run", "--json")

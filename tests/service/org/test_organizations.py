@@ -279,7 +279,7 @@ async def test_a_new_organization_begins_free_and_an_operator_approves_the_plan(
     settings = approved.edge.settings
     [waiting] = msgspec.json.decode(operator(settings, "list", "--requests", "--json"))
     assert (waiting["id"], waiting["requested_plan"]) == (made["id"], "institutional")
-    operator(settings, "decide", made["id"], "approve", "--plan", "brand")
+    operator(settings, "set", made["id"], "--request", "approve", "--plan", "brand")
     async with asyncio.timeout(1):
         while (await approved.edge.get("/quota", key=key)).json["plan"] != "brand":
             await asyncio.sleep(0.01)
@@ -293,7 +293,7 @@ async def test_a_new_organization_begins_free_and_an_operator_approves_the_plan(
 async def test_a_declined_plan_leaves_the_free_one_and_may_be_asked_for_again(approved: SignedIn) -> None:
     organization = (await approved.ask("POST", "/org", body={"name": "Acme"})).json["id"]
     assert (await approved.ask("POST", "/org/plan-requests", body={"plan": "brand"})).status == 409
-    operator(approved.edge.settings, "decide", organization, "decline")
+    operator(approved.edge.settings, "set", organization, "--request", "decline")
     again = await approved.ask("POST", "/org/plan-requests", body={"plan": "brand"})
     assert (again.status, again.json["plan"], again.json["requested_plan"]) == (201, "free", "brand")
     await approved.join("bob", "admin")

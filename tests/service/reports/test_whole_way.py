@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from deploy.ctl.migrate import migrate_group
+from deploy.ctl.migrate import migrate_schema
 from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
@@ -147,7 +147,7 @@ async def test_rollups_of_another_version_are_not_read_and_migrate_derives_them(
     [job] = await asyncio.to_thread(queued, settings)
     assert await asyncio.to_thread(run, settings, job) == "queued"  # put off, and no empty answer is kept
     monkeypatch.setenv("DATABASE_URL", settings.database_url)
-    done = await asyncio.to_thread(CliRunner().invoke, migrate_group, [])
+    done = await asyncio.to_thread(CliRunner().invoke, migrate_schema, [])
     assert (done.exit_code, "derived what the reports read" in done.output) == (0, True), done.output
     assert await asyncio.to_thread(run, settings, job) == "succeeded"
     answer = await edge.get(f"/jobs/{accepted.json['id']}/result", key=key)

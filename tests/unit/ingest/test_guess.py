@@ -632,10 +632,11 @@ def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None
     assert "may be the stock" in found.doubts("units")
 
 
-def test_check_shows_rows_as_they_would_load(tmp_path: Path) -> None:
+def test_a_dry_run_shows_rows_as_they_would_load(tmp_path: Path) -> None:
     mapping = tmp_path / "m.toml"
     mapping.write_text(guess(FILES / "01_merchant.tsv").text)
-    result = CliRunner().invoke(cli, ["ingest", "check", str(mapping), str(FILES / "01_merchant.tsv"), "--json"])
+    arguments = ["--mapping", str(mapping), "--dry-run", str(FILES / "01_merchant.tsv"), "--json"]
+    result = CliRunner().invoke(cli, ["ingest", *arguments])
     assert result.exit_code == 0, result.output
     assert '"price": "12.50"' in result.output
 

@@ -142,13 +142,14 @@ def _contradicted(item: Array, channel: Array, value: Array) -> tuple[Array, Arr
     own = value - median.take(channels.of_row)
     by_distance = np.lexsort((np.abs(own), channels.of_row))
     scale = np.maximum(_NORMAL * _median(np.abs(own).take(by_distance), channels), LEAST_SCALE)
-    other_median, others = _other_channels(item.take(channels.start), median)
+    other_median, others = _of_others(item.take(channels.start), median)
     other_median, others = other_median.take(channels.of_row), others.take(channels.of_row)
     from_others = value - other_median
     supported = (others > 0) & (np.abs(from_others) < SUPPORT_MAX)
     by_own = (n >= CHANNEL_LEAST) & (np.abs(own) > Z_MAX * scale.take(channels.of_row)) & ~supported
     by_channels = (n >= CHANNEL_LEAST) & (others >= 2) & (np.abs(from_others) > CHANNELS_MAX)
-    loose, remaining = _leaving_one_out(item, value)
+    middle, remaining = _of_others(item, value)
+    loose = value - middle
     few = (n < CHANNEL_LEAST) & (remaining >= OTHERS_LEAST) & (np.abs(loose) > FEW_MAX)
     deviation = np.where(few, loose, np.where(by_own, own, from_others))
     return deviation, by_own | by_channels | few, by_channels & ~by_own
@@ -199,20 +200,12 @@ def _median(ascending: Array, groups: _Groups) -> Array:
     return median
 
 
-def _other_channels(item: Array, median: Array) -> tuple[Array, Array]:
-    """Return for each channel of an item the median of its other channels' medians, 0 without any, and their number."""
-    order = np.lexsort((median, item))
-    without, others = np.empty(len(order)), np.empty(len(order), "i8")
-    without[order], others[order] = _without_itself(item.take(order), median.take(order))
-    return without, others
-
-
-def _leaving_one_out(item: Array, value: Array) -> tuple[Array, Array]:
-    """Return each row's deviation from the median of its item's other observations, and their number."""
+def _of_others(item: Array, value: Array) -> tuple[Array, Array]:
+    """Return for each row the median of its item's other values, 0 without any, and their number."""
     order = np.lexsort((value, item))
     median, others = np.empty(len(order)), np.empty(len(order), "i8")
     median[order], others[order] = _without_itself(item.take(order), value.take(order))
-    return value - median, others
+    return median, others
 
 
 def _without_itself(item: Array, ascending: Array) -> tuple[Array, Array]:
