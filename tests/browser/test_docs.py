@@ -15,6 +15,16 @@ def test_the_first_calls_run_from_the_page(reader: Visitor) -> None:
     expect(reader.page.locator("output.answer").last).to_contain_text("200 OK")
 
 
+def test_the_commands_of_a_page_are_copied_without_their_prompts(reader: Visitor) -> None:
+    reader.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reader.go("/v1/docs/guides/tour")
+    transcript = reader.page.locator(".copied", has_text="ixc --url").first
+    transcript.get_by_role("button", name="Copy").click()
+    expect(transcript.get_by_role("button")).to_have_text("Copied")
+    lines = str(reader.page.evaluate("navigator.clipboard.readText()")).splitlines()
+    assert any(line.startswith("ITEMINDEX_KEY=") for line in lines) and not any(line.startswith("$") for line in lines)
+
+
 def test_the_reference_begins_as_a_list_that_is_searched_and_opens_a_call(reader: Visitor) -> None:
     reader.go("/v1/docs/reference")
     expect(reader.page.get_by_role("heading", level=1)).to_be_visible()

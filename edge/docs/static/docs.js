@@ -1,5 +1,30 @@
-// Runs the first calls from the page, with the anonymous token, against the same origin.
+// Copies what is to be typed, and runs the first calls from the page, with the anonymous token, against the same origin.
 const page = document.getElementById("docs");
+
+// In a transcript the commands follow `$ `; what is printed is not copied with them.
+function typed(block) {
+  const text = block.textContent.trim();
+  const commands = Array.from(text.matchAll(/^\$ ((?:.*\\\n)*.*)$/gm), (found) => found[1]);
+  return commands.length ? commands.join("\n") : text;
+}
+
+function offerCopy(block) {
+  const around = document.createElement("div");
+  const button = document.createElement("button");
+  around.className = "copied";
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(typed(block));
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(block);
+    }
+  });
+  block.replaceWith(around);
+  around.append(block, button);
+}
 
 async function run(path, answer) {
   answer.hidden = false;
@@ -14,7 +39,7 @@ async function run(path, answer) {
   }
 }
 
-for (const code of page.querySelectorAll("code.language-try")) {
+for (const code of document.querySelectorAll("code.language-try")) {
   const address = code.textContent.match(/'(https?:\/\/[^']+)'/)[1];
   const url = new URL(address);
   const answer = document.createElement("output");
@@ -26,3 +51,6 @@ for (const code of page.querySelectorAll("code.language-try")) {
   button.addEventListener("click", () => run(url.pathname + url.search, answer));
   code.parentElement.after(button, answer);
 }
+
+// A browser has a clipboard on encrypted and local pages only.
+if (navigator.clipboard) document.querySelectorAll(".text pre").forEach(offerCopy);
