@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from edge.dashboard.tables import BY_CODE, Reading, differing, figure, group_name, named, number
+from edge.dashboard.tables import BY_CODE, Reading, amount, differing, estimate, group_name, named, number
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
     CATEGORY_INSIGHTS,
@@ -69,7 +69,7 @@ def _prices(parameters: Mapping[str, Any], rows: Rows, reading: Reading, name: s
     if len(newest) > 1:
         return _range(newest, name, when, reading)
     row, money = newest[0], str(newest[0]["currency"])
-    subject, price = _subject(parameters, row, reading), f"{money} {row[name]}"
+    subject, price = _subject(parameters, row, reading), f"{money} {amount(row[name], money)}"
     change, against = number(row.get("median_change")), f"the {reading.periods.unit} before"
     earlier = [one for one in rows if one["period"] < period and one.get(name) is not None and _same(one, row)]
     if change is None and earlier and (last := number(earlier[-1][name])):
@@ -95,7 +95,7 @@ def _range(rows: Rows, name: str, when: str, reading: Reading) -> Answer:
     low, high = (found(rows, key=lambda row: number(row[name]) or 0.0) for found in (min, max))
     first, last = (group_name(row, reading.names, fields) for row in (low, high))
     ends = f"from {first} to {last}"
-    figures = f"{currencies[0]} {low[name]} to {high[name]}"
+    figures = f"{currencies[0]} {amount(low[name], currencies[0])} to {amount(high[name], currencies[0])}"
     return Answer(figures, f"is the range of the median prices of {groups}, {ends} {when}.")
 
 
@@ -145,7 +145,7 @@ def _footprint(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> A
         advice, form = "Choose other brands or categories.", _form(SUSTAINABILITY_ROLLUP.name, parameters)
         return Answer(f"0 of {items:,}", f"items have a footprint figure {when}.", advice, form)
     row = max(known, key=lambda one: one["co2e_kg_central"])
-    low, central, high = (figure(round(row[f"co2e_kg_{bound}"])) for bound in ("low", "central", "high"))
+    low, central, high = (estimate(row[f"co2e_kg_{bound}"]) for bound in ("low", "central", "high"))
     whose = group_name(row, reading.names)
     of = f" of {whose}" if whose else ""
     largest = f", the largest of {len(known)} groups that have a figure" if len(known) > 1 else ""

@@ -14,8 +14,10 @@ from edge.dashboard.tables import (
     PLAIN,
     SHARE,
     Reading,
+    amount,
     days_text,
     differing,
+    estimate,
     figure,
     group_name,
     heading,
@@ -45,7 +47,8 @@ def entry(bar: Bar, full: float, *, percent: bool = False) -> dict[str, Any]:
     value, low, high = number(bar.value) or 0.0, number(bar.low), number(bar.high)
     text, whisker = f"{100 * value:.1f} %" if percent else figure(bar.value), None
     if low is not None and high is not None:
-        text, whisker = f"{text} ({figure(bar.low)} to {figure(bar.high)})", (_part(low, full), _part(high, full))
+        text = f"{estimate(value)} ({estimate(low)} to {estimate(high)})"
+        whisker = (_part(low, full), _part(high, full))
     return {"label": bar.label, "part": _part(value, full), "text": text, "whisker": whisker}
 
 
@@ -111,7 +114,10 @@ def _alone(picture: Picture, row: dict[str, Any], rows: Rows, reading: Reading) 
     if row.get("peers"):
         # Peers are of the brand's largest category, and so are their medians: its own must be of it too.
         shared = max(row["categories"], key=_size)
-        listed = [Bar(row["name"], shared["median"]), *(Bar(one["name"], one["median"]) for one in row["peers"])]
+        listed = [
+            Bar(name, _amount(one, "median", row.get("currency")))
+            for name, one in ((row["name"], shared), *((one["name"], one) for one in row["peers"]))
+        ]
         where = _group({"category": shared["category"]}, reading).rpartition(" › ")[2]
         made.append(barred(f"Median price of the largest brands in {where}, {_moment(row, reading)}", listed))
     for field, words in _PARTS.items():
@@ -181,7 +187,7 @@ def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
         {
             "label": label,
             "box": {name: place(row.get(name)) for name in _BOX},
-            "text": f"{figure(row.get('p50'))} ({figure(row.get('p10'))} to {figure(row.get('p90'))})",
+            "text": "{} ({} to {})".format(*(figure(_amount(row, name)) for name in ("p50", "p10", "p90"))),
         }
         for label, row in rows
     ]
@@ -306,7 +312,11 @@ def _series_name(name: str) -> str:
 
 def _bar(label: str, row: dict[str, Any], name: str) -> Bar:
     stem = name.removesuffix("_central")
-    return Bar(label, row[name], row.get(f"{stem}_low"), row.get(f"{stem}_high"))
+    return Bar(label, _amount(row, name), row.get(f"{stem}_low"), row.get(f"{stem}_high"))
+
+
+def _amount(row: Mapping[str, Any], name: str, currency: str | None = None) -> Any:
+    return amount(row.get(name), currency or row.get("currency"))
 
 
 def _flagged(rows: Rows) -> list[int]:

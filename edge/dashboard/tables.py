@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from shared.analytics.footprint import INDICATORS
+from shared.analytics.footprint import INDICATORS, Indicator
+from shared.money import minor_digits
 
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
@@ -243,17 +244,25 @@ def _only(values: Sequence[Any]) -> str | None:
 
 def heading(name: str, units: Mapping[str, str] = NO_UNITS, currency: str | None = None) -> str:
     """Return a field's heading in words, with the unit of its figures."""
-    stem, _, bound = name.rpartition("_")
-    indicator = BY_CODE.get(name) or (BY_CODE.get(stem) if bound in _BOUNDS else None)
+    indicator, bound = _indicator(name)
     if indicator is not None:
-        return f"{indicator.title}{f', {_BOUNDS[bound]}' if bound in _BOUNDS else ', sum'}, {indicator.unit}"
+        return f"{indicator.title}{f', {_BOUNDS[bound]}' if bound else ', sum'}, {indicator.unit}"
     words = _HEADINGS.get(name) or name.replace("_", " ").capitalize()
     if SHARE.search(name):
         return f"{words}, %"
-    unit = "currency" if name in _AMOUNTS else units.get(name)
-    if unit == "currency":
+    if _is_amount(name, units):
         return f"{words}, {currency}" if currency else words
-    return f"{words} (first period = 100)" if name == "index" and unit else words
+    return f"{words} (first period = 100)" if name == "index" and units.get(name) else words
+
+
+def _indicator(name: str) -> tuple[Indicator | None, str]:
+    """Return the indicator that a column has figures of, and which bound of its interval they are, or its sum."""
+    stem, _, bound = name.rpartition("_")
+    return (BY_CODE.get(stem), bound) if bound in _BOUNDS else (BY_CODE.get(name), "")
+
+
+def _is_amount(name: str, units: Mapping[str, str]) -> bool:
+    return name in _AMOUNTS or units.get(name) == "currency"
 
 
 def named(names: Names, field: str, value: Any) -> str:
@@ -299,6 +308,20 @@ def figure(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}" if abs(value) < 999_999.5 else f"{value:,.0f}"
+
+
+def estimate(value: Any) -> str:
+    """Return a figure that is known within an interval: three significant digits, and whole numbers from 100 on."""
+    known = number(value)
+    return figure(known) if known is None else f"{known:,.0f}" if abs(known) >= 99.5 else f"{known:.3g}"
+
+
+def amount(value: Any, currency: str | None) -> Any:
+    """Return an amount's text with the decimals of its currency, as it is where none of its digits would be left."""
+    if currency is None or not isinstance(value, str):
+        return value
+    rounded = f"{Decimal(value):.{minor_digits(currency)}f}"
+    return rounded if Decimal(rounded) or not Decimal(value) else value
 
 
 def number(value: Any) -> float | None:
@@ -386,8 +409,12 @@ def _text(name: str, row: Mapping[str, Any], reading: Reading) -> str:
         return f"{100 * value:.1f}"
     if isinstance(value, float) and reading.units.get(name) in _TWO_DECIMALS:
         return f"{value:,.2f}"
+    if isinstance(value, float) and _indicator(name)[0]:
+        return estimate(value)
+    if isinstance(value, str) and row.get("currency") and _is_amount(name, reading.units):
+        return str(amount(value, row["currency"]))  # the file has all of its digits
     if isinstance(value, str) and _LONG.fullmatch(value):
-        return f"{Decimal(value):.4f}"  # the file has all of its digits
+        return f"{Decimal(value):.4f}"
     if isinstance(value, str):
         return named(reading.names, name, value)
     return _member(value, reading.names) if isinstance(value, Mapping) else figure(value)

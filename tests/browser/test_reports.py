@@ -257,6 +257,13 @@ def test_lines_of_equal_values_are_all_seen(browser: Browser) -> None:
     assert "side by side" in note
 
 
+def test_lines_that_meet_at_the_foot_of_the_scale_are_not_drawn_below_it(browser: Browser) -> None:
+    zero = [0, 0, 0, 0]
+    _, note, values = drawn(browser, {**lines(zero, zero, zero, [100, 0, 0, 0]), "scale": "share"})
+    assert "side by side" in note
+    assert min(value for line in values for value in line) > 0
+
+
 def test_the_bounds_of_an_interval_stay_where_they_are(browser: Browser) -> None:
     index, low, high = [100, 101, 102, 103], [100, 100, 100, 103], [100, 104, 105, 103]
     _, note, values = drawn(browser, lines(index, low, high, band=["L1", "L2"]))

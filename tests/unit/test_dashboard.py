@@ -17,7 +17,7 @@ from edge.dashboard.events import words_of
 from edge.dashboard.forms import Field, fields_of
 from edge.dashboard.reports import drawn
 from edge.dashboard.sign_in import browser_of
-from edge.dashboard.tables import Periods, Reading, export_question, figure, keys_in, question, table_of
+from edge.dashboard.tables import Periods, Reading, amount, export_question, figure, keys_in, question, table_of
 from shared.errors import InvalidParameter
 from shared.events.types import TYPES
 from workers.analytics.reports.filters import last_day_with_enough
@@ -411,6 +411,16 @@ def test_a_parameter_of_zero_is_part_of_the_question() -> None:
 )
 def test_a_figure_is_rounded_for_people(value: Any, text: str) -> None:
     assert figure(value) == text
+
+
+def test_an_amount_has_the_decimals_of_its_currency_and_an_estimate_three_digits() -> None:
+    reading = Reading(units={"mean": "currency"})
+    row = {"mean": "21.9244", "currency": "HKD", "co2e_kg_central": 1.52712}
+    [cells] = table_of([row], reading, chosen=("mean", "co2e_kg_central")).rows
+    assert [cell.text for cell in cells] == ["21.92", "1.53"]
+    assert [amount("1000.5", "JPY"), amount("0.004", "EUR"), amount("0.00", "EUR")] == ["1000", "0.004", "0.00"]
+    said = text_of("sustainability-rollup", [footprint("2026-06-01", 1.52712)])
+    assert said.startswith("1.53 kg CO2e is the footprint") and "the 95 % interval is 0 to 3.05." in said
 
 
 @pytest.mark.parametrize(

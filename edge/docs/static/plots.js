@@ -3,7 +3,7 @@
 
 const OUTCOMES = { served: 1, "not-found": 2, "not-modified": 7, refused: 3, rejected: 4, failed: 5 };
 const LOG_MARGIN = 1.3;
-const DAY = 86400, LONG_DAYS = 300, FONT = "12px system-ui, sans-serif";
+const DAY = 86400, LONG_DAYS = 300, FONT = "12px system-ui, sans-serif", LABEL_HALF = 38;
 
 function token(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -30,11 +30,11 @@ function stacked(series) {
 // Lines that meet stay apart: where values are closer than two lines are wide, they are drawn side by side, in order.
 // The bounds of an interval stay where they are: the area between them shows them.
 const LANE = 4, PLOT_HEIGHT = 210;
-function apart(entries, log) {
-  const known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
+function apart(entries, scale) {
+  const log = scale === "log", known = entries.flatMap(({ values }) => values.filter((value) => value !== null));
   const scaled = (value) => (log ? Math.log(value) : value), back = (value) => (log ? Math.exp(value) : value);
-  const [low, high] = log ? [Math.min(...known) / LOG_MARGIN, Math.max(...known) * LOG_MARGIN] : spread(Math.min(...known), Math.max(...known));
-  const lane = (LANE * (scaled(high) - scaled(low))) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
+  const [low, high] = heights(scale, Math.min(...known), Math.max(...known)).map(scaled);
+  const lane = (LANE * (high - low)) / PLOT_HEIGHT, lines = entries.map(({ values }) => [...values]);
   let met = false;
   for (let at = 0; at < (lines[0]?.length ?? 0); at++) {
     const here = lines.map((values, n) => n).filter((n) => entries[n].line !== false && !entries[n].bound && lines[n][at] !== null);
@@ -47,7 +47,9 @@ function apart(entries, log) {
       bundles.splice(n, 2, { members: both, middle });
       n = Math.max(0, n - 1);
     }
-    for (const { members, middle } of bundles.filter((bundle) => bundle.members.length > 1)) {
+    for (const { members, middle: wanted } of bundles.filter((bundle) => bundle.members.length > 1)) {
+      // Lines that meet at an end of the scale stay within it, where they can be seen.
+      const half = (members.length * lane) / 2, middle = Math.min(Math.max(wanted, low + half), high - half);
       met = true;
       members.forEach((n, place) => { lines[n][at] = back(middle + ((members.length - 1) / 2 - place) * lane); });
     }
@@ -68,14 +70,14 @@ function dividedLine(values, partial) {
   return { cut, dashes };
 }
 
-// The axis is as wide as its widest label, so that no digit is cut off.
+// The axis is as wide as its widest label, and as half a day below its foot, so that no digit is cut off.
 function axisSize(u, values) {
   const context = u.ctx;
   context.save();
   context.font = FONT;
   const widest = Math.max(0, ...(values || []).map((text) => context.measureText(text).width));
   context.restore();
-  return Math.ceil(widest) + 22;
+  return Math.max(LABEL_HALF, Math.ceil(widest) + 22);
 }
 
 // A series that is points alone has a ring, any other one a patch of its colour.
@@ -168,8 +170,14 @@ function scales(bars, x, scale) {
   const half = bars ? DAY / 2 : x.length > 1 ? 0 : DAY;
   return {
     x: { time: true, range: () => [x[0] - half, x[x.length - 1] + half] },
-    y: scale === "log" ? { distr: 3, range: (u, low, high) => [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN] } : { range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : scale === "share" ? [0, 104] : spread(low, high)) },
+    y: { ...(scale === "log" ? { distr: 3 } : {}), range: (u, low, high) => (bars ? [0, Math.max(1, (high || 0) * 1.08)] : heights(scale, low, high)) },
   };
+}
+
+// The ends of the upright scale of lines.
+function heights(scale, low, high) {
+  if (scale === "log") return [(low || 1) / LOG_MARGIN, (high || 10) * LOG_MARGIN];
+  return scale === "share" ? [0, 104] : spread(low, high);
 }
 
 function spread(low, high) {
@@ -244,7 +252,7 @@ function drawPlot(place) {
   const x = plot.x.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000);
   const long = x.length > 0 && x[x.length - 1] - x[0] > LONG_DAYS * DAY;
   const entries = plot.series.map((s, n) => ({ ...s, colour: seriesColour(s.label, s.colour ?? n), bound: plot.band?.includes(s.label) }));
-  const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale === "log");
+  const { lines: places, met } = bars ? { lines: [], met: false } : apart(entries, plot.scale);
   entries.forEach((entry, n) => { entry.places = places[n]; });
   const lines = linesOf(bars ? [] : entries, plot.partial || []);
   const stacks = [...entries].reverse().map(({ label, colour }) => ({ label, stroke: colour, width: 0, fill: colour, ...drawn(true) }));
@@ -255,7 +263,7 @@ function drawPlot(place) {
   const data = [x, ...(bars ? stacked(plot.series) : [...lines.data, ...ends.map(({ values }) => values)])];
   const bands = ends.length === 2 ? [{ series: [series.length, series.length - 1], fill: `${ends[0].colour}26` }] : undefined;
   const options = {
-    width: Math.max(240, place.clientWidth), height: 280, tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
+    width: Math.max(240, place.clientWidth), height: 280, padding: [null, LABEL_HALF, null, null], tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "UTC"),
     legend: { show: false }, cursor: { y: false, drag: { x: false, y: false } }, scales: scales(bars, x, plot.scale),
     axes: axes(bars, long, text, line, x, plot.labels), series: [{}, ...series], bands,
     plugins: [tooltip(entries, plot.labels || plot.x), hollowPoints(entries, card), brokenAxis(plot, text)],
