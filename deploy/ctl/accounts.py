@@ -67,7 +67,7 @@ def orgs() -> None:
 @click.option("--plan", default="brand", show_default=True, help="Name of a plan; see `itemindex plans list`.")
 @stored
 def create(name: str, plan: str, data_dir: Path, as_json: bool) -> None:
-    """Create an organization and print its id. People join it with `itemindex members add`."""
+    """Create an organization and print its id. People join it with `itemindex members set`."""
     if not 1 <= len(name) <= 200 or not name.isprintable():
         raise ItemIndexError("the name must have 1 to 200 printable characters")
     with connect(settings(data_dir).database_url, application="orgs") as connection:
