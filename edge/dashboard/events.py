@@ -86,11 +86,16 @@ def _number(text: str) -> float | str:
     return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text, re.ASCII) else text
 
 
+def noun(target: str) -> str:
+    """Return the word for what a watch is of: people know an article as an item."""
+    return "item" if target == "article" else target
+
+
 def _target(condition: Condition) -> WatchField:
     # One article has no index.
     offered = [target for target in TARGETS if condition != "index-moved" or target != "article"]
     sentence = "For a brand or category, each item is reported separately." if condition != "index-moved" else ""
-    return WatchField("target", "Watch", sentence, "choice", tuple((name, name) for name in offered))
+    return WatchField("target", "Watch", sentence, "choice", tuple((name, noun(name)) for name in offered))
 
 
 def _measure(name: str, condition: Condition) -> WatchField:
@@ -124,6 +129,7 @@ class WatchPages:
             "watches.html",
             visitor,
             watches=[rendered(row) for row in rows[:_LISTED]],
+            noun=noun,
             total=total,
             next=rows[_LISTED - 1]["id"] if len(rows) > _LISTED else None,
             refusal=await self._rights.refusal(visitor, _RIGHT),
@@ -363,7 +369,7 @@ def words_of(type_: str, data: Data) -> EventWords:
 
 
 def _watch(data: Data) -> EventWords:
-    name, iid = data["label"] or f"{data['target']} {data['code']}", data.get("iid")
+    name, iid = data["label"] or f"{noun(data['target'])} {data['code']}", data.get("iid")
     text = _CONDITIONS[data["condition"]].format_map(data)
     if data["condition"] == "new-low" and data["low_before"] is not None:
         text += f"; it was {data['low_before']} before"

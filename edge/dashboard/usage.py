@@ -107,7 +107,7 @@ def plot_by_day(rows: list[dict[str, Any]], first: date, last: date) -> dict[str
         by_day[row["day"], row["outcome"]] += row["calls"]
     days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
     shown = [name for name in OUTCOMES if any((day, name) in by_day for day in days)] or ["served"]
-    series = [{"label": name, "values": [by_day[day, name] for day in days]} for name in shown]
+    series = [{"label": name.replace("-", " "), "values": [by_day[day, name] for day in days]} for name in shown]
     return {"x": [day.isoformat() for day in days], "series": series, "kind": "bars", "unit": "calls"}
 
 

@@ -199,7 +199,9 @@ def test_requests_are_filtered_and_their_status_is_in_sight_on_a_phone(member: V
     member.page.get_by_role("button", name="Filter").click()
     row = member.page.locator("table.requests tbody tr").first
     expect(row).to_contain_text("/v1/index/lookup/IID-NONE")
-    expect(row.get_by_role("link", name="iid-not-found")).to_be_visible()
+    problem = row.get_by_role("link", name="iid-not-found")
+    expect(problem).to_be_visible()
+    assert member.context.request.get(f"{member.origin}{problem.get_attribute('href')}").status == 200
     expect(row.get_by_role("button", name="Copy")).to_be_visible()
     member.shoot("requests-filtered")
     member.check_accessibility()

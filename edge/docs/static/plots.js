@@ -1,7 +1,7 @@
 // Draws the plots of a page with uPlot. Everything that is drawn is data in the page: `data-plot` of each place.
 "use strict";
 
-const OUTCOMES = { served: 1, "not-found": 2, "not-modified": 7, refused: 3, rejected: 4, failed: 5 };
+const OUTCOMES = { served: 1, "not found": 2, "not modified": 7, refused: 3, rejected: 4, failed: 5 };
 const LOG_MARGIN = 1.3;
 const DAY = 86400, LONG_DAYS = 300, FONT = "12px system-ui, sans-serif", LABEL_HALF = 38;
 

@@ -29,7 +29,7 @@ function showPage(table, page) {
   const last = Math.ceil(rows.length / size) - 1, shown = Math.min(Math.max(0, page), last);
   rows.forEach((row, n) => { row.hidden = n < shown * size || n >= (shown + 1) * size; });
   pager.querySelector("[role=status]").textContent =
-    `${shown * size + 1} to ${Math.min((shown + 1) * size, rows.length)} of ${rows.length}`;
+    `${shown * size + 1} to ${Math.min((shown + 1) * size, rows.length)} of ${rows.length.toLocaleString("en")}`;
   pager.shown = shown;
   const [back, next] = pager.querySelectorAll("button");
   back.disabled = shown === 0;

@@ -82,7 +82,7 @@ async def test_requests_are_filtered_and_show_what_was_asked_and_which_problem_i
 
     assert len(await shown("")) == 5
     assert '<span class="dim">GET</span> /v1/index/lookup/X' in browser.text
-    assert '<a href="/v1/problems/iid-not-found">iid-not-found</a>' in browser.text
+    assert '<a href="/v1/errors/iid-not-found">iid-not-found</a>' in browser.text
     assert await shown("?status=4xx") == ["2", "1"]
     assert await shown("?status=429&endpoint=lookup") == ["2"]
     assert await shown("?caller=Key+def") == ["f"]
