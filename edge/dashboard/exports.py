@@ -67,7 +67,7 @@ class ExportPages:
         faults: dict[str, str],
     ) -> web.StreamResponse:
         """Show the form as it was filled in; `columns` is None where all are chosen."""
-        name = given["dataset"]
+        name, plan = given["dataset"], await self._billing.plan(visitor)
         return render(
             request,
             "export_new.html",
@@ -82,7 +82,7 @@ class ExportPages:
             columns=columns,
             faults=faults,
             fields=_FIELDS,
-            plan=await self._billing.plan(visitor),
+            allowed=plan.rank >= INSTITUTIONAL,
         )
 
     async def preview(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
