@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.tables import figure
+from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
@@ -227,6 +227,8 @@ _TEMPLATES = Templates(
     Path(__file__).with_name("templates"),
     lstrip_blocks=True,
     form_id=new_form_id,
+    amount=amount,
+    estimate=estimate,
     figure=figure,
     code_spans=code_spans,
 )
