@@ -12,13 +12,15 @@ from marshmallow import ValidationError
 from edge.composition import Services
 from edge.dashboard.acting import PlanRights, acting_of
 from edge.dashboard.forms import Control, FormFaults
+from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import OneTimeSecrets, PageError, SignedIn, form_of, id_in, render, see
+from edge.dashboard.tables import named
 from edge.events.feed import EventFeed
 from edge.events.schemas import MEMBERS, NewWatch, NewWebhook, Replay
 from edge.events.watches import WatchService, rendered
 from edge.events.webhooks import WebhookService
 from edge.http.problems import Problem
-from edge.storage.database import Transaction
+from edge.storage.database import Database, Transaction
 from shared.events.types import ABSENT_DAYS_DEFAULT, CONDITIONS, KEPT_DAYS, NEW_LOW_DAYS, TARGETS, TYPES, Condition
 from shared.events.webhooks import ENDPOINTS_MAX, REPLAYED_MAX
 
@@ -116,7 +118,8 @@ _RIGHT = "call"
 class WatchPages:
     """The handlers. Every member reads; members who may call the API also change, where the plan includes watches."""
 
-    def __init__(self, watches: WatchService, once: OneTimeSecrets, rights: PlanRights) -> None:
+    def __init__(self, database: Database, watches: WatchService, once: OneTimeSecrets, rights: PlanRights) -> None:
+        self._database = database
         self._watches = watches
         self._once = once
         self._rights = rights
@@ -124,11 +127,15 @@ class WatchPages:
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's watches, the newest first, a page at a time."""
         rows, total = await self._watches.page(acting_of(visitor), _LISTED, id_in(request, "after"))
+        watches = [rendered(row) for row in rows[:_LISTED]]
+        fields = ["iid" if watch.target == "article" else watch.target for watch in watches]
+        subjects = [{field: watch.code} for field, watch in zip(fields, watches, strict=True)]
+        names = await names_in(self._database, subjects)
         return render(
             request,
             "watches.html",
             visitor,
-            watches=[rendered(row) for row in rows[:_LISTED]],
+            watches=[(watch, named(names, field, watch.code)) for field, watch in zip(fields, watches, strict=True)],
             noun=noun,
             total=total,
             next=rows[_LISTED - 1]["id"] if len(rows) > _LISTED else None,

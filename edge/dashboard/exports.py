@@ -15,8 +15,9 @@ from edge.bulk.exports import ExportRequest
 from edge.composition import Services
 from edge.dashboard.acting import PageBilling
 from edge.dashboard.forms import FormFaults
+from edge.dashboard.reports import names_in
 from edge.dashboard.session_guard import PageError, SignedIn, form_of, render, see
-from edge.dashboard.tables import export_question
+from edge.dashboard.tables import called, export_question
 from edge.http.context import CONTEXT
 from edge.http.problems import Problem
 from edge.jobs.service import Order, failure
@@ -35,6 +36,7 @@ _ONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 class ExportPages:
     def __init__(self, services: Services, billing: PageBilling) -> None:
+        self._database = services.resources.database
         self._exports = services.exports
         self._repository = services.export_repository
         self._serializer = services.export_serializer
@@ -44,7 +46,9 @@ class ExportPages:
     async def list(self, request: web.Request, visitor: SignedIn) -> web.StreamResponse:
         """The organization's exports, the newest first."""
         orders, total = await self._repository.listed(_organization(visitor), None, _LISTED, None)
-        exports = [(order, _request_of(order), export_question(_request_of(order))) for order in orders[:_LISTED]]
+        requests = [(order, _request_of(order)) for order in orders[:_LISTED]]
+        names = await names_in(self._database, [asked for _, asked in requests])
+        exports = [(order, asked, export_question(asked, names)) for order, asked in requests]
         plan = await self._billing.plan(visitor)
         return render(
             request, "exports.html", visitor, exports=exports, total=total, allowed=plan.rank >= INSTITUTIONAL
@@ -150,7 +154,8 @@ class ExportPages:
     async def _shown(self, request: web.Request, visitor: SignedIn, template: str) -> web.StreamResponse:
         organization = _organization(visitor)
         order = await self._repository.find(organization, request.match_info["id"])
-        plan = await self._billing.plan(visitor)
+        asked, plan = _request_of(order), await self._billing.plan(visitor)
+        names = await names_in(self._database, [asked])
         return render(
             request,
             template,
@@ -158,6 +163,7 @@ class ExportPages:
             order=order,
             failure=failure(order),
             export=self._serializer.render(order, organization),
+            narrowed={field: called(field, value, names) for field, value in (asked.get("filter") or {}).items()},
             allowed=plan.rank >= INSTITUTIONAL,
         )
 

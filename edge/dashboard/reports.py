@@ -35,6 +35,7 @@ from edge.http.problems import Problem
 from edge.http.stream import ResultBody
 from edge.jobs.service import Order, failure
 from edge.quota.billing import Charge
+from edge.storage.database import Database
 from shared.analytics.results import MEDIA_TYPES
 from shared.jobs.contract import EXPORT
 from shared.organizations.accounts import BRAND, Principal
@@ -114,7 +115,7 @@ class ReportPages:
         organization = visitor.acting.membership.organization_id
         listed, total = await self._orders.list(organization, None, None, _LISTED, None)
         orders = listed[:_LISTED]
-        names = await self._names([_parameters(order) for order in orders])
+        names = await names_in(self._database, [_parameters(order) for order in orders])
         jobs = [(order, _question(order, names)) for order in orders]
         return render(request, "jobs.html", visitor, jobs=jobs, total=total, reports=REPORTS_BY_KIND)
 
@@ -135,7 +136,9 @@ class ReportPages:
             raise PageError(404, "This result has no such row.")
         row, report = rows[number - 1], REPORTS_BY_KIND.get(order.row["kind"])
         parameters = _parameters(order)
-        reading = Reading(Periods.of(parameters, meta), meta["units"], await self._names([parameters, row]))
+        reading = Reading(
+            Periods.of(parameters, meta), meta["units"], await names_in(self._database, [parameters, row])
+        )
         sentences = _sentences(report) if report else {}
         lists = {
             name: value
@@ -207,7 +210,7 @@ class ReportPages:
         listed = rows[: charts.ROWS_MAX]
         # Pictures have groups of all rows; of the other fields only those in the table are named.
         groups = [{name: row[name] for name in ("brand", "category") if name in row} for row in rows]
-        names = await self._names([parameters, *listed, *groups])
+        names = await names_in(self._database, [parameters, *listed, *groups])
         reading = Reading(Periods.of(parameters, meta), meta.get("units", {}), names)
         return {
             "order": order,
@@ -219,17 +222,6 @@ class ReportPages:
             "report": report,
             **await drawn(report.picture if report else Picture(), rows, reading),
         }
-
-    async def _names(self, values: list[Any]) -> Names:
-        """Return the names of all brands, categories and items that parameters or rows hold, by kind and key."""
-        keys = keys_in(values, {})
-        if not keys:
-            return {}
-        names: dict[str, dict[str, str]] = {}
-        arguments = [sorted(keys.get(kind, ())) for kind in ("brand", "category", "iid")]
-        for row in await self._database.fetch(SQL.names, *arguments):
-            names.setdefault(row["kind"], {})[row["key"]] = row["name"]
-        return names
 
     async def _rows(self, order: Order) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         manifest = order.manifest
@@ -244,6 +236,18 @@ class ReportPages:
             body.close()
         answer = await asyncio.to_thread(msgspec.json.decode, text)
         return answer["data"], answer["meta"]
+
+
+async def names_in(database: Database, values: list[Any]) -> Names:
+    """Return the names of all brands, categories and items that parameters or rows hold, by kind and key."""
+    keys = keys_in(values, {})
+    if not keys:
+        return {}
+    names: dict[str, dict[str, str]] = {}
+    arguments = [sorted(keys.get(kind, ())) for kind in ("brand", "category", "iid")]
+    for row in await database.fetch(SQL.names, *arguments):
+        names.setdefault(row["kind"], {})[row["key"]] = row["name"]
+    return names
 
 
 async def drawn(picture: Picture, rows: charts.Rows, reading: Reading = PLAIN) -> dict[str, list[charts.Plot]]:

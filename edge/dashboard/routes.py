@@ -34,7 +34,8 @@ def routes(services: Services) -> tuple[Route, ...]:
     completions = CompletionPages(resources.database)
     datasets, exports = DatasetPages(services, billing), ExportPages(services, billing)
     rights = PlanRights(resources.credentials)
-    watches, webhooks = WatchPages(services.watches, secret, rights), WebhookPages(services, secret, rights)
+    watches = WatchPages(resources.database, services.watches, secret, rights)
+    webhooks = WebhookPages(services, secret, rights)
     events, matches = EventPages(services.events), MatchPages(resources.database)
     uploads = UploadPages(resources.database, resources.results, settings.upload_bytes_max)
     searches = "dashboard-explorer"

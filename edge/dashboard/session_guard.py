@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from edge.composition import Services
 from edge.dashboard.sessions import Cookies, Sessions
-from edge.dashboard.tables import figure
+from edge.dashboard.tables import amount, estimate, figure
 from edge.http.context import CONTEXT
 from edge.http.html import PAGE_FIELDS, Templates
 from edge.http.problems import Problem, problem_of
@@ -27,11 +27,17 @@ from shared.index.iid import require_uuid
 from shared.organizations.accounts import Person, Session
 
 _SPAN = re.compile(r"`([^`]+)`")
+_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b", re.ASCII)
 
 
 def code_spans(text: str) -> Markup:
     """Return a sentence with the text between backticks as code; everything in it is escaped."""
     return Markup(_SPAN.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped in the line itself
+
+
+def whole_days(text: str) -> Markup:
+    """Return text whose days are not broken at their hyphens; everything in it is escaped."""
+    return Markup(_DAY.sub(r'<span class="day">\g<0></span>', str(escape(text))))  # noqa: S704 - as above
 
 
 # With `no-referrer` a browser would send `Origin: null` with our own forms too, and the origin would prove nothing.
@@ -227,8 +233,11 @@ _TEMPLATES = Templates(
     Path(__file__).with_name("templates"),
     lstrip_blocks=True,
     form_id=new_form_id,
+    amount=amount,
+    estimate=estimate,
     figure=figure,
     code_spans=code_spans,
+    whole_days=whole_days,
 )
 
 

@@ -339,7 +339,7 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any], names: 
         for name, value in parameters.items()
         if value not in (None, "", [], {}) and value is not False and value != defaults.get(name)
     }
-    subject = ", ".join(_called(name, requested.pop(name), names) for name in _SUBJECTS if name in requested)
+    subject = ", ".join(called(name, requested.pop(name), names) for name in _SUBJECTS if name in requested)
     first, last = requested.pop("from", None), requested.pop("to", None)
     parts = [subject or "all"]
     if first or last:
@@ -359,7 +359,8 @@ def export_question(request: Mapping[str, Any], names: Names = NO_NAMES) -> str:
     )
 
 
-def _called(field: str, value: Any, names: Names) -> str:
+def called(field: str, value: Any, names: Names) -> str:
+    """Return the names of one value of a parameter, or of several."""
     return ", ".join(named(names, field, one) for one in (value if isinstance(value, list) else [value]))
 
 

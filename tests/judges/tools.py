@@ -22,7 +22,8 @@ def gixy(scratch: Path) -> list[Finding]:
     found: list[Finding] = []
     for name, options in (("plain.conf", []), ("tls.conf", with_tls)):
         rendered, report = scratch / name, scratch / f"{name}.json"
-        rendered.write_text(run([*COMMANDS, "nginx", "--print", *options]))
+        address = f"BASE_URL={'https' if options else 'http'}://localhost"
+        rendered.write_text(run(["env", address, *COMMANDS, "nginx", "--print", *options]))
         words = run([tool("gixy"), "-f", "json", "-o", str(report), str(rendered)], 1, errors=True)
         if "File not found" in words:
             raise JudgeFailed("gixy could not open an included file")
