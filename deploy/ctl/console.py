@@ -104,14 +104,18 @@ def table(
 
     def list_rows(data_dir: Path, as_json: bool, named: object = None, **given: Any) -> None:
         with connect(settings(data_dir).database_url, application=str(group.name)) as connection:
-            chosen = (query, *values(connection, **given)) if one is None or named is None else (one[2], named)
-            rows = rows_of(connection, *chosen)
-        if one is not None and named is not None and not rows:
-            raise ItemIndexError(f"there is no such {one[0].lower()}; `itemindex {group.name} {name}` shows all")
-        if not as_json and named is not None:
-            rows = [{"what": column, "value": value} for column, value in rows[0].items()]
-        elif brief and not as_json:
-            rows = [{column: row[column] for column in brief} for row in rows]
+            if one is None or named is None:
+                rows = rows_of(connection, query, *values(connection, **given))
+                if brief and not as_json:
+                    rows = [{column: row[column] for column in brief} for row in rows]
+            else:
+                rows = rows_of(connection, one[2], named)
+                if not rows:
+                    raise ItemIndexError(
+                        f"there is no such {one[0].lower()}; `itemindex {group.name} {name}` shows all"
+                    )
+                if not as_json:
+                    rows = [{"what": column, "value": value} for column, value in rows[0].items()]
         show(rows, as_json=as_json, title=title)
 
     command = stored(list_rows)
