@@ -128,14 +128,13 @@ class WatchPages:
         """The organization's watches, the newest first, a page at a time."""
         rows, total = await self._watches.page(acting_of(visitor), _LISTED, id_in(request, "after"))
         watches = [rendered(row) for row in rows[:_LISTED]]
-        fields = ["iid" if watch.target == "article" else watch.target for watch in watches]
-        subjects = [{field: watch.code} for field, watch in zip(fields, watches, strict=True)]
-        names = await names_in(self._database, subjects)
+        subjects = [("iid" if watch.target == "article" else watch.target, watch.code) for watch in watches]
+        names = await names_in(self._database, [dict([subject]) for subject in subjects])
         return render(
             request,
             "watches.html",
             visitor,
-            watches=[(watch, named(names, field, watch.code)) for field, watch in zip(fields, watches, strict=True)],
+            watches=[(watch, named(names, *subject)) for watch, subject in zip(watches, subjects, strict=True)],
             noun=noun,
             total=total,
             next=rows[_LISTED - 1]["id"] if len(rows) > _LISTED else None,
