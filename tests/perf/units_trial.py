@@ -1,4 +1,4 @@
-"""A trial of the units: pairs of names that differ in spelling or in quantity, and how many are told apart.
+"""Measure how well quantities tell names apart: pairs of names that are the same but for spelling, or are different.
 
 `python -m tests.perf.units_trial pairs.csv --json`
 """

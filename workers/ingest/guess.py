@@ -119,7 +119,8 @@ class _Writer:
         sampled = f"the first {rows:,} rows" if rows > 1 else "the first row"
         self.lines.append(f"# A first mapping, guessed from {sampled} of the file.")
         self.lines.append(
-            "# Lines that begin with CHECK are for you to decide; then try `itemindex ingest --dry-run` with the file."
+            "# Lines that begin with CHECK are for you to decide; then try the file with "
+            "`itemindex ingest --mapping MAPPING --dry-run`."
         )
         if self.shape:
             self.lines += [
