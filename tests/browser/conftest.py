@@ -119,7 +119,9 @@ class Visitor:
     def _hold(self, width: int, scheme: Literal["light", "dark"]) -> None:
         self.page.emulate_media(color_scheme=scheme)
         self.page.set_viewport_size({"width": width, "height": 844})
-        self.page.wait_for_function(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
+        # Not `wait_for_function`: its second look is an `eval` by the page, which the page's own policy forbids.
+        taken_in = f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches"
+        until(lambda: self.page.evaluate(taken_in), _PATIENCE_SECONDS)
         self.page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
     def hold_dark_phone(self) -> None:
