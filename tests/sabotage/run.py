@@ -94,6 +94,15 @@ def _run(command: list[str], tree: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def controls() -> list[PlantedFault]:
+    """Return changes that must not be called noticed: one that does no harm, one that no test can even be run with."""
+    [fault] = [fault for fault in FAULTS if fault.name == "cursors are not signed"]
+    return [
+        PlantedFault("a comment", fault.file, fault.old, f"{fault.old}  # harmless", fault.tests),
+        PlantedFault("a file that cannot be read", fault.file, fault.old, "if (:", fault.tests),
+    ]
+
+
 def main() -> None:
     """Try all faults, or those whose names have the given word; exit code 1 where one goes unnoticed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -110,6 +119,9 @@ def main() -> None:
             if calm.returncode:
                 console.print(calm.stdout[-3_000:], markup=False)
                 sys.exit("the tests fail without any fault")
+        wrong = [control.name for control in controls() if try_fault(control, tree).noticed]
+        if wrong:
+            sys.exit(f"called noticed, which is wrong: {', '.join(wrong)}")
         verdicts = []
         for number, fault in enumerate(chosen, 1):
             verdict = try_fault(fault, tree)
