@@ -180,6 +180,7 @@ class ExportService:
             request.digest,
             traceparent,
             self._waiting_max,
+            charge.endpoint,
         )
         async with self._database.transaction(Scope(organization=organization, task="jobs")) as transaction:
             fetch = transaction.fetch

@@ -22,8 +22,8 @@ made AS (
     SELECT $1, $2, $5, $3::jsonb, $4, $6::bigint, $7::integer, $8, $16::text
     WHERE (SELECT n FROM waiting) < $9 AND (SELECT n FROM backlog) < $17
     RETURNING id)
-INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, idempotency_key, request_sha256)
-SELECT id, $5, $10, $11, $12::bigint, $13::integer, $14, $15::bytea FROM made
+INSERT INTO job_orders (job_id, organization_id, account, charge_id, charged_day, units, idempotency_key, request_sha256, endpoint)
+SELECT id, $5, $10, $11, $12::bigint, $13::integer, $14, $15::bytea, $18 FROM made
 RETURNING id::text, job_id::text;
 
 -- name: expire_now

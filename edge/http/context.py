@@ -36,6 +36,7 @@ class Context:
     request_id: str
     charge_id: str
     network: str
+    endpoint: str = ""
     started: float = field(default_factory=time.perf_counter)
     principal: Principal | None = None
     person: Person | None = None

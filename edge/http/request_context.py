@@ -142,8 +142,8 @@ class RequestContext:
 
         @web.middleware
         async def trace(request: web.Request, handler: Handler) -> web.StreamResponse:
-            context = self._context(request)
             rule = rule_of(request)
+            context = self._context(request, rule)
             response: web.StreamResponse
             with metrics.requests_in_flight.track_inprogress():
                 if context.network == "":
@@ -156,12 +156,11 @@ class RequestContext:
 
         return trace
 
-    def _context(self, request: web.Request) -> Context:
+    def _context(self, request: web.Request, rule: Rule) -> Context:
         request_id = request_id_from(request.headers.get("X-Request-Id"))
         span = step_from(request.headers.get("traceparent"), otherwise=request_id, share=self._spans.share)
-        context = Context(
-            request_id, charge_id_of(request, self._trusted), network_of(request, self._trusted) or "", span=span
-        )
+        charge_id, network = charge_id_of(request, self._trusted), network_of(request, self._trusted) or ""
+        context = Context(request_id, charge_id, network, rule.name, span=span)
         request[CONTEXT] = context
         return context
 

@@ -173,6 +173,7 @@ class JobOrders:
             charge.units,
             traceparent,
             self._waiting_max,
+            charge.endpoint,
         )
         async with self._database.transaction(
             Scope(organization=principal.organization_id, task="jobs")

@@ -193,6 +193,7 @@ class Charge:
         counted = decision is not None and decision.verified
         self.account: str = context.account
         self.charge_id = context.charge_id
+        self.endpoint = context.endpoint
         self.day = decision.day if decision and counted else 0
         self.units = decision.units if decision and counted else 0
         self._decision = decision

@@ -1128,6 +1128,7 @@ CREATE TABLE public.job_orders (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     idempotency_key text,
     request_sha256 bytea,
+    endpoint text,
     CONSTRAINT job_orders_units_check CHECK ((units >= 0))
 );
 

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from shared.db.connect import connect
 from shared.jobs.contract import KINDS, SEARCH_INDEX
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from workers.analytics.reports.publish import Make, Replica, ReportHandler
+from workers.dispatcher import Refunds
 from workers.handlers import job_handlers
 from workers.jobs.context import Services, build_services
 from workers.jobs.job_handler import Handlers, JobContext, RowResultHandler
@@ -42,6 +44,17 @@ class RecordedMessages:
 def services_of(settings: Settings, **changed: Any) -> Services:
     """Return the services of a worker process, some of them `changed`."""
     return replace(build_services(settings, "worker"), **{"messages": RecordedMessages(), **changed})
+
+
+def settle_refunds(settings: Settings, *, dies: bool = False) -> int:
+    """Refund what is due and return for how many orders; a dispatcher that `dies` does not commit what it wrote down."""
+    refunds = Refunds(settings, Log("tests"))
+    with connect(settings.worker_database_url, application="tests", autocommit=not dies) as connection:
+        settled = refunds.settle(connection)
+        if dies:
+            connection.rollback()
+    refunds.close()
+    return settled
 
 
 def worker(settings: Settings, handlers: Handlers | None = None, **changed: Any) -> JobRunner:

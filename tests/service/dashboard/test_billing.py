@@ -8,8 +8,10 @@ from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
+from tests.support.accounts import api_key
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
+from tests.support.workers import settle_refunds
 
 SOY, MERGED, WITHDRAWN = (mint("shop", name).iid for name in ("1", "2", "3"))
 _CHARGES = itertools.count(1)
@@ -81,6 +83,24 @@ async def test_a_report_of_the_builder_is_charged_once_and_an_equal_one_costs_no
     assert await order(browser) == 303
     assert browser.last.headers["Location"] == first
     assert await used_by(browser, organization) == 10
+
+
+async def test_what_an_order_cost_is_given_back_where_it_was_counted(browser: Browser, settings: Settings) -> None:
+    await member(browser)
+    key = api_key(settings)
+    assert await order(browser) == 303
+    assert (
+        await browser.edge.get("/index/cohorts?brand=vita", key=key, head={"Prefer": "respond-async"})
+    ).status == 202
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE jobs SET state = 'failed'")
+    assert settle_refunds(settings) == 2
+    await browser.edge.resources.usage.flush()
+    with connect(settings.database_url, application="tests") as connection:
+        rows = connection.execute(
+            "SELECT endpoint, sum(units)::int, max(units) FROM usage GROUP BY endpoint HAVING max(units) > 0"
+        ).fetchall()
+    assert sorted(rows) == [("cohorts", 0, 10), ("dashboard-reports", 0, 10)]
 
 
 async def test_a_report_that_finds_no_room_in_the_queue_costs_nothing(browser: Browser, settings: Settings) -> None:

@@ -16,7 +16,8 @@ from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from workers.dispatcher import Refunds, delete_old
+from tests.support.workers import settle_refunds
+from workers.dispatcher import delete_old
 
 
 def shop(settings: Settings, folder: Path) -> None:
@@ -206,10 +207,7 @@ async def test_ending_one_that_waits_cancels_it_and_refunds_it(edge: Edge, setti
     shown = (await edge.get(f"/index/exports/{export['id']}", key=key)).json
     assert (shown["state"], shown["cost_units"], shown["manifest"]) == ("cancelled", 0, None)
     assert work(settings) == []
-    refunds = Refunds(settings, Log("tests"))
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert refunds.settle(connection) == 1
-    refunds.close()
+    assert settle_refunds(settings) == 1
     assert await used(edge, key) == 0
 
 

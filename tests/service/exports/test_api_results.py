@@ -22,7 +22,8 @@ from tests.service.exports.test_api import execute, path_of, shop, slug, used
 from tests.support.client import Edge
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows
-from workers.dispatcher import Refunds, confirm_missing
+from tests.support.workers import settle_refunds
+from workers.dispatcher import confirm_missing
 
 
 @pytest.fixture
@@ -201,9 +202,7 @@ async def test_an_object_that_stays_missing_expires_the_export_and_pays_it_back_
         assert dispatcher.look(waited_seconds=PATIENCE_SECONDS) == ["result-lost"]
     answer = await edge.get(url, key=key)
     assert (answer.status, slug(answer)) == (410, "result-expired")
-    refunds = Refunds(settings, Log("tests", level="error"))
-    assert [refunds.settle(connection) for _ in range(2)] == [1, 0]
-    refunds.close()
+    assert [settle_refunds(settings) for _ in range(2)] == [1, 0]
     assert await used(edge, key) == 0
 
 

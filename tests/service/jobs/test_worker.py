@@ -26,12 +26,11 @@ from shared.db.connect import connect
 from shared.jobs.contract import EXECUTE
 from shared.jobs.contract import SQL as JOBS
 from shared.settings.settings import Settings
-from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
-from workers.dispatcher import Refunds
+from tests.support.workers import settle_refunds
 from workers.jobs.app import ReconnectingQoS, patch_kombu
 from workers.worker import KeptConnection
 
@@ -323,17 +322,6 @@ async def export(edge: Edge, key: str) -> Answer:
     return await edge.ask("POST", "/index/exports", key=key, body=body)
 
 
-def settle(settings: Settings, *, dies: bool = False) -> int:
-    """Refund what is due; a dispatcher that dies does not commit what it has written down."""
-    refunds = Refunds(settings, Log("tests"))
-    with connect(settings.worker_database_url, application="tests", autocommit=not dies) as connection:
-        settled = refunds.settle(connection)
-        if dies:
-            connection.rollback()
-    refunds.close()
-    return settled
-
-
 def rows(settings: Settings, query: str) -> list[Any]:
     with connect(settings.database_url, application="tests") as connection:
         cursor = connection.execute(query)
@@ -365,9 +353,9 @@ async def test_refunded_units_are_taken_out_of_the_statistics_of_their_route(
         assert (await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)).status == 200
     assert (await edge.ask("DELETE", f"/index/exports/{(await export(edge, key)).json['id']}", key=key)).status == 204
     for dies in (True, True, False):
-        assert settle(settings, dies=dies) == 5
+        assert settle_refunds(settings, dies=dies) == 5
         assert (await edge.get("/", key=key)).json["quota"][0]["used"] == 0
-    assert settle(settings) == 0
+    assert settle_refunds(settings) == 0
     await edge.resources.usage.flush()
     by_route = rows(
         settings,

@@ -20,8 +20,8 @@ from tests.support.client import Answer, Edge
 from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
-from tests.support.workers import RecordedMessages, services_of
-from workers.dispatcher import Dispatcher, Refunds, delete_old
+from tests.support.workers import RecordedMessages, services_of, settle_refunds
+from workers.dispatcher import Dispatcher, delete_old
 from workers.jobs.leases import claim
 
 COHORT = "/index/cohorts?brand=vita"
@@ -45,14 +45,6 @@ async def used(edge: Edge, key: str) -> int:
 
 def slug(answer: Answer) -> str:
     return str(answer.json["type"].rsplit("/", 1)[1])
-
-
-def settle(settings: Settings) -> int:
-    refunds = Refunds(settings, Log("tests"))
-    with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        settled = refunds.settle(connection)
-    refunds.close()
-    return settled
 
 
 def execute(settings: Settings, statement: str) -> None:
@@ -100,7 +92,7 @@ async def test_two_organizations_share_the_work_and_nothing_else(edge: Edge, set
     assert (await edge.get(f"/jobs/{theirs['id']}", key=other)).json["state"] == "succeeded"
     assert (await edge.get(f"/jobs/{mine['id']}", key=key)).json["state"] == "cancelled"
     assert slug(await edge.get(f"/jobs/{mine['id']}/result", key=key)) == "state-conflict"
-    assert settle(settings) == 1
+    assert settle_refunds(settings) == 1
     assert (await used(edge, key), await used(edge, other)) == (0, 10)
 
 
@@ -151,13 +143,13 @@ async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settl
     )
     job = (await edge.get("/jobs", key=key)).json["data"][0]
     assert (job["state"], job["cost_units"], job["error"]["status"], job["attempt"]) == ("failed", 0, 422, 1)
-    assert settle(settings) == 1
+    assert settle_refunds(settings) == 1
     assert await used(edge, key) == 0
     await order(edge, key)
     execute(
         settings, "UPDATE job_orders SET refund_due = true WHERE refunded_at IS NOT NULL"
     )  # died before it wrote it down
-    assert settle(settings) == 1
+    assert settle_refunds(settings) == 1
     assert await used(edge, key) == 10
 
 
@@ -184,14 +176,14 @@ async def test_a_report_without_rows_costs_nothing_whoever_waits_for_it_and_howe
         shown = (await edge.get(found, key=other)).json
         assert shown.get("data", [shown])[0]["cost_units"] == 0
     assert (await edge.get(f"/jobs/{theirs['id']}/result", key=other)).json["meta"]["cost_units"] == 0
-    assert (settle(settings), settle(settings)) == (2, 0)
+    assert (settle_refunds(settings), settle_refunds(settings)) == (2, 0)
     again = (await edge.get(NOTHING, key=key)).json["meta"]
     assert (again["cached"], again["cost_units"]) == (True, 0)
     third = api_key(settings)
     asking = asyncio.create_task(edge.get(f"{NOTHING}&format=csv", key=third))
     assert await work(settings, empty) == ["succeeded"]
     assert (await asking).status == 200
-    assert settle(settings) == 0
+    assert settle_refunds(settings) == 0
     assert [await used(edge, one) for one in (key, other, third)] == [0, 0, 0]
     await edge.resources.usage.flush()
     with connect(settings.database_url, application="tests") as connection:
@@ -213,7 +205,7 @@ async def test_a_report_that_has_come_without_rows_since_it_was_priced_is_refund
     monkeypatch.setattr(ReportService, "quote", priced_too_early)
     found = await edge.get(NOTHING, key=key)
     assert (found.status, found.json["meta"]["cost_units"]) == (200, 0)
-    assert settle(settings) == 2
+    assert settle_refunds(settings) == 2
     assert (await used(edge, key), await used(edge, other)) == (0, 0)
 
 
@@ -222,8 +214,8 @@ async def test_a_refund_stays_due_while_the_state_store_is_unavailable(
 ) -> None:
     job = await order(edge, key)
     await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
-    assert settle(replace(settings, state_url="unix:///nowhere.sock")) == 0
-    assert settle(settings) == 1
+    assert settle_refunds(replace(settings, state_url="unix:///nowhere.sock")) == 0
+    assert settle_refunds(settings) == 1
     assert await used(edge, key) == 0
 
 
@@ -249,7 +241,7 @@ async def test_an_order_whose_caller_got_no_answer_is_refunded_once(
     [listed] = (await edge.get("/jobs", key=key)).json["data"]
     await edge.ask("DELETE", f"/jobs/{listed['id']}", key=key)
     await order(edge, key, "/index/cohorts?brand=maison")
-    assert settle(settings) == 1
+    assert settle_refunds(settings) == 1
     assert await used(edge, key) == 10
 
 
