@@ -112,7 +112,7 @@ def _index(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> Answe
     change, bounds = newest["index"] - 100, ""
     if newest["low"] is not None:
         bounds = f" (95 % interval {_signed(newest['low'] - 100)} to {_signed(newest['high'] - 100)})"
-    ends = f"between {reading.periods.text(first['period'])} and {reading.periods.text(newest['period'])}"
+    ends = f"from {reading.periods.name(first['period'])} to {reading.periods.name(newest['period'])}"
     return Answer(_signed(change), f"Prices of the same items {_moved(change)} {ends}{bounds}.")
 
 

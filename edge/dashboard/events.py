@@ -9,6 +9,7 @@ from uuid import UUID
 from aiohttp import web
 from marshmallow import ValidationError
 
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.composition import Services
 from edge.dashboard.acting import PlanRights, acting_of
 from edge.dashboard.forms import Control, FormFaults
@@ -383,9 +384,9 @@ def _watch(data: Data) -> EventWords:
 
 
 def _job(data: Data) -> EventWords:
-    return EventWords(
-        f"{data['kind'].replace('-', ' ').capitalize()} {data['state']}", f"/dashboard/jobs/{data['job']}"
-    )
+    report = REPORTS_BY_KIND.get(data["kind"])
+    title = f"{report.title} report" if report else data["kind"].replace("-", " ").capitalize()
+    return EventWords(f"{title} {data['state']}", f"/dashboard/jobs/{data['job']}")
 
 
 def _export(data: Data) -> EventWords:

@@ -9,7 +9,7 @@ from edge.dashboard.exports import ExportPages
 from edge.dashboard.matches import MatchPages
 from edge.dashboard.organization import OrganizationPages, PersonPages
 from edge.dashboard.reports import ReportPages
-from edge.dashboard.session_guard import OneTimeSecrets, SessionGuard
+from edge.dashboard.session_guard import OneTimeSecrets, SessionGuard, unknown_page
 from edge.dashboard.sessions import Cookies, Sessions
 from edge.dashboard.sign_in import HOME, SignInPages, SignOutPages
 from edge.dashboard.uploads import UploadPages
@@ -120,6 +120,7 @@ def routes(services: Services) -> tuple[Route, ...]:
         _get("/sessions", guard.page(sign_out.list)),
         _post("/sessions/end", guard.form(sign_out.end)),
         Route("POST", f"{HOME}/back-channel-logout", sign_out.back_channel, Rule(name="back-channel-logout")),
+        _get("/{unknown:.*[^/]}", guard.page(unknown_page)),  # last: it matches what no other path does
     )
 
 

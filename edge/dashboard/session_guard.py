@@ -172,6 +172,11 @@ class SessionGuard:
         await self._limits.consume_call(visitor.person.id, context.network, context.charge_id)
 
 
+async def unknown_page(_request: web.Request, _visitor: SignedIn) -> web.StreamResponse:
+    """Refuse an address that no page has, with the navigation around the refusal."""
+    raise PageError(404, "There is no page at this address.")
+
+
 def _refuse_unsigned(request: web.Request) -> web.Response:
     raise PageError(403, "Your session has ended. Sign in and try again.")
 

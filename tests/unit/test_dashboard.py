@@ -149,7 +149,7 @@ def test_a_range_counts_what_distinguishes_its_groups() -> None:
 def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> None:
     said = text_of("price-index", [index("2026-06-01", 100.0), index("2026-07-01", 99.4)])
     assert said == (
-        "−0.6 % Prices of the same items fell 0.6 % between 2026-06 and 2026-07-01 to 2026-07-24 "
+        "−0.6 % Prices of the same items fell 0.6 % from 2026-06 to the incomplete month 2026-07 "
         "(95 % interval −1.6 % to +1.4 %)."
     )
 
@@ -222,7 +222,7 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
         "brand vita: prices changed by -7.25 % up to 2026-07-02",
         None,
     ),
-    ("job.ended", _JOB, "Sustainability rollup failed", "/dashboard/jobs/j-1"),
+    ("job.ended", _JOB, "Footprint report failed", "/dashboard/jobs/j-1"),
     ("export.ready", _JOB, "The files of an export are ready to download", "/dashboard/exports/j-1"),
     (
         "release.cut",
@@ -284,6 +284,23 @@ def test_a_period_is_never_named_by_a_day_before_its_data(
 ) -> None:
     periods = Periods(granularity, FIRST, LAST)
     assert (periods.text(period), periods.is_partial(period)) == (text, partial)
+
+
+@pytest.mark.parametrize(
+    ("granularity", "period", "name"),
+    [
+        ("day", "2026-07-15", "2026-07-15"),
+        ("week", "2026-07-13", "the incomplete week of 2026-07-15"),
+        ("week", "2026-07-20", "the week of 2026-07-20"),
+        ("month", "2026-08-01", "2026-08"),
+        ("quarter", "2026-07-01", "the incomplete quarter 2026-Q3"),
+        ("quarter", "2026-10-01", "2026-Q4"),
+        ("year", "2026-01-01", "the incomplete year 2026"),
+        ("year", "2027-01-01", "2027"),
+    ],
+)
+def test_a_period_among_others_is_named_by_what_people_call_it(granularity: str, period: str, name: str) -> None:
+    assert Periods(granularity, date(2026, 7, 15), date(2028, 1, 1)).name(period) == name
 
 
 def test_a_period_with_data_for_all_of_its_days_is_whole() -> None:

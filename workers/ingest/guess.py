@@ -466,7 +466,7 @@ class _Writer:
                     _reading(f'currency = {{ constant = "{code}" }}', f"all prices are in {code}")
                     for code in COMMON[:3]
                 )
-                self._doubt("currency", f"{sentence}: write its code, such as", examples)
+                self._doubt("currency", f"{sentence}: in which currency are the prices (any ISO 4217 code)?", examples)
                 self.lines.append('currency = "?"')
         else:
             of_each, open_marks = self._of_each_price(price, stated)
