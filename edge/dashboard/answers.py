@@ -41,7 +41,7 @@ def answer_of(kind: str, parameters: Mapping[str, Any], rows: Rows, reading: Rea
 
 
 def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answer:
-    if kind == REDUCTIONS.name:
+    if kind == REDUCTIONS.name and reading.periods.first is not None:
         advice = (
             "A listing announces a reduction by a list price above its price. "
             "Choose other channels or categories, or an earlier first day."

@@ -155,7 +155,7 @@ def _compared(picture: Picture, alike: Rows, rows: Rows, reading: Reading) -> li
         """Return the largest groups that have this figure, and words for how many there are."""
         known = [(label or "all", row) for label, row in labelled if row.get(name) is not None]
         places = _largest([_size(row, name) for _, row in known], _BARS_MAX)
-        return [known[place] for place in places], _largest_of(_BARS_MAX, known)
+        return [known[place] for place in places], _largest_of(_BARS_MAX, known, _by(alike))
 
     listed, cut = largest(picture.compared)
     if picture.boxes and listed:
@@ -197,6 +197,11 @@ def boxed(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Plot:
 def _size(row: Mapping[str, Any], name: str = "") -> float:
     """Return how large a group is: by its observations, or if they are not counted, by the figure that is drawn."""
     return number(row.get("observations", row.get(name))) or 0.0
+
+
+def _by(rows: Rows) -> str:
+    """Return in words what makes a group large where that is not the figure that is drawn."""
+    return " by observations" if rows and "observations" in rows[0] else ""
 
 
 def _largest(sizes: Sequence[float], most: int) -> list[int]:
@@ -270,7 +275,7 @@ def _lines(title: str, rows: Rows, name: str, reading: Reading) -> Plot:
         points = [by_group[label].get(period, {}) for period in periods]
         values = [None if (value := number(row.get(name))) is None else scale * value for row in points]
         series.append({"label": label or heading(name), "values": values, "hollow": _flagged(points)})
-    plot = _plot(title + _largest_of(SERIES_MAX, groups), periods, series, reading)
+    plot = _plot(title + _largest_of(SERIES_MAX, groups, _by(rows)), periods, series, reading)
     return {**plot, "scale": "share"} if name.startswith("share_") else plot
 
 

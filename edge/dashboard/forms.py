@@ -117,8 +117,9 @@ def fields_of(report: Report) -> tuple[Field, ...]:
 
 
 def defaults_of(report: Report) -> dict[str, Any]:
-    """Return the value of each parameter of a report that holds where none is given."""
-    return {name: field.load_default for name, field in fields_by_name(report.form.query()).items()}
+    """Return the value of each parameter of a report's endpoints that holds where none is given."""
+    queries = [fields_by_name(endpoint.query()) for endpoint in report.endpoints]
+    return {name: field.load_default for query in queries for name, field in query.items()}
 
 
 def read_form(form: dict[str, str], base_url: str) -> ReportForm:

@@ -171,6 +171,7 @@ class OrganizationPages:
             "audit.html",
             visitor,
             entries=entries[:_AUDIT_ROWS],
+            plans=self._credentials.plans,
             older=urlencode({**{k: v for k, v in given.items() if v}, "before": last}) if last else None,
             given=given,
             acts=acts,

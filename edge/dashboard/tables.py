@@ -359,6 +359,11 @@ def question(parameters: Mapping[str, Any], defaults: Mapping[str, Any], names: 
         parts.append(f"by {requested.pop('granularity')}")
     if "group_by" in requested:
         parts.append(f"grouped by {_listed(requested.pop('group_by'), ' and ')}")
+    if "sort" in requested:
+        by = requested.pop("sort")
+        parts.append(f"sorted by {by.removeprefix('-')}{', descending' if by.startswith('-') else ''}")
+    if "limit" in requested:
+        parts.append(f"first {requested.pop('limit')}")
     parts += [f"{name.replace('_', ' ')} {_listed(value)}" for name, value in requested.items()]
     return " · ".join(parts)
 

@@ -14,7 +14,7 @@ from edge.analytics.report_schemas import question_names
 from edge.dashboard import charts
 from edge.dashboard.answers import answer_of
 from edge.dashboard.events import words_of
-from edge.dashboard.forms import Field, fields_of
+from edge.dashboard.forms import Field, defaults_of, fields_of
 from edge.dashboard.reports import drawn
 from edge.dashboard.sign_in import browser_of
 from edge.dashboard.tables import Periods, Reading, amount, export_question, figure, keys_in, question, table_of
@@ -173,6 +173,7 @@ def test_an_answer_of_nothing_says_why_and_what_to_change() -> None:
     none = answer_of("reductions", {"category": []}, [], TEN_DAYS)
     assert none.figure == "0 reductions" and "no listing fell below a list price" in none.sentence
     assert "list price" in none.advice and none.link == "/dashboard/reports?kind=reductions"
+    assert answer_of("reductions", {}, [], NOTHING).figure == "0 prices"
     asked = {"brand": ["vitasoy"], "from": "2020-01-01", "to": "2020-02-01", "kind": "sale"}
     none = answer_of("cohorts", asked, [], NOTHING)
     assert none.sentence == "were observed from 2020-01-01 to 2020-02-01 with these filters."
@@ -406,6 +407,12 @@ def test_a_question_names_its_subject_first_and_leaves_defaults_out() -> None:
     }
     words = question(asked, {"outliers": "exclude"})
     assert words == "vita · by week · grouped by brand and channel"
+
+
+def test_an_order_and_a_limit_other_than_usual_are_part_of_the_question() -> None:
+    usual = defaults_of(REPORTS_BY_KIND["brand-insights"])
+    assert question({"sort": "-observations", "limit": 50}, usual) == "all"
+    assert question({"sort": "-brand", "limit": 10}, usual) == "all · sorted by brand, descending · first 10"
 
 
 def test_a_parameter_of_zero_is_part_of_the_question() -> None:

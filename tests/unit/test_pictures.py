@@ -95,11 +95,11 @@ def test_of_many_groups_the_largest_are_drawn() -> None:
     ]
     [plot] = plots(COHORT, rows)
     assert [series["label"] for series in plot["series"]] == list("ACDEFG")
-    assert plot["title"].endswith("(the 6 largest of 7)")
+    assert plot["title"].endswith("(the 6 largest of 7 by observations)")
     many = [cohort("2026-07-01", "7.00", channel=f"{n:02}") | {"observations": n} for n in range(21)]
     [boxes] = bars(COHORT, many)
     assert [entry["label"] for entry in boxes["entries"]] == [f"{n:02}" for n in range(1, 21)]
-    assert boxes["title"].endswith("(the 20 largest of 21)")
+    assert boxes["title"].endswith("(the 20 largest of 21 by observations)")
 
 
 def test_of_footprints_the_largest_are_drawn_and_the_unit_stands_once() -> None:
