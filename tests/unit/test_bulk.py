@@ -493,7 +493,7 @@ def holds_a_match(judge: duckdb.DuckDBPyConnection, table: pa.Table, condition: 
     return bool(found[0])
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(files=FILES, column=COLUMNS, sign=st.sampled_from(list(SIGNS.values())), literal=LITERALS)
 def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
     store: DirectoryStore,
@@ -510,7 +510,7 @@ def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
         assert hints.may_match(file) or not holds_a_match(judge, table, hint.replace("`", '"')), hint
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     files=FILES,
     column=COLUMNS,

@@ -1,9 +1,6 @@
 """The models of pairs: what they learn, how they are judged, and the file that holds one."""
 
-import csv
-import json
 import math
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,16 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
-from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
-from deploy.ctl.matches_model import evaluate
 from workers.articles.matching.context import Pairs, contenders, pairs_of
-from workers.articles.matching.evaluation import Files
-from workers.articles.matching.evaluation import evaluate as measure
-from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
-from workers.articles.matching.evaluation_pairs import TooFewExamples
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.judging import Block, Judge, judged
@@ -36,10 +26,9 @@ from workers.articles.matching.supervised import (
     best_bound,
     best_weights,
     folding_by_record,
-    judge,
     steady_bound,
 )
-from workers.articles.matching.synthetic import World, worlds
+from workers.articles.matching.synthetic import worlds
 from workers.articles.matching.training import (
     Labelled,
     all_pairs,
@@ -52,7 +41,6 @@ from workers.articles.matching.training import (
     learn,
     merged,
     supported_bound,
-    train_shipped,
     with_link_bounds,
 )
 from workers.articles.matching.vocabulary import Vocabulary
@@ -103,28 +91,6 @@ def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
     assert merged([classifier]).probabilities(features) == pytest.approx(expected, abs=1e-9)
 
 
-def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        train_shipped(worlds_count=1, seed=5).write(tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> None:
-    model = Model.shipped()
-    made = [labelled_world(world) for world in worlds(12, seed=12345)]
-    scores = np.concatenate([model.probabilities(one.features) for one in made])
-    labels, certain, coded = (
-        np.concatenate([getattr(one, part) for one in made]) for part in ("labels", "certain", "coded")
-    )
-    called = scores >= model.review
-    unattended = certain & (scores >= np.where(coded, model.link_coded, model.link))
-    f1 = 2 * labels[called].sum() / (called.sum() + labels.sum())
-    assert f1 > 0.75
-    # As many as a precision of 0.99 gives in 19 of 20 samples.
-    assert (~labels[unattended]).sum() <= binom.ppf(0.95, unattended.sum(), 0.01)
-    assert unattended.sum() > 150
-
-
 def test_a_written_model_is_read_back_the_same(tmp_path: Path) -> None:
     Model.shipped().write(tmp_path / "model.json")
     assert Model.read(tmp_path / "model.json") == Model.shipped()
@@ -156,20 +122,6 @@ def test_pairs_of_one_probability_are_above_a_bound_together() -> None:
     assert bound(np.array([0.95, 0.9, 0.9]), np.array([True, True, False]), 1.0) == 0.95
     assert bound(np.array([0.95, 0.9, 0.9]), np.array([True, True, True]), 1.0) == 0.9
     assert bound(np.zeros(0), np.zeros(0, bool)) == 1.0
-
-
-def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
-    made = (
-        "import hashlib; from workers.articles.matching.synthetic import worlds; from workers.articles.matching.training import "
-        "labelled_world; print(hashlib.sha256(labelled_world(next(worlds(1, 7, 60))).features.tobytes()).hexdigest())"
-    )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", made], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
 
 
 def test_pairs_with_one_model_number_have_a_bound_of_their_own_and_none_is_below_that_of_review() -> None:
@@ -316,16 +268,6 @@ def test_the_learners_that_judge_unseen_examples_better_count_more() -> None:
     assert first_counts[2] < second_counts[2]
 
 
-def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> None:
-    world = next(worlds(1, seed=4, articles=40))
-    index = MatchIndex.build([*world.left, *world.right])
-    pairs = all_pairs(index)
-    known = np.arange(0, len(pairs.left), 2)
-    labels = np.random.default_rng(6).random(len(known)) < 0.5
-    judged = judge(index, pairs, known, labels)
-    assert average_precision_score(labels, judged.probabilities[known]) < 0.75  # 1.0 by a model that has seen them
-
-
 def test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges() -> None:
     world = next(worlds(1, seed=4, articles=40))
     index = MatchIndex.build([*world.left, *world.right])
@@ -340,159 +282,6 @@ def test_no_model_that_chooses_the_bound_has_seen_a_record_that_it_judges() -> N
             assert judged.any()
             assert used.any()
             assert not set(records[judged].tolist()) & set(records[used].tolist())
-
-
-# `itemindex matches evaluate`: the figures, the forms of files that it reads, and what it refuses.
-
-
-def _write(path: Path, rows: list[dict[str, object]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
-
-
-def _files(folder: Path, world: World) -> tuple[Path, Path, list[dict[str, object]]]:
-    """Write a world's records; return the files and pairs of every record with its twin and with another record."""
-    paths = []
-    for side, records in (("left", world.left), ("right", world.right)):
-        rows: list[dict[str, object]] = [
-            {"id": record.key, "title": record.name, "manufacturer": record.brand, "price": record.price or ""}
-            for record in records
-        ]
-        paths.append(_write(folder / f"{side}.csv", rows))
-    matches = sorted(world.matches)
-    rights = [right for _, right in matches]
-    wrong = [(left, other) for (left, _), other in zip(matches, rights[1:] + rights[:1], strict=True)]
-    pairs: list[dict[str, object]] = []
-    for match, other in zip(matches, wrong, strict=True):
-        pairs.append({"left_id": match[0], "right_id": match[1], "label": 1})
-        if other not in world.matches:
-            pairs.append({"left_id": other[0], "right_id": other[1], "label": 0})
-    return paths[0], paths[1], pairs
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return next(worlds(1, seed=99, articles=160))
-
-
-def test_the_command_prints_figures_that_agree_with_one_another(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    asked = _write(tmp_path / "pairs.csv", pairs)
-    arguments = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--end-to-end", "--json"]
-    printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
-    found = json.loads(printed.stdout)
-    assert found["pairs"] == len(pairs)
-    assert found["matches"] == len(world.matches)
-    right_ones = round(found["recall"] * found["matches"])
-    assert found["precision"] == pytest.approx(right_ones / found["found"], abs=1e-3)
-    assert found["f1"] == pytest.approx(2 * right_ones / (found["found"] + found["matches"]), abs=1e-3)
-    assert found["f1"] > 0.6
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, world: World) -> Result:
-    """What the command prints of a third of the pairs when it has learned from the others: it trains for seconds."""
-    folder = tmp_path_factory.mktemp("trained")
-    left, right, pairs = _files(folder, world)
-    asked, train = _write(folder / "p.csv", pairs[::3]), _write(folder / "t.csv", pairs[1::3] + pairs[2::3])
-    files = ["--left", str(left), "--right", str(right), "--pairs", str(asked), "--train", str(train)]
-    return CliRunner().invoke(evaluate, [*files, "--json"], catch_exceptions=False)
-
-
-def test_training_on_examples_does_better_than_calling_everything_a_match(trained: Result) -> None:
-    found = json.loads(trained.stdout)
-    everything = 2 * found["matches"] / (found["pairs"] + found["matches"])
-    assert found["method"] == "supervised"
-    assert found["f1"] > max(everything, 0.8)
-    assert found["cross_validated_f1"] is not None
-
-
-def test_json_is_alone_on_standard_output_and_progress_is_on_standard_error(
-    tmp_path: Path, trained: Result, world: World
-) -> None:
-    _, _, pairs = _files(tmp_path, world)
-    assert json.loads(trained.stdout)["pairs"] == len(pairs[::3])
-    assert "training" in trained.stderr
-
-
-def test_a_person_is_not_asked_about_a_pair_whose_records_both_have_a_better_one(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    asked = _write(tmp_path / "pairs.csv", pairs)
-    asking_always = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.0)
-    found = measure(Files(left, right, asked), asking_always, end_to_end=False)
-    assert found.all.pairs > 1.9 * found.all.matches
-    assert found.all.precision > 0.9
-    assert found.all.recall > 0.9
-
-
-def test_pairs_of_unknown_ids_are_counted_and_left_out(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    strange: list[dict[str, object]] = [{"left_id": "nowhere", "right_id": "neither", "label": 1}]
-    asked = _write(tmp_path / "pairs.csv", pairs + strange)
-    found = measure(Files(left, right, asked), Model.shipped(), end_to_end=False)
-    assert (found.unknown_ids, found.all.pairs) == (1, len(pairs))
-
-
-def test_a_file_without_labels_lists_every_match(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    only = [{name: row[name] for name in ("left_id", "right_id")} for row in pairs if row["label"]][:5]
-    found = measure(Files(left, right, _write(tmp_path / "pairs.csv", only)), Model.shipped(), end_to_end=True)
-    assert found.all.found - found.unlisted <= 5
-    assert found.unlisted > 5
-    assert found.all.precision < 0.5
-
-
-def test_too_few_examples_are_refused(tmp_path: Path, world: World) -> None:
-    left, right, pairs = _files(tmp_path, world)
-    few = _write(tmp_path / "few.csv", pairs[:6])
-    with pytest.raises(TooFewExamples):
-        measure(Files(left, right, few, (few,)), Model.shipped(), end_to_end=False)
-
-
-def test_prices_take_no_part_as_in_loads(tmp_path: Path) -> None:
-    path = _write(tmp_path / "left.csv", [{"ID": "1", "Name": "lamp", "Price": "$9.50"}])
-    assert read_records(path, "left")["1"].price is None
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([{"id": "", "name": "lamp"}], "needs an id"),
-        ([{"id": "1", "name": "lamp"}, {"id": "1", "name": "vase"}], "occurs twice"),
-        ([{"id": "1", "colour": "red"}], "no name"),
-    ],
-)
-def test_record_files_that_cannot_be_used_are_refused(tmp_path: Path, rows: list[dict[str, object]], said: str) -> None:
-    with pytest.raises(UnusableFile, match=said):
-        read_records(_write(tmp_path / "left.csv", rows), "left")
-
-
-def test_a_label_that_is_neither_yes_nor_no_is_refused(tmp_path: Path) -> None:
-    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp"}]), "left")
-    pairs = _write(tmp_path / "pairs.csv", [{"ltable_id": "1", "rtable_id": "1", "label": "perhaps"}])
-    with pytest.raises(UnusableFile, match="neither 1 nor 0"):
-        read_pairs(pairs, records, records)
-
-
-def test_a_row_that_ends_before_its_label_is_refused_by_the_number_of_its_line(tmp_path: Path) -> None:
-    records = read_records(_write(tmp_path / "left.csv", [{"id": "1", "name": "lamp,\nwhite"}]), "left")
-    assert records["1"].name == "lamp,\nwhite"
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_text('note,left_id,right_id,label\n"two\nlines",1,1,TRUE\n,1,1\n')
-    with pytest.raises(UnusableFile, match=r"line 4: the label '' is neither"):
-        read_pairs(pairs, records, records)
-
-
-def test_files_are_read_with_a_byte_order_mark_and_labels_in_words(tmp_path: Path) -> None:
-    (tmp_path / "left.csv").write_bytes(b"\xef\xbb\xbfid,title\r\nB-07/x,lamp\r\n")
-    records = read_records(tmp_path / "left.csv", "left")
-    pairs = tmp_path / "pairs.csv"
-    pairs.write_bytes(b"\xef\xbb\xbfleft_id,right_id,label\r\nB-07/x,B-07/x,True\r\nB-07/x,B-07/x,false\r\n")
-    found = read_pairs(pairs, records, records)
-    assert (found.pairs[0], found.labels, found.labelled) == (("B-07/x", "B-07/x"), (True, False), True)
 
 
 # Blocks of pairs are judged alike in one process and in several.

@@ -211,7 +211,7 @@ def test_the_items_of_each_beginning_are_those_with_a_word_that_begins_so(tmp_pa
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux says which pages are mapped")
 def test_a_touched_segment_has_all_pages_of_its_files_mapped(tmp_path: Path) -> None:
-    build(search_sample.documents(5_000), tmp_path, 1)
+    build(search_sample.documents(1_500), tmp_path, 1)
     gc.collect()  # the build's own maps
     [folder] = (tmp_path / layout.SEGMENTS).iterdir()
     segment = Segment(folder)

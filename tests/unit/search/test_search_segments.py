@@ -135,7 +135,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
     with TemporaryDirectory() as directory:
         catalogue = Catalogue(Path(directory))
