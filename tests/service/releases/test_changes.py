@@ -37,7 +37,7 @@ pytestmark = pytest.mark.xdist_group("changes")
 
 SOY, CUSTARD, DRINK, RICE, TEA, OIL = (mint("shop", sku).iid for sku in "123456")
 VERSIONS = 11
-PAIRS = random.Random(34).sample(list(combinations(range(1, VERSIONS + 1), 2)), 50)
+PAIRS = random.Random(34).sample(list(combinations(range(1, VERSIONS + 1), 2)), 20)
 # The order of rows in a release, and so in its files. A sale comes behind a listing, and no value before any.
 ORDERS = {
     "observations": "strftime(day, '%Y-%m'), iid, day, channel, price_minor, list_minor NULLS FIRST, kind, currency, "
