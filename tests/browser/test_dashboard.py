@@ -258,6 +258,15 @@ def test_a_wrong_address_of_the_provider_leads_back_to_the_dashboard(visitor: Vi
     )
 
 
+def test_an_unknown_page_keeps_the_navigation(member: Visitor) -> None:
+    member.go("/dashboard/nonsense/")
+    member.refused(404)
+    expect(member.page.get_by_role("heading", name="Not found")).to_be_visible()
+    member.check_every_form("unknown")
+    member.page.get_by_role("link", name="Usage").click()
+    expect(member.page).to_have_url(f"{member.origin}/dashboard/usage")
+
+
 def test_a_page_in_an_outage_keeps_the_navigation_and_comes_back_by_itself(member: Visitor) -> None:
     page, store = member.page, member.stack.pid("state")
     os.kill(store, signal.SIGSTOP)

@@ -58,6 +58,7 @@ ELSEWHERE = {
     "/dashboard/exports/{id}": "test_data.py::test_an_export_from_its_preview_to_its_file",
     "/dashboard/webhooks/{id}": "test_data.py::test_a_webhook_from_its_secret_to_an_event_that_is_sent_again",
     "/dashboard/data/{id}": "test_data.py::test_a_file_is_uploaded_previewed_loaded_and_undone",
+    "/dashboard/{unknown:.*[^/]}": "test_dashboard.py::test_an_unknown_page_keeps_the_navigation",
 }
 # Redirects, files, and the parts that a page fetches for itself: no page of their own.
 NO_PAGES = {

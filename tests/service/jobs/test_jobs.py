@@ -625,6 +625,7 @@ def place(connection: Connection, acme: str, fingerprint: str, limit: int) -> bo
         10,
         None,
         BACKLOG_MAX,
+        "cohorts",
     )
     work_for(connection, acme)
     return connection.execute(ORDERS.submit, values).fetchone() is not None
@@ -711,9 +712,9 @@ def test_no_job_is_added_to_a_backlog_that_is_too_long_but_an_equal_one_is_joine
     other = organization(settings)
     with connect(settings.edge_database_url, application="tests") as connection:
         work_for(connection, other)
-        values = ("cohorts", "reports", "{}", "there", 1, 3, other, "json", 20, f"org:{other}", "c1", 1, 10, None, 1)
-        assert connection.execute(ORDERS.submit, values).fetchone() is not None
-        refused = ("cohorts", "reports", "{}", "new", 1, 3, other, "json", 20, f"org:{other}", "c2", 1, 10, None, 1)
-        assert connection.execute(ORDERS.submit, refused).fetchone() is None
+        for fingerprint, placed in (("there", True), ("new", False)):
+            order = ("cohorts", "reports", "{}", fingerprint, 1, 3, other, "json", 20, f"org:{other}")
+            values = (*order, fingerprint, 1, 10, None, 1, "cohorts")
+            assert (connection.execute(ORDERS.submit, values).fetchone() is not None) is placed
         row = connection.execute(ORDERS.backlog_full, (1,)).fetchone()
     assert row == (True,)
