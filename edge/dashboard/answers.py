@@ -1,6 +1,7 @@
 """What a report found, in one sentence with its figure; where it found nothing, why, and what to change. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -14,7 +15,6 @@ from shared.jobs.contract import (
     SUSTAINABILITY_ROLLUP,
 )
 
-_MEDIANS = {COHORTS.name: "p50", CATEGORY_INSIGHTS.name: "median", BRAND_INSIGHTS.name: "median"}
 _SUBJECTS = ("slug", "code", "brand", "category")
 _SMALLEST = 0.0005
 Rows = Sequence[Mapping[str, Any]]
@@ -33,11 +33,7 @@ def answer_of(kind: str, parameters: Mapping[str, Any], rows: Rows, reading: Rea
     """Return the answer of a report's rows."""
     if not rows:
         return _nothing(kind, parameters, reading)
-    if kind in _MEDIANS:
-        return _prices(parameters, rows, reading, _MEDIANS[kind])
-    if kind == PRICE_INDEX.name:
-        return _index(parameters, rows, reading)
-    return _reductions(rows, reading) if kind == REDUCTIONS.name else _footprint(parameters, rows, reading)
+    return ANSWERS[kind](parameters, rows, reading)
 
 
 def _nothing(kind: str, parameters: Mapping[str, Any], reading: Reading) -> Answer:
@@ -153,6 +149,17 @@ def _footprint(parameters: Mapping[str, Any], rows: Rows, reading: Reading) -> A
     covered = f"{100 * row['items_covered']:.0f} % of {_counted(row['items'], 'item')} have a figure."
     sentence = f"is the footprint of {basis}{of}{largest} {when}; the 95 % interval is {low} to {high}. {covered}"
     return Answer(f"{central} {BY_CODE['co2e_kg'].unit}", sentence)
+
+
+ANSWERS: dict[str, Callable[[Mapping[str, Any], Rows, Reading], Answer]] = {
+    COHORTS.name: partial(_prices, name="p50"),
+    CATEGORY_INSIGHTS.name: partial(_prices, name="median"),
+    BRAND_INSIGHTS.name: partial(_prices, name="median"),
+    PRICE_INDEX.name: _index,
+    REDUCTIONS.name: lambda parameters, rows, reading: _reductions(rows, reading),
+    SUSTAINABILITY_ROLLUP.name: _footprint,
+}
+"""What makes the answer of each report that has rows."""
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

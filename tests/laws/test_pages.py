@@ -9,23 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marshmallow import Schema
 
-from edge.analytics import report_declarations as reduction_schemas
-from edge.analytics import report_declarations as rollup_schemas
-from edge.analytics import report_schemas as rows
-from edge.analytics import report_schemas as schemas
 from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
 from edge.analytics.report_schemas import question_names
 from edge.analytics.schemas import SustainabilityRow
+from edge.dashboard.answers import ANSWERS
 from edge.dashboard.forms import FormFaults, fields_of, read_form
 from edge.dashboard.session_guard import PageError
 from edge.docs.document import EXAMPLES as EXAMPLES_REPORTS
+from edge.docs.files import SAMPLES
 from edge.docs.root import CAPABILITIES
 from edge.http.problems import CATALOGUE
 from shared.jobs import contract as jobs
 from shared.jobs.contract import KINDS
 from tests.support import openapi
+from tests.support.client_packages.generate import PACKAGE
 from tests.support.mapping_keys import TABLES, keys, markdown
 from workers.analytics.reports.publish import COMPUTATIONS
 from workers.ingest.fields import AltNames, FactorFields, Field, Impact, ItemFields, ObservationFields
@@ -234,67 +232,59 @@ def test_the_mappings_of_the_guide_can_be_used(tmp_path: Path, block: str) -> No
 
 PAGE_REPORTS_GUIDE = (Path(__file__).parents[2] / "deploy" / "guides" / "reports.md").read_text(encoding="utf-8")
 
-SECTIONS = dict(re.findall(r"^## (\w+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE_REPORTS_GUIDE, re.MULTILINE | re.DOTALL))
+SECTIONS = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", PAGE_REPORTS_GUIDE, re.MULTILINE | re.DOTALL))
 
 NAME = re.compile(r"`([a-z_0-9]+)`")
 
-
-def columns_of(section: str) -> set[str]:
-    """Return the names in the first column of a section's table."""
-    cells = re.findall(r"^\| (`[^|]*) \|", SECTIONS[section], re.MULTILINE)
-    return {name for cell in cells for name in NAME.findall(cell)}
+every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
 
 
-ROWS = [
-    ("Cohorts", rows.CohortRow),
-    ("Category", rows.CategoryRow),
-    ("Brand", rows.BrandRow),
-    ("Price", rows.PriceIndexRow),
-    ("Reductions", rows.ReductionRow),
-    ("Sustainability", rows.RollupRow),
-]
+def section_of(heading: str) -> str:
+    """Return the section whose heading has this in it."""
+    found = [text for title, text in SECTIONS.items() if heading in title]
+    assert len(found) == 1, f"deploy/guides/reports.md needs one section whose heading has {heading}"
+    return found[0]
 
 
-def test_every_report_has_its_section() -> None:
-    replies = [report.reply().fields["data"] for report in REPORTS]
-    assert {type(data.inner.schema) for data in replies} == {row for _, row in ROWS}
+def report_section(report: Report) -> str:
+    """Return the section of a report, whose heading names its call."""
+    parameter = report.path_parameter
+    return section_of(f"`GET /v1/index{report.base_path}{f'[/{{{parameter}}}]' if parameter else ''}`")
 
 
-@pytest.mark.parametrize(("section", "row"), ROWS)
-def test_the_guide_defines_each_column(section: str, row: type[Schema]) -> None:
-    assert columns_of(section) == set(row().fields)
+def parameters_of(section: str) -> set[str]:
+    """Return the parameters that a section names, with those of another section that it refers to."""
+    sentence = re.search(r"Parameters: (.*?)\n\n", section, re.DOTALL)
+    assert sentence is not None, "the section needs a paragraph that begins with `Parameters: `"
+    same = re.search(r"the same as for (\w+ \w+)", sentence[1])
+    return {*NAME.findall(sentence[1])} | (parameters_of(section_of(same[1].capitalize())) if same else set())
+
+
+@every_report
+def test_the_guide_defines_each_column(report: Report) -> None:
+    cells = re.findall(r"^\| (`[^|]*) \|", report_section(report), re.MULTILINE)
+    defined = {name for cell in cells for name in NAME.findall(cell)}
+    assert defined == set(report.reply().fields["data"].inner.schema.fields)
 
 
 def test_the_guide_defines_each_column_of_an_items_footprint() -> None:
-    assert set(SustainabilityRow().fields) <= set(NAME.findall(SECTIONS["One"]))
+    assert set(SustainabilityRow().fields) <= set(NAME.findall(section_of("`GET /v1/index/sustainability/{iid}`")))
 
 
-@pytest.mark.parametrize(
-    ("section", "names"),
-    [
-        ("Cohorts", schemas.question_names(schemas.CohortsQuery)),
-        ("Price", schemas.question_names(schemas.PriceIndexQuery)),
-        ("Reductions", schemas.question_names(reduction_schemas.ReductionsQuery)),
-        ("Sustainability", schemas.question_names(rollup_schemas.RollupQuery)),
-        ("Category", schemas.question_names(schemas.CategoryListQuery)),
-    ],
-)
-def test_the_guide_names_each_parameter(section: str, names: tuple[str, ...]) -> None:
-    sentence = re.search(r"Parameters: (.*?)\n\n", SECTIONS[section], re.DOTALL)
-    assert sentence is not None
-    assert {*names, "format", "dry_run"} <= set(NAME.findall(sentence[1]))
+@every_report
+def test_the_guide_names_each_parameter(report: Report) -> None:
+    names = question_names(report.endpoints[0].query)
+    assert {*names, "format", "dry_run"} <= parameters_of(report_section(report))
 
 
 # Each report is declared once, and everything that serves it follows from the declaration.
 
 
-every_report = pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
-
-
-def test_each_kind_of_report_is_declared_and_computed() -> None:
+def test_each_kind_of_report_is_declared_computed_and_told() -> None:
     kinds = {name for name, kind in KINDS.items() if kind.queue == "reports"}
-    assert REPORTS_BY_KIND.keys() == kinds
-    assert COMPUTATIONS.keys() == kinds
+    assert REPORTS_BY_KIND.keys() == kinds, "declare it in edge/analytics/report_declarations.py"
+    assert COMPUTATIONS.keys() == kinds, "add its computation in workers/analytics/reports/publish.py"
+    assert ANSWERS.keys() == kinds, "add its sentence in edge/dashboard/answers.py"
     assert len(REPORTS_BY_KIND) == len(REPORTS)
 
 
@@ -327,7 +317,15 @@ def test_each_picture_draws_columns_that_the_rows_have(report: Report) -> None:
 def test_each_example_has_its_answer_in_the_document(report: Report) -> None:
     wanted = {endpoint.operation for endpoint in report.endpoints if endpoint.example}
     assert wanted
-    assert wanted <= EXAMPLES_REPORTS.keys()
+    assert wanted <= EXAMPLES_REPORTS.keys(), "run `python -m tests.support.examples`"
+
+
+@every_report
+def test_each_call_is_in_the_typescript_client_and_has_samples(report: Report) -> None:
+    client = (PACKAGE / "src" / "client.ts").read_text(encoding="utf-8")
+    for endpoint in report.endpoints:
+        assert f'known("{endpoint.operation}"' in client, "add its method to deploy/clients/typescript/src/client.ts"
+        assert endpoint.operation in SAMPLES, "add its sample to edge/docs/files.py"
 
 
 @every_report

@@ -68,7 +68,7 @@ async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
         for method, operation in operations.items()
         if operation["x-units"]["units"]
     }
-    assert {("get", template) for _, template in PAID} | COUNTED == priced
+    assert {("get", template) for _, template in PAID} | COUNTED == priced, "add a call of it to PAID"
 
 
 async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Edge, settings: Settings) -> None:

@@ -89,12 +89,13 @@ def _copied(source: str, target: str) -> str:
 
 
 def main() -> None:
-    """Write the files, and compile and pack where the compiler is installed (`make judge` installs it)."""
+    """Write the files, and compile and pack where the compiler is installed (`make .venv-judge/.node` installs it)."""
     for path, text in generated(json.loads(DOCUMENT.read_text())).items():
         path.write_text(text, encoding="utf-8")
     if not COMPILER.exists():
         sys.exit(
-            f"The types are written. To compile {PACKAGE.name}/dist as well, run `make judge` once: it installs tsc."
+            f"The types are written; {PACKAGE.name}/dist and the packages are not: `make .venv-judge/.node` installs tsc "
+            "(it needs npm), then run `make clients` again."
         )
     shutil.rmtree(COMPILED_FROM.parent, ignore_errors=True)
     compile_typescript(COMPILED_FROM.parent)
