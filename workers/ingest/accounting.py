@@ -98,7 +98,8 @@ def nothing_used(rows: int, counted: Mapping[str, int], examples: Mapping[str, R
     """Return the refusal of a load that can use nothing of what it read, with the commonest reasons."""
     if not rows:
         return LoadRefused("the files have no rows; nothing is loaded")
-    text = f"{rows:,} rows were read, and none of them can be used; nothing is loaded"
+    read = "1 row was read, and it cannot" if rows == 1 else f"{rows:,} rows were read, and none of them can"
+    text = f"{read} be used; nothing is loaded"
     return LoadRefused("\n".join([text, *(f"  {line}" for line in reasons(counted, examples))]))
 
 

@@ -1,5 +1,6 @@
 """Loads: every row is used or rejected, and the rejected ones are those that no rule of the mapping can read."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,5 +37,15 @@ def bad_inputs(service: Stack, data: Path) -> Iterator[Question]:
         path = data / "bad_inputs" / name
         if path.is_file():
             one = Set(f"bad {name}", (path,), path.with_name(f"{mapping}.toml"), path)
-            refused = service.load(one)["refused"]
-            yield Question(f"rejects of bad_inputs/{name}", refused, [(name, line) for line in sorted(lines)])
+            expected = [(name, line) for line in sorted(lines)]
+            yield Question(f"rejects of bad_inputs/{name}", _refused(service, one), expected)
+
+
+def _refused(service: Stack, one: Set) -> list[tuple[str, int]]:
+    """Return the rejected lines. Of a file that holds nothing usable the refusal of its load names the first."""
+    try:
+        return list(service.load(one)["refused"])
+    except RuntimeError as error:
+        if "nothing is loaded" not in str(error):
+            raise
+        return [(name, int(line)) for name, line in re.findall(r"for example (\S+) line (\d+)", str(error))]
