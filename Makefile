@@ -67,7 +67,7 @@ judge: $(VENV)/.service $(JUDGES)/.tools $(JUDGES)/.readers $(JUDGES)/.node ## L
 lock: $(VENV)/.service ## Renew the lock files from pyproject.toml
 	@PIP="$(BIN)/pip" UV="$(BIN)/uv" sh deploy/lock.sh
 
-clients: $(VENV)/.test ## Write the types of both clients from the OpenAPI document, and compile the one for TypeScript
+clients: $(VENV)/.test $(JUDGES)/.node ## Write the types of both clients from the OpenAPI document, and compile the one for TypeScript
 	@$(BIN)/python -m tests.support.client_packages.generate
 
 schema: $(VENV)/.test ## Write the schema that the migrations make to shared/db/schema.sql
@@ -110,9 +110,9 @@ $(JUDGES)/.readers: requirements-readers.lock $(JUDGES)/.tools
 	@touch $@
 
 # Without npm nothing is touched, so that a later run tries again; until then the run says that it is missing.
-$(JUDGES)/.node: tests/judges/node/package-lock.json $(JUDGES)/.tools
+$(JUDGES)/.node: tests/judges/node/package-lock.json
 	@if command -v npm >/dev/null; then \
 	    echo "Installing the judges of npm from package-lock.json …"; \
-	    cp tests/judges/node/package.json tests/judges/node/package-lock.json $(JUDGES)/ && \
+	    mkdir -p $(JUDGES) && cp tests/judges/node/package.json tests/judges/node/package-lock.json $(JUDGES)/ && \
 	    npm ci --prefix $(JUDGES) --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
 	fi

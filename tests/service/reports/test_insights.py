@@ -9,7 +9,6 @@ import pytest
 
 from shared.db.connect import Connection, connect
 from shared.errors import BrandNotFound, CategoryNotFound, InvalidParameter
-from shared.jobs.contract import KINDS
 from shared.settings.settings import Settings
 from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
@@ -33,10 +32,6 @@ def connection(market: Settings) -> Iterator[Connection]:
         opened_connection.execute(f"CREATE TEMP TABLE everything AS {RAW}")
         opened_connection.execute("CREATE TEMP TABLE raw AS SELECT * FROM everything WHERE outlier IS NULL")
         yield opened_connection
-
-
-def test_every_kind_of_report_has_its_maker() -> None:
-    assert COMPUTATIONS.keys() == {name for name, kind in KINDS.items() if kind.queue == "reports"}
 
 
 @pytest.mark.parametrize("granularity", ["month", "week", "day", None])

@@ -89,13 +89,13 @@ def _copied(source: str, target: str) -> str:
 
 
 def main() -> None:
-    """Write the files, and compile and pack where the compiler is installed (`make .venv-judge/.node` installs it)."""
+    """Write the files, and compile and pack where the compiler is installed (`make clients` installs it with npm)."""
     for path, text in generated(json.loads(DOCUMENT.read_text())).items():
         path.write_text(text, encoding="utf-8")
     if not COMPILER.exists():
         sys.exit(
-            f"The types are written; {PACKAGE.name}/dist and the packages are not: `make .venv-judge/.node` installs tsc "
-            "(it needs npm), then run `make clients` again."
+            f"The types are written; {PACKAGE.name}/dist and the packages are not: that needs tsc, which `make clients` "
+            "installs where there is npm."
         )
     shutil.rmtree(COMPILED_FROM.parent, ignore_errors=True)
     compile_typescript(COMPILED_FROM.parent)
