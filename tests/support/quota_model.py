@@ -148,6 +148,9 @@ class LimitsMachine(RuleBasedStateMachine):
         plan = self.accounts[account]
         decision = self.run(self.limiter.consume(account, plan, units, charge_id))
         assert decision.allowed == self.model.charge(account, charge_id, units, plan)
+        if decision.allowed:
+            second, _ = self.model.taken[account, charge_id]
+            assert decision.day == second // DAY_SECONDS
         self.decisions.append(decision)
 
     def _known(self, number: int) -> Decision:
@@ -164,8 +167,22 @@ class LimitsMachine(RuleBasedStateMachine):
         return await asyncio.gather(*(self.limiter.usage(name, plan) for name, plan in self.accounts.items()))
 
 
+# Steps that random ones seldom take one after the other.
+HISTORIES = (
+    # A refund of a second that is over.
+    (("charge", "org", 10), ("wait", 1), ("charge", "org", 10), ("refund", 0, 1)),
+    # An order's refund, and one of its call.
+    (("charge", "org", 9), ("wait", 1), ("charge", "org", 10), ("refund_order", 0, 1, "dispatcher"), ("refund", 0, 1)),
+    # A charge that is repeated after midnight, and given back.
+    (("charge", "org", 9), ("wait_for_midnight", 0), ("charge", "org", 10), ("repeat", 0), ("refund", 2, 2)),
+)
+
+
 def compare_with_model(client: RedisClient, monkeypatch: pytest.MonkeyPatch, *, examples: int, steps: int) -> None:
-    """Run the machine on a store whose scripts read the machine's clock, and whose markers outlive an example."""
+    """Run the machine on a store whose scripts read the machine's clock, and whose markers outlive an example.
+
+    It takes the steps of HISTORIES, and then random ones.
+    """
     script = LuaScript("take.lua")
     script.source = script.source.replace(b"redis.call('TIME')", _CLOCK)
     script.digest = hashlib.sha1(script.source, usedforsecurity=False).hexdigest()
@@ -175,6 +192,12 @@ def compare_with_model(client: RedisClient, monkeypatch: pytest.MonkeyPatch, *, 
         run = runner.get_loop().run_until_complete
         run(_started(client))
         machine = type("Machine", (LimitsMachine,), {"store": client, "run": staticmethod(run)})
+        for history in HISTORIES:
+            played = machine()
+            played.noon()
+            for step, *values in history:
+                getattr(played, step)(*values)
+                played.counts_what_the_model_counts()
         run_state_machine_as_test(  # type: ignore[no-untyped-call]
             machine,
             settings=options(
