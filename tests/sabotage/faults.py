@@ -42,11 +42,11 @@ ACCOUNT_FAULTS = (
         "tests/service/releases/test_changes.py::test_yesterday_and_the_changes_are_today_byte_for_byte",
     ),
     fault(
-        "observations that a merge moved are said to be withdrawn",
+        "observations that a split moved are said to be merged",
         "workers/bulk/changes.duckdb.sql",
         "WHERE observations.rowid = m.id;",
         "WHERE false;",
-        "tests/service/releases/test_changes.py::test_each_change_has_its_reason",
+        "tests/service/releases/test_changes.py::test_where_one_item_is_split_and_merged_each_observation_has_the_reason_of_its_own_move",
     ),
     fault(
         "a release is not published where a file of the one before is lost",
@@ -192,9 +192,9 @@ ACCOUNT_FAULTS = (
     ),
     fault(
         "a key works on after its grace",
-        "shared/db/migrations/0022_acting_person.sql",
-        "\n      AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())\n$$;",
-        "\n$$;",
+        "shared/db/migrations/0155_credential_notices.sql",
+        "\n      AND (k.expires_at IS NULL OR k.expires_at > statement_timestamp())\n",
+        "\n",
         f"{_API_KEYS}::test_rotation_with_a_grace_keeps_both_keys_working",
     ),
     fault(
