@@ -103,6 +103,20 @@ def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
     assert merged([classifier]).probabilities(features) == pytest.approx(expected, abs=1e-9)
 
 
+def test_no_probability_is_greater_than_the_highest_one_by_the_columns_that_were_known_before() -> None:
+    model, chance = Model.shipped(), np.random.default_rng(2)
+    features = chance.normal(size=(500, len(FEATURES))) * 3
+    features[chance.random(features.shape) < 0.2] = np.nan
+    known, highest = np.zeros(len(FEATURES), bool), np.ones(len(features))
+    for column in chance.permutation(len(FEATURES)).tolist():
+        known[column] = True
+        later = model.probabilities(np.where(known, features, chance.normal(size=features.shape)), known)
+        assert (later <= highest).all()
+        highest = later
+    assert highest.tolist() == model.probabilities(features).tolist()
+    assert len(set(highest.tolist())) > 400
+
+
 def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         train_shipped(worlds_count=1, seed=5).write(tmp_path / name)
@@ -135,6 +149,29 @@ def test_a_tree_whose_branches_lead_back_is_refused(tmp_path: Path) -> None:
     Model(FEATURES, 0.0, (circle,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
     with pytest.raises(UnusableModel, match="wrong branch"):
         Model.read(tmp_path / "model.json")
+
+
+def test_a_tree_with_two_branches_to_one_node_is_refused(tmp_path: Path) -> None:
+    joined = Tree([0, 0], [0.5] * 2, [True] * 2, [1, 0], [1, 0], [0.0] * 2)
+    Model(FEATURES, 0.0, (joined,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
+    with pytest.raises(UnusableModel, match="two branches to one node"):
+        Model.read(tmp_path / "model.json")
+
+
+def test_a_tree_has_64_leaves_at_most(tmp_path: Path) -> None:
+    for leaves in (64, 65):
+        nodes = 2 * leaves - 1
+        left = [node + 1 if node % 2 == 0 and node + 2 < nodes else 0 for node in range(nodes)]
+        right = [node + 2 if one else 0 for node, one in enumerate(left)]
+        thresholds, values = [float(node) for node in range(nodes)], [node / 100 for node in range(nodes)]
+        comb = Tree([0] * nodes, thresholds, [False] * nodes, left, right, values)
+        Model(FEATURES, 0.0, (comb,), 1.0, 1.0, 0.5).write(tmp_path / f"{leaves}.json")
+    features = np.zeros((4, len(FEATURES)))
+    features[:, 0] = -1.0, 60.5, math.nan, 1000.0
+    judged = Model.read(tmp_path / "64.json").probabilities(features)
+    assert np.log(judged / (1 - judged)).tolist() == pytest.approx([0.01, 0.63, 1.26, 1.26])
+    with pytest.raises(UnusableModel, match="more than 64 leaves"):
+        Model.read(tmp_path / "65.json")
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
