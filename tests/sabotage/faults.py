@@ -1204,8 +1204,8 @@ PRICE_FAULTS = (
     fault(
         "records that contradict each other are linked without a person",
         "workers/articles/matching/judging.py",
-        "sure = scores[at] >= link_bound(left, right, self.model)",
-        "sure = scores[at] >= self.model.link_coded",
+        "sure = score >= link_bound(left, right, self.model)",
+        "sure = score >= self.model.link_coded",
         "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
     fault(

@@ -27,9 +27,9 @@ from workers.articles.matching.judging import Block, Judge, judged
 from workers.articles.matching.linear import log_odds, said_by, with_features
 from workers.articles.matching.model import Model, Tree, UnusableModel
 from workers.articles.matching.neighbours import neighbour_features
-from workers.articles.matching.profiles import profile
+from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Record
-from workers.articles.matching.scoring import FEATURES
+from workers.articles.matching.scoring import FEATURES, features_of, likely
 from workers.articles.matching.segment import Array
 from workers.articles.matching.supervised import (
     WEIGHTS,
@@ -269,7 +269,7 @@ def test_a_bound_needs_enough_decisions_that_support_it() -> None:
 
 def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() -> None:
     learned = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.35, link_learned=0.4)
-    sizes = [profile(Record(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
+    sizes = [Profile(Record(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
     assert link_bound(sizes[0], sizes[1], learned) == math.inf
     assert link_bound(sizes[0], sizes[2], learned) == 0.4
     assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4
@@ -559,6 +559,19 @@ def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(inde
     assert len(expected) > 20
     assert list(judged(judge, [whole])) == expected
     assert list(judged(judge, blocks_of(index_judging, 7))) == expected
+
+
+def test_a_pair_that_is_left_out_early_is_below_the_bound_and_the_others_have_the_probability_of_all_features(
+    index_judging: MatchIndex,
+) -> None:
+    [block], model = blocks_of(index_judging, 1), Model.shipped()
+    profiles = [Profile(index_judging.record(int(row)), index_judging.vocabulary) for row in index_judging.rows()]
+    compared = [(profiles[left], profiles[right]) for left, right in zip(block.left, block.right, strict=True)]
+    probabilities = model.probabilities(features_of(compared, block.standing))
+    expected = np.flatnonzero(probabilities >= model.review)
+    positions, found = likely(model, compared, block.standing)
+    assert (positions.tolist(), found.tolist()) == (expected.tolist(), probabilities[expected].tolist())
+    assert 20 < len(expected) < len(compared) / 2
 
 
 _ENDING = """
