@@ -544,7 +544,7 @@ def index_judging() -> MatchIndex:
 def blocks_of(index: MatchIndex, count: int) -> list[Block]:
     pairs = all_pairs(index)
     chosen, standing = contenders(index, pairs, np.ones(len(pairs.left), bool))
-    texts = tuple(index.text(int(row)) for row in index.rows())
+    texts = index.texts(index.rows())
 
     def block(part: Array) -> Block:
         return Block(texts, pairs.left[chosen[part]], pairs.right[chosen[part]], standing[part])

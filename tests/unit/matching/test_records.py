@@ -328,6 +328,24 @@ def test_an_index_grown_in_many_steps_holds_the_newest_of_every_key(tmp_path: Pa
     assert len(list(tmp_path.glob("segment-*"))) <= 10
 
 
+def test_keys_with_one_hash_are_told_apart_and_records_of_several_segments_come_in_the_order_asked_for() -> None:
+    index = MatchIndex(_WORDS)
+    for keys in (("plumless", "a"), ("buckeroo", "b"), ("c",)):  # the first two have the same CRC-32
+        index.add([Record(key, "shop", f"thing {key}") for key in keys])
+    for keys in (["buckeroo", "none", "a", "plumless"], ["c", "plumless", "b"]):
+        rows = index.rows_of(keys)
+        assert set(keys) - rows.keys() <= {"none"}
+        assert [record.key for record in index.records(np.array([rows[key] for key in keys if key in rows]))] == [
+            key for key in keys if key in rows
+        ]
+    assert index.rows_of(["none"]) == {}
+    index.add([Record("buckeroo", "shop", "its twin"), Record("plumless", "shop", "the other")])
+    assert [index.record(index.rows_of([key])[key]).name for key in ("plumless", "buckeroo")] == [
+        "the other",
+        "its twin",
+    ]
+
+
 def test_an_index_made_of_all_records_finds_what_one_grown_with_them_does() -> None:
     records = [_record(number, source) for number in range(30) for source in ("a", "b")]
     streamed, grown = MatchIndex.of_all(iter(records)), MatchIndex.build(records)

@@ -6,7 +6,7 @@ import os
 import pickle
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -27,7 +27,7 @@ from workers.articles.matching.vocabulary import Vocabulary
 class Block:
     """Pairs to judge: encoded records, the positions of left and right ones among them, and rows of `standings`."""
 
-    texts: tuple[bytes, ...]
+    texts: Sequence[bytes]
     left: Array
     right: Array
     standing: Array
