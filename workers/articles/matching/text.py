@@ -48,9 +48,10 @@ def compose(text: str) -> str:
 
 def words(normalized: str) -> list[str]:
     """Return the words of a normalized text, without a plural's `s`; of scripts without blanks each two characters."""
-    runs = [] if normalized.isascii() else _UNSPACED.findall(normalized)
-    spaced = _UNSPACED.sub(" ", normalized) if runs else normalized
-    stems = [_stem(word) for word in _WORD.findall(spaced)]
+    if normalized.isascii():
+        return [_stem(word) for word in _WORD.findall(normalized)]
+    stems = [_stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", normalized))]
+    runs = _UNSPACED.findall(normalized)
     return stems + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
