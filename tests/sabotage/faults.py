@@ -1209,6 +1209,13 @@ PRICE_FAULTS = (
         "tests/unit/matching/test_articles.py::test_records_with_different_part_numbers_wait_for_a_person_however_alike_they_are",
     ),
     fault(
+        "a pair is left out for features that were not read yet",
+        "workers/articles/matching/scoring.py",
+        "model.probabilities(rows[positions], known)",
+        "model.probabilities(rows[positions])",
+        "tests/unit/matching/test_model.py::test_a_pair_that_is_left_out_early_is_below_the_bound_and_the_others_have_the_probability_of_all_features",
+    ),
+    fault(
         "a pack and an article without one are linked without a person",
         "workers/articles/matching/evidence.py",
         " or bool(left.amounts.packs) != bool(right.amounts.packs):",
