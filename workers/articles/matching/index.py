@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy import sparse
 
 from workers.articles.matching.records import Record
 from workers.articles.matching.segment import Array, Segment
@@ -198,6 +197,8 @@ class MatchIndex:
 
     def vectors(self, space: str, rows: Array) -> Any:
         """Return the vectors of rows in a space, in the order given."""
+        from scipy import sparse  # see `Segment.vectors`
+
         located = list(self._located(rows))
         if not located:
             return sparse.csr_matrix((0, BUCKETS))
