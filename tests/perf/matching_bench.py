@@ -26,15 +26,11 @@ from unittest.mock import patch
 
 import psutil
 
-from tests.support.servers import Servers
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
 from workers.articles.matching.model import Model
 from workers.articles.matching.records import Record
 from workers.articles.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
-from workers.ingest import mapping
-from workers.ingest.linking import Linking
-from workers.ingest.load import load
 
 _EVERY_S = 0.05
 _MAPPING = """
@@ -73,6 +69,12 @@ def main() -> None:
 
 def _loads(old: int, new: int) -> None:
     """Load the old shop, then the new one's records: ten, for which the index is made, then all others."""
+    # Only here: each process that judges imports this module again, as it does a deployment's command, which is small.
+    from tests.support.servers import Servers
+    from workers.ingest import mapping
+    from workers.ingest.linking import Linking
+    from workers.ingest.load import load
+
     fresh = list(_fresh(old, new))
     numbered = (_record(number, "old") for number in range(old))
     with tempfile.TemporaryDirectory(prefix="itemindex-matching-") as name, Servers.running(Path(name)) as servers:

@@ -1,7 +1,7 @@
 """The index of records that new ones are compared with: kept in a directory, brought up to date from the database."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,17 +24,19 @@ def needed(connection: Connection, loading: int | None = None) -> bool:
     return bool(row and row[0])
 
 
-def open_index(connection: Connection, directory: Path | None) -> MatchIndex:
+def open_index(connection: Connection, directory: Path | None, changed: Collection[int] = ()) -> MatchIndex:
     """Return the index of all records that are committed; made anew where the directory has none of this database.
 
-    Without a directory it is made in memory.
+    Without a directory it is made in memory. `changed`: items whose records the caller adds itself.
     """
     kept = _kept(connection, directory)
     if kept is None:
-        return MatchIndex.of_all(_records(connection, SQL.everything))
+        return MatchIndex.of_all(_records(connection, _ids(connection, SQL.everything)))
     index, version = kept
     index.remove(str(row[0]) for row in connection.execute(SQL.removed, (version,)))
-    index.add(_records(connection, SQL.newer, version))
+    index.add(
+        _records(connection, [item_id for item_id in _ids(connection, SQL.newer, version) if item_id not in changed])
+    )
     return index
 
 
@@ -61,8 +63,11 @@ def _kept(connection: Connection, directory: Path | None) -> tuple[MatchIndex, i
     return None
 
 
-def _records(connection: Connection, query: str, *values: object) -> Iterator[Record]:
-    """Yield the records of the items that a query names, of which only some are read at a time."""
-    ids = [row[0] for row in connection.execute(query, values).fetchall()]
+def _ids(connection: Connection, query: str, *values: object) -> list[int]:
+    return [row[0] for row in connection.execute(query, values).fetchall()]
+
+
+def _records(connection: Connection, ids: Sequence[int]) -> Iterator[Record]:
+    """Yield the records of items, of which only some are read at a time."""
     for start in range(0, len(ids), _BATCH_ITEMS):
         yield from (known.record for known in records.read(connection, ids[start : start + _BATCH_ITEMS]))

@@ -1,7 +1,7 @@
 """The links of items whose source says something new of them: found anew, and stored."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import msgspec
 
@@ -33,7 +33,7 @@ def relink(connection: Connection, index: MatchIndex, changed: Collection[int], 
 
 def rejudge(connection: Connection, index: MatchIndex, no: int) -> set[int]:
     """Find the links of all items anew, as event `no` has chosen another model; return what `relink` does."""
-    return _relink(connection, index, [int(index.record(row).key) for row in index.rows().tolist()], {}, no)
+    return _relink(connection, index, [int(record.key) for record in index.records(index.rows())], {}, no)
 
 
 def _relink(
@@ -102,19 +102,12 @@ def _store(connection: Connection, gone: Collection[Pair], new: dict[Pair, Link]
     if gone:
         connection.execute(SQL.drop, ([pair[0] for pair in gone], [pair[1] for pair in gone]))
     if new:
-        links = new.values()
-        connection.execute(
-            SQL.keep,
-            (
-                [pair[0] for pair in new],
-                [pair[1] for pair in new],
-                [link.kind.value for link in links],
-                [link.score for link in links],
-                [link.decision.value for link in links],
-                [msgspec.json.encode([asdict(one) for one in link.evidence]).decode() for link in links],
-                no,
-            ),
-        )
+        links = [
+            {"left_id": pair[0], "right_id": pair[1]}
+            | {name: getattr(link, name) for name in ("kind", "score", "decision", "evidence")}
+            for pair, link in new.items()
+        ]
+        connection.execute(SQL.keep, (msgspec.json.encode(links).decode(), no))
 
 
 def declare(connection: Connection, changed: Collection[int], known: dict[int, SourceRecord]) -> set[int]:

@@ -109,11 +109,11 @@ def learn_from(connection: Connection, decided: Mapping[tuple[int, int], bool], 
     from workers.articles.matching.training import LEAST_OF_LABEL, labelled, learn
 
     index = open_index(connection, match_dir)
-    rows = {item_id: index.row(str(item_id)) for pair in decided for item_id in pair}
+    rows = index.rows_of(str(item_id) for pair in decided for item_id in pair)
     labels = {
         (min(left, right), max(left, right)): same
         for (one, other), same in decided.items()
-        if (left := rows[one]) is not None and (right := rows[other]) is not None
+        if (left := rows.get(str(one))) is not None and (right := rows.get(str(other))) is not None
     }
     pairs = pairs_of(index, *_near(index, np.array(sorted({row for pair in labels for row in pair}), np.int64)))
     ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import psycopg
 
 from shared.db.connect import Connection
@@ -117,7 +118,7 @@ class Linking:
         changed = {row[0] for row in connection.execute(SQL.spoken_of)}
         if event.matching_changed:
             changed |= {row[0] for row in connection.execute(RECORDS.of_source, (event.source_id,))}
-        index = indexes.open_index(connection, self.directory)
+        index = indexes.open_index(connection, self.directory, changed)
         seeds = relink(connection, index, changed, event.no)
         acts = standing.read_acts(connection)
         settled = standing.settle(connection, acts, seeds | (changed & _named(acts)))
@@ -131,8 +132,8 @@ class Linking:
         [(counts["pairs_waiting"],)] = connection.execute(SQL.waiting_pairs, (event.no,)).fetchall()
         self.joined = standing.named_pairs(connection, settled.merges, "into")
         self.parted = standing.named_pairs(connection, sorted(settled.parted.items()), "from")
-        rows = (index.row(str(item_id)) for item_id in changed)
-        link_faults = faults((index.record(row) for row in rows if row is not None), index.by_identifier)
+        rows = index.rows_of(str(item_id) for item_id in changed).values()
+        link_faults = faults(index.records(np.array(list(rows), np.int64)), index.by_identifier)
         self.rejects += rejects(link_faults, settled.articles.refused, partial(_iids, connection))
         self._index = index
 

@@ -172,9 +172,13 @@ SELECT DISTINCT one.id, r.month FROM rows r, unnest(ARRAY[r.item_id, r.old_owner
 
 -- name: standing
 -- The articles in effect, as readers and the lookup see them. $1, $2, $3: items, what each is now, and the survivor of a
--- merged one.
-UPDATE items i SET status = n.status, survivor_iid = (SELECT s.iid FROM items s WHERE s.id = n.survivor_id)
-FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (item_id, status, survivor_id) WHERE i.id = n.item_id;
+-- merged one. Most are as they were: their rows are not written again.
+UPDATE items i SET status = n.status, survivor_iid = n.survivor_iid
+FROM (
+    SELECT m.item_id, m.status, s.iid AS survivor_iid
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS m (item_id, status, survivor_id)
+    LEFT JOIN items s ON s.id = m.survivor_id) n
+WHERE i.id = n.item_id AND (i.status, i.survivor_iid) IS DISTINCT FROM (n.status, n.survivor_iid);
 
 -- name: versions
 -- A record has one version for each event that changed any of its items, and is as new as the last of them.

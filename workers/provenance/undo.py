@@ -135,7 +135,7 @@ def _relink(connection: Connection, event: _Event, source_id: int | None, match_
         claimed |= {row[0] for row in connection.execute(RECORDS.of_source, (source_id,))}
     later = connection.execute(SQL.loaded_later, (event.no,)).fetchone()
     if later is not None and (claimed or vanished) and needed(connection):
-        index = open_index(connection, match_dir)
+        index = open_index(connection, match_dir, claimed | vanished)
         return seeds | links.relink(connection, index, claimed | vanished, event.no)
     known = {record.item_id: record for record in records.read(connection, claimed)}
     return seeds | links.declare(connection, claimed | vanished, known)

@@ -73,7 +73,7 @@ def test_a_source_keeps_what_it_had_when_nothing_of_a_later_file_can_be_used(
 def test_factors_of_which_none_can_be_used_do_not_end_those_before(settings: Settings, tmp_path: Path) -> None:
     text = 'source = "f"\ntitle = "T"\nlicense = "L"\n[factors]\ncode = "g"\nmethod = "m"\nindicators = { co2e_kg = "c" }\n'
     load_rows(settings, tmp_path, "drinks,2\n", text=text, header="g,c\n")
-    with pytest.raises(LoadRefused, match="none of them can be used"):
+    with pytest.raises(LoadRefused, match="be used; nothing is loaded"):
         load_rows(settings, tmp_path, "drinks,x\n", text=text, header="g,c\n", name="later.csv")
     assert ask(settings, "SELECT count(*) FROM factor_claims") == [(1,)]
 
@@ -223,4 +223,4 @@ def test_a_load_that_failed_is_listed_without_a_number(settings: Settings, tmp_p
     assert run(*files(tmp_path, BAD.format("soon"))).exit_code == 1
     [listed] = json.loads(run("loads", "list", "--json").output)
     assert (listed["no"], listed["kind"], listed["state"]) == (None, "load", "failed")
-    assert "none of them can be used" in listed["reason"]
+    assert "be used; nothing is loaded" in listed["reason"]

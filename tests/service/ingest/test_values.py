@@ -146,7 +146,7 @@ def test_factors_are_the_exact_means_of_their_groups(settings: Settings) -> None
 def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -> None:
     text = MAPPING.replace('day = "day"', 'day = { column = "day", format = "%d.%m.%Y" }')
     rows = ROWS.splitlines()[0].replace("2026-07-01", "31.02.2026") + "\n"
-    with pytest.raises(LoadRefused, match=r"none of them can be used.*\n.*has no day"):
+    with pytest.raises(LoadRefused, match=r"be used; nothing is loaded.*\n.*has no day"):
         load_rows(settings, tmp_path, rows, text=text)
     [(_, line, column, value, reason, _)] = rejected(settings)
     assert (line, column, value) == (2, "day", "31.02.2026")
@@ -156,7 +156,7 @@ def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -
 
 def test_a_day_beyond_tomorrow_is_rejected_unless_the_mapping_allows_it(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS.splitlines()[0].replace("2026-07-01", "2099-02-01") + "\n"
-    with pytest.raises(LoadRefused, match="none of them can be used"):
+    with pytest.raises(LoadRefused, match="be used; nothing is loaded"):
         load_rows(settings, tmp_path, rows)
     assert [(row[2], row[3]) for row in rejected(settings)] == [("day", "2099-02-01")]
     text = MAPPING.replace('day = "day"', 'day = { column = "day", max = "2099-12-31" }')
@@ -444,7 +444,7 @@ def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Set
         put(settings, tmp_path, mapped(source, items), f"id,name,code\na,{source},2000000000022\n", f"{source}.csv")
     feed = '[item]\nid = "key"\njoin_by = "gtin"\n'
     rows = "key,day,shop,price\n2000000000022,2026-07-01,S,1\n4006381333932,2026-07-01,S,1\n"
-    with pytest.raises(LoadRefused, match="none of them can be used"):
+    with pytest.raises(LoadRefused, match="be used; nothing is loaded"):
         put(settings, tmp_path, mapped("feed", feed + PRICES_LANGUAGE), rows, "feed.csv")
     assert [(row[1], row[4]) for row in rejected(settings)] == [
         (2, "its gtin is a code that shops give out themselves: name whose it is by `join_source`"),

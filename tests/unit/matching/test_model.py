@@ -17,9 +17,9 @@ from workers.articles.matching.judging import Block, Judge, judged
 from workers.articles.matching.linear import log_odds, said_by, with_features
 from workers.articles.matching.model import Model, Tree, UnusableModel
 from workers.articles.matching.neighbours import neighbour_features
-from workers.articles.matching.profiles import profile
+from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Record
-from workers.articles.matching.scoring import FEATURES
+from workers.articles.matching.scoring import FEATURES, features_of, likely
 from workers.articles.matching.segment import Array
 from workers.articles.matching.supervised import (
     WEIGHTS,
@@ -91,6 +91,20 @@ def test_the_plain_trees_give_the_probabilities_of_the_library() -> None:
     assert merged([classifier]).probabilities(features) == pytest.approx(expected, abs=1e-9)
 
 
+def test_no_probability_is_greater_than_the_highest_one_by_the_columns_that_were_known_before() -> None:
+    model, chance = Model.shipped(), np.random.default_rng(2)
+    features = chance.normal(size=(500, len(FEATURES))) * 3
+    features[chance.random(features.shape) < 0.2] = np.nan
+    known, highest = np.zeros(len(FEATURES), bool), np.ones(len(features))
+    for column in chance.permutation(len(FEATURES)).tolist():
+        known[column] = True
+        later = model.probabilities(np.where(known, features, chance.normal(size=features.shape)), known)
+        assert (later <= highest).all()
+        highest = later
+    assert highest.tolist() == model.probabilities(features).tolist()
+    assert len(set(highest.tolist())) > 400
+
+
 def test_a_written_model_is_read_back_the_same(tmp_path: Path) -> None:
     Model.shipped().write(tmp_path / "model.json")
     assert Model.read(tmp_path / "model.json") == Model.shipped()
@@ -101,6 +115,29 @@ def test_a_tree_whose_branches_lead_back_is_refused(tmp_path: Path) -> None:
     Model(FEATURES, 0.0, (circle,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
     with pytest.raises(UnusableModel, match="wrong branch"):
         Model.read(tmp_path / "model.json")
+
+
+def test_a_tree_with_two_branches_to_one_node_is_refused(tmp_path: Path) -> None:
+    joined = Tree([0, 0], [0.5] * 2, [True] * 2, [1, 0], [1, 0], [0.0] * 2)
+    Model(FEATURES, 0.0, (joined,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
+    with pytest.raises(UnusableModel, match="two branches to one node"):
+        Model.read(tmp_path / "model.json")
+
+
+def test_a_tree_has_64_leaves_at_most(tmp_path: Path) -> None:
+    for leaves in (64, 65):
+        nodes = 2 * leaves - 1
+        left = [node + 1 if node % 2 == 0 and node + 2 < nodes else 0 for node in range(nodes)]
+        right = [node + 2 if one else 0 for node, one in enumerate(left)]
+        thresholds, values = [float(node) for node in range(nodes)], [node / 100 for node in range(nodes)]
+        comb = Tree([0] * nodes, thresholds, [False] * nodes, left, right, values)
+        Model(FEATURES, 0.0, (comb,), 1.0, 1.0, 0.5).write(tmp_path / f"{leaves}.json")
+    features = np.zeros((4, len(FEATURES)))
+    features[:, 0] = -1.0, 60.5, math.nan, 1000.0
+    judged = Model.read(tmp_path / "64.json").probabilities(features)
+    assert np.log(judged / (1 - judged)).tolist() == pytest.approx([0.01, 0.63, 1.26, 1.26])
+    with pytest.raises(UnusableModel, match="more than 64 leaves"):
+        Model.read(tmp_path / "65.json")
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
@@ -184,7 +221,7 @@ def test_a_bound_needs_enough_decisions_that_support_it() -> None:
 
 def test_a_pair_that_contradicts_itself_waits_however_sure_a_learned_model_is() -> None:
     learned = Model.shipped().with_bounds(link=1.0, link_coded=1.0, review=0.35, link_learned=0.4)
-    sizes = [profile(Record(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
+    sizes = [Profile(Record(name, name, f"Vita soy milk {name}"), Vocabulary()) for name in ("1L", "2L", "1 l")]
     assert link_bound(sizes[0], sizes[1], learned) == math.inf
     assert link_bound(sizes[0], sizes[2], learned) == 0.4
     assert link_bound(sizes[0], sizes[2], Model.shipped()) > 0.4
@@ -296,7 +333,7 @@ def index_judging() -> MatchIndex:
 def blocks_of(index: MatchIndex, count: int) -> list[Block]:
     pairs = all_pairs(index)
     chosen, standing = contenders(index, pairs, np.ones(len(pairs.left), bool))
-    texts = tuple(index.text(int(row)) for row in index.rows())
+    texts = index.texts(index.rows())
 
     def block(part: Array) -> Block:
         return Block(texts, pairs.left[chosen[part]], pairs.right[chosen[part]], standing[part])
@@ -311,6 +348,19 @@ def test_several_processes_give_the_links_of_one_in_the_order_of_the_blocks(inde
     assert len(expected) > 20
     assert list(judged(judge, [whole])) == expected
     assert list(judged(judge, blocks_of(index_judging, 7))) == expected
+
+
+def test_a_pair_that_is_left_out_early_is_below_the_bound_and_the_others_have_the_probability_of_all_features(
+    index_judging: MatchIndex,
+) -> None:
+    [block], model = blocks_of(index_judging, 1), Model.shipped()
+    profiles = [Profile(index_judging.record(int(row)), index_judging.vocabulary) for row in index_judging.rows()]
+    compared = [(profiles[left], profiles[right]) for left, right in zip(block.left, block.right, strict=True)]
+    probabilities = model.probabilities(features_of(compared, block.standing))
+    expected = np.flatnonzero(probabilities >= model.review)
+    positions, found = likely(model, compared, block.standing)
+    assert (positions.tolist(), found.tolist()) == (expected.tolist(), probabilities[expected].tolist())
+    assert 20 < len(expected) < len(compared) / 2
 
 
 _ENDING = """

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.articles.matching.features import pair_features
+from workers.articles.matching import features
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
 from workers.articles.matching.index import MatchIndex, Nearest
-from workers.articles.matching.profiles import profile
+from workers.articles.matching.profiles import Profile
 from workers.articles.matching.quantities import amounts, contradictions
 from workers.articles.matching.records import Decision, Kind, Link, Record
 from workers.articles.matching.search import Search
@@ -24,8 +24,8 @@ _WORDS = Vocabulary()
 
 def _features(left: str, right: str) -> dict[str, float]:
     """Compare two mice with these part numbers."""
-    made = [profile(Record(name, name, "Razer mouse pink", mpn=name), _WORDS) for name in (left, right)]
-    return pair_features(made[0], made[1], _WORDS)
+    made = tuple(Profile(Record(name, name, "Razer mouse pink", mpn=name), _WORDS) for name in (left, right))
+    return {**features.codes(*made), **features.fields(*made)}
 
 
 def test_part_numbers_of_one_article_are_alike_though_neither_contains_the_other() -> None:
@@ -51,13 +51,13 @@ def test_runs_of_digits_do_not_begin_with_zeros_and_have_two_digits() -> None:
 
 
 def test_the_generation_of_a_network_is_no_weight_that_contradicts_another() -> None:
-    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Galaxy A52 5G", "Galaxy A52 189 g"))
-    assert pair_features(left, right, _WORDS)["amounts_against"] == 0
+    left, right = (Profile(Record(name, name, name), _WORDS) for name in ("Galaxy A52 5G", "Galaxy A52 189 g"))
+    assert features.amounts(left, right)["amounts_against"] == 0
 
 
 def test_an_amount_is_read_in_whatever_width_its_letters_are_written() -> None:
-    left, right = (profile(Record(name, name, name), _WORDS) for name in ("Juice ５００ｍｌ", "JUICE 500 ML"))
-    assert pair_features(left, right, _WORDS)["amounts_agree"] == 1
+    left, right = (Profile(Record(name, name, name), _WORDS) for name in ("Juice ５００ｍｌ", "JUICE 500 ML"))
+    assert features.amounts(left, right)["amounts_agree"] == 1
 
 
 # The identifier rule and its guards.
@@ -326,6 +326,24 @@ def test_an_index_grown_in_many_steps_holds_the_newest_of_every_key(tmp_path: Pa
     assert index.record(row).name == "thing of step 39"
     assert {index.record(int(one)).key for one in index.rows()} == {"b/0", *(f"a/{number}" for number in range(40))}
     assert len(list(tmp_path.glob("segment-*"))) <= 10
+
+
+def test_keys_with_one_hash_are_told_apart_and_records_of_several_segments_come_in_the_order_asked_for() -> None:
+    index = MatchIndex(_WORDS)
+    for keys in (("plumless", "a"), ("buckeroo", "b"), ("c",)):  # the first two have the same CRC-32
+        index.add([Record(key, "shop", f"thing {key}") for key in keys])
+    for keys in (["buckeroo", "none", "a", "plumless"], ["c", "plumless", "b"]):
+        rows = index.rows_of(keys)
+        assert set(keys) - rows.keys() <= {"none"}
+        assert [record.key for record in index.records(np.array([rows[key] for key in keys if key in rows]))] == [
+            key for key in keys if key in rows
+        ]
+    assert index.rows_of(["none"]) == {}
+    index.add([Record("buckeroo", "shop", "its twin"), Record("plumless", "shop", "the other")])
+    assert [index.record(index.rows_of([key])[key]).name for key in ("plumless", "buckeroo")] == [
+        "the other",
+        "its twin",
+    ]
 
 
 def test_an_index_made_of_all_records_finds_what_one_grown_with_them_does() -> None:

@@ -7,7 +7,6 @@ from workers.articles.matching.model import Model
 from workers.articles.matching.profiles import Profile, price_ratio
 from workers.articles.matching.quantities import contradictions
 from workers.articles.matching.records import Evidence
-from workers.articles.matching.vocabulary import Vocabulary
 
 _MOST_WORDS = 5
 # Prices within the first ratio speak for a link, beyond the second against it; in between, shops differ.
@@ -20,9 +19,9 @@ _CONDITIONS = frozenset(
 )
 
 
-def evidence(left: Profile, right: Profile, vocabulary: Vocabulary) -> tuple[Evidence, ...]:
+def evidence(left: Profile, right: Profile) -> tuple[Evidence, ...]:
     """Return the rarest shared words, equal codes, brand and price, and what the two state differently."""
-    shared = sorted(left.named & right.named, key=lambda word: (-vocabulary.rarity(word), word))
+    shared = sorted(left.named & right.named, key=lambda word: (-left.rarity[word], word))
     rows = [Evidence("word", word, word, agrees=True) for word in shared[:_MOST_WORDS]]
     rows += [Evidence("code", code, code, agrees=True) for code in sorted(left.all_codes & right.all_codes)]
     if left.brand and right.brand and left.brand & right.brand:

@@ -1,27 +1,20 @@
 """Features of a pair: numbers that can be read, each with its name."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from workers.articles.matching.profiles import Profile, price_ratio
 from workers.articles.matching.quantities import contradictions
-from workers.articles.matching.vocabulary import Vocabulary
 
 _MISSING = math.nan
 
 
-def pair_features(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, float]:
-    """Return the features of a pair, always the same names in the same order; what cannot be known is not a number."""
-    return {
-        **_words(left, right),
-        **_codes(left, right),
-        **_numbers(left, right, vocabulary),
-        **_amounts(left, right),
-        **_fields(left, right),
-    }
+Group = Callable[[Profile, Profile], dict[str, float]]
+"""Returns features of a pair, always the same names in the same order; what cannot be known is not a number."""
 
 
-def _words(left: Profile, right: Profile) -> dict[str, float]:
+def words(left: Profile, right: Profile) -> dict[str, float]:
+    """Compare what the two names have in common, and what each has alone."""
     mine, theirs = left.rarity, right.rarity
     shared = left.named & right.named
     only_left, only_right = left.named - shared, right.named - shared
@@ -54,7 +47,8 @@ def _words(left: Profile, right: Profile) -> dict[str, float]:
     }
 
 
-def _codes(left: Profile, right: Profile) -> dict[str, float]:
+def codes(left: Profile, right: Profile) -> dict[str, float]:
+    """Compare model numbers."""
     left_in_right = [code for code in left.codes if code in right.squashed]
     right_in_left = [code for code in right.codes if code in left.squashed]
     beginnings = [
@@ -82,7 +76,8 @@ def _codes(left: Profile, right: Profile) -> dict[str, float]:
     }
 
 
-def _numbers(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str, float]:
+def numbers(left: Profile, right: Profile) -> dict[str, float]:
+    """Compare numbers."""
     only_left, only_right = left.numbers - right.numbers, right.numbers - left.numbers
     return {
         "numbers_shared": len(left.numbers & right.numbers),
@@ -90,12 +85,13 @@ def _numbers(left: Profile, right: Profile, vocabulary: Vocabulary) -> dict[str,
         "numbers_only_right": len(only_right),
         "numbers_unsaid_left": len(left.numbers - right.all_numbers),
         "numbers_unsaid_right": len(right.numbers - left.all_numbers),
-        "number_only_left_rarest": max((vocabulary.rarity(number) for number in only_left), default=0.0),
-        "number_only_right_rarest": max((vocabulary.rarity(number) for number in only_right), default=0.0),
+        "number_only_left_rarest": max((left.number_rarity[number] for number in only_left), default=0.0),
+        "number_only_right_rarest": max((right.number_rarity[number] for number in only_right), default=0.0),
     }
 
 
-def _amounts(left: Profile, right: Profile) -> dict[str, float]:
+def amounts(left: Profile, right: Profile) -> dict[str, float]:
+    """Compare measures, packs and colours."""
     mine, theirs = left.amounts, right.amounts
     against = contradictions(mine, theirs)
     agree = [unit for unit in mine.measures if mine.measures[unit] & theirs.measures.get(unit, frozenset())]
@@ -111,7 +107,8 @@ def _amounts(left: Profile, right: Profile) -> dict[str, float]:
     }
 
 
-def _fields(left: Profile, right: Profile) -> dict[str, float]:
+def fields(left: Profile, right: Profile) -> dict[str, float]:
+    """Compare price, brand, part number and category."""
     ratio = price_ratio(left, right)
     return {
         "price_ratio": ratio,

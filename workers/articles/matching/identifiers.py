@@ -27,7 +27,8 @@ class _Said:
 def identifier_keys(record: Record) -> list[str]:
     """Return what identifies a record across sources: `gtin:…` and `mpn:brand/number`."""
     keys = [f"gtin:{gtin}" for gtin in record.gtins if not is_restricted(gtin)]
-    brand, number = squash(record.brand), squash(record.mpn)
+    number = squash(record.mpn)
+    brand = squash(record.brand) if number else ""
     # A short number without letters, as 100, is an article of many makers' and of one maker's many lines.
     if brand and len(number) >= 4 and any(mark.isdigit() for mark in number):
         keys.append(f"mpn:{brand}/{number}")

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy import sparse
 
 from workers.articles.matching.records import Record
 from workers.articles.matching.segment import Array, Segment
@@ -149,34 +148,43 @@ class MatchIndex:
 
     def remove(self, keys: Iterable[str]) -> None:
         """Take records out; a key that is not there is ignored."""
-        rows = (self.row(key) for key in keys) if self._segments else ()
-        self._removed.update(row for row in rows if row is not None)
+        self._removed.update(self.rows_of(keys).values())
 
     def row(self, key: str) -> int | None:
         """Return the row of a key."""
-        rows = (start + row for start, segment in self._parts() for row in segment.rows_of_key(key))
-        return next((row for row in rows if row not in self._removed), None)
+        return self.rows_of([key]).get(key)
+
+    def rows_of(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return the rows of those of the keys that are here."""
+        wanted = list(keys)
+        found = ((key, start + row) for start, segment in self._parts() for key, row in segment.rows_of_keys(wanted))
+        return {key: row for key, row in found if row not in self._removed}
 
     def record(self, row: int) -> Record:
         """Return the record of a row."""
-        return msgspec.json.decode(self.text(row), type=Record)
+        [record] = self.records(np.array([row]))
+        return record
 
-    def text(self, row: int) -> bytes:
-        """Return the record of a row as it is kept, in JSON."""
-        for segment in self._segments:
-            if row < len(segment):
-                return segment.text(row)
-            row -= len(segment)
-        raise IndexError("no such row")
+    def records(self, rows: Array) -> Iterator[Record]:
+        """Yield the records of rows, in the order given; only some are held at a time."""
+        for at in range(0, len(rows), _CHUNK):
+            yield from (msgspec.json.decode(text, type=Record) for text in self.texts(rows[at : at + _CHUNK]))
+
+    def texts(self, rows: Array) -> list[bytes]:
+        """Return the records of rows as they are kept, in JSON."""
+        texts = np.empty(len(rows), object)
+        for at, segment, of_segment in self._located(rows):
+            texts[at] = segment.texts(of_segment)
+        return texts.tolist()
 
     def by_identifier(self, identifier: str) -> list[Record]:
         """Return the records that carry an identifier as `identifier_keys` writes it."""
-        return [
-            segment.record(row)
-            for start, segment in self._parts()
-            for row in segment.rows_of_identifier(identifier)
-            if row + start not in self._removed
-        ]
+        return list(self.records(self.rows_of_identifier(identifier)))
+
+    def rows_of_identifier(self, identifier: str) -> Array:
+        """Return the rows of the records that carry an identifier."""
+        rows = (start + row for start, segment in self._parts() for row in segment.rows_of_identifier(identifier))
+        return np.array([row for row in rows if row not in self._removed], np.int64)
 
     def rows(self) -> Array:
         """Return the rows of all records that were not removed."""
@@ -189,16 +197,13 @@ class MatchIndex:
 
     def vectors(self, space: str, rows: Array) -> Any:
         """Return the vectors of rows in a space, in the order given."""
-        starts = np.array([start for start, _ in self._parts()], np.int64)
-        part = np.searchsorted(starts, rows, "right") - 1
-        order = np.argsort(part, kind="stable")
-        blocks = [
-            self._segments[at].vectors(space, rows[part == at] - starts[at]) for at in np.unique(part)
-        ]  # in the order of `order`
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        if not blocks:
+        from scipy import sparse  # see `Segment.vectors`
+
+        located = list(self._located(rows))
+        if not located:
             return sparse.csr_matrix((0, BUCKETS))
+        blocks = [segment.vectors(space, of_segment) for _, segment, of_segment in located]
+        back = np.argsort(np.concatenate([at for at, _, _ in located]))
         return sparse.vstack(blocks, format="csr")[back] if len(blocks) > 1 else blocks[0]
 
     def nearest(self, rows: Array, most: int = MOST, least_of_best: float = LEAST_OF_BEST) -> Nearest:
@@ -250,7 +255,7 @@ class MatchIndex:
         rows, first = self.rows(), len(self._segments[0])
         small = rows[rows >= first]
         kept, joined = (1, small) if len(small) <= first else (0, rows)
-        segments = [Segment.build(self._records(joined), self.vocabulary)] if len(joined) else []
+        segments = [Segment.build(self.records(joined), self.vocabulary)] if len(joined) else []
         self._removed = {row for row in self._removed if kept and row < first}
         del self._segments[kept:], self._names[kept:]
         for segment in segments:
@@ -259,13 +264,18 @@ class MatchIndex:
     def _count_anew(self, fresh: Sequence[Record]) -> None:
         """Count the vocabulary of all records, with the new ones, and make one segment of them."""
         rows = self.rows()
-        self.vocabulary, self._vocabulary_name = vocabulary_of(chain(self._records(rows), fresh)), ""
-        segment = Segment.build(chain(self._records(rows), fresh), self.vocabulary)
+        self.vocabulary, self._vocabulary_name = vocabulary_of(chain(self.records(rows), fresh)), ""
+        segment = Segment.build(chain(self.records(rows), fresh), self.vocabulary)
         self._removed, self._segments, self._names = set(), [], []
         self._append(segment, "")
 
-    def _records(self, rows: Array) -> Iterator[Record]:
-        return map(self.record, rows.tolist())
+    def _located(self, rows: Array) -> Iterator[tuple[Array, Segment, Array]]:
+        """Yield positions in `rows`, the segment of the rows there, and these rows as it numbers them."""
+        starts = np.array([start for start, _ in self._parts()], np.int64)
+        part = np.searchsorted(starts, rows, "right") - 1
+        for at in np.unique(part).tolist():
+            positions = np.flatnonzero(part == at)
+            yield positions, self._segments[at], rows[positions] - starts[at]
 
     def _parts(self) -> Iterator[tuple[int, Segment]]:
         start = 0

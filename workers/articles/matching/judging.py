@@ -6,20 +6,19 @@ import os
 import pickle
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from workers.articles.matching.evidence import evidence, link_bound
 from workers.articles.matching.model import Model
-from workers.articles.matching.profiles import profile
+from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Decision, Kind, Link, Record
-from workers.articles.matching.scoring import features_of
+from workers.articles.matching.scoring import likely
 from workers.articles.matching.segment import Array
 from workers.articles.matching.vocabulary import Vocabulary
 
@@ -28,7 +27,7 @@ from workers.articles.matching.vocabulary import Vocabulary
 class Block:
     """Pairs to judge: encoded records, the positions of left and right ones among them, and rows of `standings`."""
 
-    texts: tuple[bytes, ...]
+    texts: Sequence[bytes]
     left: Array
     right: Array
     standing: Array
@@ -43,19 +42,19 @@ class Judge:
 
     def links(self, block: Block) -> list[Link]:
         """Return a link for each pair of the block from the model's lower bound on."""
-        profiles = [profile(msgspec.json.decode(text, type=Record), self.vocabulary) for text in block.texts]
+        profiles = [Profile(msgspec.json.decode(text, type=Record), self.vocabulary) for text in block.texts]
         ends = zip(block.left.tolist(), block.right.tolist(), strict=True)
         compared = [(profiles[left], profiles[right]) for left, right in ends]
-        scores = self.model.probabilities(features_of(compared, block.standing, self.vocabulary))
+        positions, scores = likely(self.model, compared, block.standing)
         links = []
-        for at in np.flatnonzero(scores >= self.model.review):
+        for at, score in zip(positions.tolist(), scores.tolist(), strict=True):
             left, right = sorted(compared[at], key=lambda one: one.record.key)
             if left.record.separate or right.record.separate:
                 continue
-            sure = scores[at] >= link_bound(left, right, self.model)
+            sure = score >= link_bound(left, right, self.model)
             decision = Decision.LINK if sure else Decision.REVIEW
-            said, score = evidence(left, right, self.vocabulary), round(float(scores[at]), 6)
-            links.append(Link(left.record.key, right.record.key, Kind.LIKENESS, score, decision, said))
+            said = evidence(left, right)
+            links.append(Link(left.record.key, right.record.key, Kind.LIKENESS, round(score, 6), decision, said))
         return links
 
 

@@ -26,8 +26,7 @@ class Matcher:
 
     def link(self, keys: Iterable[str]) -> Linkage:
         """Return the links of the records with these keys and of all that compete with them."""
-        rows = (self._index.row(key) for key in sorted(set(keys)))
-        fresh = np.array(sorted({row for row in rows if row is not None}), np.int64)
+        fresh = np.unique(np.array(list(self._index.rows_of(keys).values()), np.int64))
         touched, pairs = self._competing(fresh)
         likenesses = self._likenesses(pairs, touched)
         del pairs  # they are many, and what is still needed of them is in the blocks to judge
@@ -48,21 +47,16 @@ class Matcher:
 
     def _noted(self, rows: Array, keys: list[str]) -> Iterator[str]:
         """Yield the identifiers of rows, and note their keys."""
-        for row in rows.tolist():
-            record = self._index.record(row)
+        for record in self._index.records(rows):
             keys.append(record.key)
             yield from identifier_keys(record)
 
     def _touched(self, search: Search, fresh: Array) -> Array:
         """Return the rows, those that have one of them among their nearest, and those that share an identifier."""
         near = search.nearest(np.setdiff1d(search.unpruned_candidates(fresh).other, fresh))
-        rows = set[int]()
-        for row in fresh.tolist():
-            for identifier in identifier_keys(self._index.record(row)):
-                shared = self._index.by_identifier(identifier)
-                rows.update(at for at in (self._index.row(record.key) for record in shared) if at is not None)
-        named = np.array(sorted(rows), np.int64)
-        return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], named]))
+        identifiers = {key for record in self._index.records(fresh) for key in identifier_keys(record)}
+        named = [self._index.rows_of_identifier(identifier) for identifier in identifiers]
+        return np.unique(np.concatenate([fresh, near.row[np.isin(near.other, fresh)], *named]))
 
     def _likenesses(self, pairs: Pairs, touched: Array) -> Iterator[Link]:
         """Judge the pairs with an end in `touched`, each among all candidates of both of its records."""
@@ -77,5 +71,4 @@ class Matcher:
 
     def _block(self, left: Array, right: Array, standing: Array) -> Block:
         rows, positions = np.unique(np.concatenate([left, right]), return_inverse=True)
-        texts = tuple(self._index.text(row) for row in rows.tolist())
-        return Block(texts, positions[: len(left)], positions[len(left) :], standing)
+        return Block(self._index.texts(rows), positions[: len(left)], positions[len(left) :], standing)

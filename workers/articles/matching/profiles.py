@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import cached_property
 
 from workers.articles.matching.quantities import Amounts, amounts
 from workers.articles.matching.records import Record
@@ -20,74 +20,65 @@ from workers.articles.matching.text import (
 from workers.articles.matching.vocabulary import Vocabulary
 
 
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A record's words, numbers and codes. `named`: of name, brand and part number; `said`: of everything.
 
-    `rarity` has the words of `named`, `weight` is their sum, and `by_initial` groups those of three letters and more.
     `codes` are the model numbers of name and part number; `code_bigrams` and `code_digits` also have a part number that
-    does not look like one.
+    does not look like one. A price that is missing, zero or negative is not a number. Most pairs are told apart by what
+    is made at once; the rest is made when it is asked for.
     """
 
-    record: Record
-    name: str
-    order: tuple[str, ...]
-    named: frozenset[str]
-    said: frozenset[str]
-    rarity: dict[str, float]
-    weight: float
-    by_initial: dict[str, list[str]]
-    trigrams: frozenset[tuple[str, str, str]]
-    codes: tuple[str, ...]
-    all_codes: frozenset[str]
-    code_bigrams: tuple[frozenset[str], ...]
-    code_digits: frozenset[str]
-    squashed: str
-    numbers: frozenset[str]
-    all_numbers: frozenset[str]
-    amounts: Amounts
-    brand: frozenset[str]
-    mpn: str
-    category: frozenset[str]
-    price: float
+    def __init__(self, record: Record, vocabulary: Vocabulary) -> None:
+        self.record, self._vocabulary = record, vocabulary
+        values = " ".join(value for _, value in record.attributes)
+        texts = (record.name, record.brand, record.mpn, record.category, f"{record.description} {values}")
+        parts = [normalize(text) for text in texts]
+        said = [words(part) for part in parts]
+        part_codes, part_numbers = [codes(part) for part in parts], [numbers(part) for part in parts]
+        self.name, self.order = parts[0], said[0]
+        self.named, self.said = _union(said[:3]), _union(said)
+        self.brand, self.mpn, self.category = frozenset(said[1]), squash(parts[2]), frozenset(said[3])
+        self.codes = tuple(dict.fromkeys(part_codes[0] + part_codes[2]))
+        self.all_codes = _union(part_codes)
+        numbered = dict.fromkeys((*self.codes, self.mpn)) if self.mpn else self.codes
+        self.code_bigrams, self.code_digits = [bigrams(code) for code in numbered], digit_runs(numbered)
+        self.squashed = squash(" ".join(parts))
+        self.numbers, self.all_numbers = _union(part_numbers[:3]), _union(part_numbers)
+        self.price = record.price if record.price is not None and record.price > 0 else math.nan
 
+    @cached_property
+    def rarity(self) -> dict[str, float]:
+        """How rare each word of `named` is."""
+        return {word: self._vocabulary.rarity(word) for word in self.named}
 
-def profile(record: Record, vocabulary: Vocabulary) -> Profile:
-    """Take a record apart; a price that is missing, zero or negative is not a number."""
-    name, brand, mpn = normalize(record.name), normalize(record.brand), normalize(record.mpn)
-    category, values = normalize(record.category), " ".join(value for _, value in record.attributes)
-    parts = (name, brand, mpn, category, normalize(f"{record.description} {values}"))
-    said = [words(part) for part in parts]
-    named = _union(said[:3])
-    rarity = {word: vocabulary.rarity(word) for word in named}
-    part_codes = [codes(part) for part in parts]
-    squashed_mpn = squash(mpn)
-    named_codes = tuple(dict.fromkeys(part_codes[0] + part_codes[2]))
-    numbered = dict.fromkeys((*named_codes, squashed_mpn)) if squashed_mpn else named_codes
-    part_numbers = [numbers(part) for part in parts]
-    return Profile(
-        record=record,
-        name=name,
-        order=tuple(said[0]),
-        named=named,
-        said=_union(said),
-        rarity=rarity,
-        weight=math.fsum(rarity.values()),
-        by_initial=_by_initial(named),
-        trigrams=trigrams(name),
-        codes=named_codes,
-        all_codes=_union(part_codes),
-        code_bigrams=tuple(bigrams(code) for code in numbered),
-        code_digits=digit_runs(numbered),
-        squashed=squash(" ".join(parts)),
-        numbers=_union(part_numbers[:3]),
-        all_numbers=_union(part_numbers),
-        amounts=amounts(compose(record.name), *(compose(value) for _, value in record.attributes)),
-        brand=frozenset(said[1]),
-        mpn=squashed_mpn,
-        category=frozenset(said[3]),
-        price=record.price if record.price is not None and record.price > 0 else math.nan,
-    )
+    @cached_property
+    def number_rarity(self) -> dict[str, float]:
+        """How rare each of `numbers` is."""
+        return {number: self._vocabulary.rarity(number) for number in self.numbers}
+
+    @cached_property
+    def weight(self) -> float:
+        """The sum of the words' rarity."""
+        return math.fsum(self.rarity.values())
+
+    @cached_property
+    def by_initial(self) -> dict[str, list[str]]:
+        """The words of `named` that have three letters and more, by the first one."""
+        groups: dict[str, list[str]] = {}
+        for word in self.named:
+            if len(word) >= 3:
+                groups.setdefault(word[0], []).append(word)
+        return groups
+
+    @cached_property
+    def trigrams(self) -> frozenset[tuple[str, str, str]]:
+        """Every three neighbouring letters and digits of the name."""
+        return trigrams(self.name)
+
+    @cached_property
+    def amounts(self) -> Amounts:
+        """What name and attributes state of amounts."""
+        return amounts(compose(self.record.name), *(compose(value) for _, value in self.record.attributes))
 
 
 def price_ratio(left: Profile, right: Profile) -> float:
@@ -100,11 +91,3 @@ def price_ratio(left: Profile, right: Profile) -> float:
 
 def _union(parts: Iterable[Iterable[str]]) -> frozenset[str]:
     return frozenset().union(*parts)
-
-
-def _by_initial(words_of_name: Iterable[str]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for word in words_of_name:
-        if len(word) >= 3:
-            groups.setdefault(word[0], []).append(word)
-    return groups

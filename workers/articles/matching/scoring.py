@@ -1,21 +1,27 @@
 """From candidate pairs to their features: what the two records say, and how the pair stands among its competitors."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
 from workers.articles.matching.context import CONTEXT_FEATURES, Pairs, standings, turned
-from workers.articles.matching.features import pair_features
+from workers.articles.matching.features import Group, amounts, codes, fields, numbers, words
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model, UnusableModel
-from workers.articles.matching.profiles import Profile, profile
+from workers.articles.matching.profiles import Profile
 from workers.articles.matching.records import Record
 from workers.articles.matching.segment import Array
 from workers.articles.matching.vocabulary import Vocabulary
 
-_NOTHING = profile(Record("", "", ""), Vocabulary())
-PAIR_FEATURES = tuple(pair_features(_NOTHING, _NOTHING, Vocabulary()))
+_NOTHING = Profile(Record("", "", ""), Vocabulary())
+_GROUPS: tuple[Group, ...] = (words, codes, numbers, amounts, fields)
+_NAMES = {group: tuple(group(_NOTHING, _NOTHING)) for group in _GROUPS}
+PAIR_FEATURES = tuple(name for names in _NAMES.values() for name in names)
 FEATURES = (*PAIR_FEATURES, *CONTEXT_FEATURES)
+_COLUMNS = {group: np.flatnonzero(np.isin(FEATURES, names)) for group, names in _NAMES.items()}
+# What tells most pairs apart for the least work comes first: few of them need the words, and fewer the amounts.
+_STEPS: tuple[tuple[Group, ...], ...] = ((codes, numbers, fields), (words,), (amounts,))
 
 
 def feature_matrix(index: MatchIndex, pairs: Pairs, *, fixed_sides: bool = False) -> Array:
@@ -27,23 +33,52 @@ def feature_matrix(index: MatchIndex, pairs: Pairs, *, fixed_sides: bool = False
     ends = zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
     compared = [(profiles[left], profiles[right]) for left, right in ends]
     standing = standings(index, pairs, np.arange(len(pairs.left)))
-    return features_of(compared, standing, index.vocabulary, fixed_sides=fixed_sides)
+    return features_of(compared, standing, fixed_sides=fixed_sides)
 
 
-def features_of(
-    compared: Sequence[tuple[Profile, Profile]], standing: Array, vocabulary: Vocabulary, *, fixed_sides: bool = False
-) -> Array:
+def features_of(compared: Sequence[tuple[Profile, Profile]], standing: Array, *, fixed_sides: bool = False) -> Array:
     """Return `FEATURES` of pairs of profiles that stand among their competitors as `standing` says.
 
     The record that says more counts as the left one, so that the features do not depend on the order of a pair.
     """
-    which = np.zeros(len(compared), bool)
-    rows = np.empty((len(compared), len(PAIR_FEATURES)))
-    for at, pair in enumerate(compared):
-        which[at] = not fixed_sides and _weight(pair[1]) > _weight(pair[0])
-        left, right = reversed(pair) if which[at] else pair
-        rows[at] = list(pair_features(left, right, vocabulary).values())
-    return np.hstack([rows, turned(standing, which)])
+    rows, pairs = _begun(compared, standing, fixed_sides=fixed_sides)
+    for group in _GROUPS:
+        _fill(rows, np.arange(len(pairs)), pairs, group)
+    return rows
+
+
+def likely(model: Model, compared: Sequence[tuple[Profile, Profile]], standing: Array) -> tuple[Array, Array]:
+    """Return the positions of the pairs that are not below the model's lower bound, and their probabilities.
+
+    A pair that cannot reach the bound whatever its other features are is left out without them.
+    """
+    rows, pairs = _begun(compared, standing)
+    known = np.isin(FEATURES, CONTEXT_FEATURES)
+    positions, probabilities = np.arange(len(pairs)), np.ones(len(pairs))
+    for step in _STEPS:
+        for group in step:
+            _fill(rows, positions, pairs, group)
+            known[_COLUMNS[group]] = True
+        probabilities = model.probabilities(rows[positions], known)
+        reached = probabilities >= model.review
+        positions, probabilities = positions[reached], probabilities[reached]
+    return positions, probabilities
+
+
+def _begun(
+    compared: Sequence[tuple[Profile, Profile]], standing: Array, *, fixed_sides: bool = False
+) -> tuple[Array, list[tuple[Profile, Profile]]]:
+    """Return rows that have the features of `standing` alone, and the pairs, each with its left record first."""
+    turn = np.array([not fixed_sides and _weight(right) > _weight(left) for left, right in compared], bool)
+    rows = np.full((len(compared), len(FEATURES)), np.nan)
+    rows[:, len(PAIR_FEATURES) :] = turned(standing, turn)
+    return rows, [pair[::-1] if turns else pair for pair, turns in zip(compared, turn.tolist(), strict=True)]
+
+
+def _fill(rows: Array, positions: Array, pairs: Sequence[tuple[Profile, Profile]], group: Group) -> None:
+    columns = _COLUMNS[group]
+    values = chain.from_iterable(group(*pairs[at]).values() for at in positions.tolist())
+    rows[positions[:, None], columns] = np.fromiter(values, float).reshape(len(positions), len(columns))
 
 
 def fitting(model: Model) -> Model:
@@ -62,7 +97,7 @@ class Profiles:
     def __getitem__(self, row: int) -> Profile:
         known = self._known.get(row)
         if known is None:
-            known = self._known[row] = profile(self._index.record(row), self._index.vocabulary)
+            known = self._known[row] = Profile(self._index.record(row), self._index.vocabulary)
         return known
 
 

@@ -1,7 +1,7 @@
 """One unchangeable part of the index: records, their word vectors and the postings of their rare words, as arrays."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from workers.articles.matching.identifiers import identifier_keys
 from workers.articles.matching.records import Record
@@ -74,24 +73,28 @@ class Segment:
 
     def record(self, row: int) -> Record:
         """Return one record."""
-        return msgspec.json.decode(self.text(row), type=Record)
+        return msgspec.json.decode(self.texts(np.array([row]))[0], type=Record)
 
-    def text(self, row: int) -> bytes:
-        """Return one record in JSON."""
-        start, end = self.arrays["text_at"][row], self.arrays["text_at"][row + 1]
-        return self.arrays["text"][start:end].tobytes()
+    def texts(self, rows: Array) -> list[bytes]:
+        """Return records in JSON."""
+        at, text = self.arrays["text_at"], self.arrays["text"].data
+        return [bytes(text[start:end]) for start, end in zip(at[rows].tolist(), at[rows + 1].tolist(), strict=True)]
 
-    def rows_of_key(self, key: str) -> list[int]:
-        """Return the row of a key, if it is here."""
-        return [row for row in self._find("key", key) if self.record(row).key == key]
+    def rows_of_keys(self, keys: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Yield those of the keys that are here, with their rows."""
+        for key, row in self._find("key", keys):
+            if self.record(row).key == key:
+                yield key, row
 
     def rows_of_identifier(self, identifier: str) -> list[int]:
         """Return the rows of records that carry an identifier."""
-        rows = self._find("identifier", identifier)
-        return [row for row in rows if identifier in identifier_keys(self.record(row))]
+        found = self._find("identifier", [identifier])
+        return [row for _, row in found if identifier in identifier_keys(self.record(row))]
 
     def vectors(self, space: str, rows: Array) -> Any:
         """Return the vectors of rows in a space, one sparse row each, in the order given."""
+        from scipy import sparse  # only here: a process that judges pairs starts without it in two thirds of the time
+
         at = self.arrays[f"{space}_at"]
         lengths = at[rows + 1] - at[rows]
         entries = np.repeat(at[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(
@@ -103,6 +106,8 @@ class Segment:
 
     def scores(self, queries: Any) -> Any:
         """Multiply query vectors with the postings of rare words: one sparse row of similarities per query."""
+        from scipy import sparse  # see `vectors`
+
         terms = self.arrays["post_term"]
         if self._postings is None:
             parts = (self.arrays["post_weight"], self.arrays["post_row"], self.arrays["post_at"])
@@ -116,11 +121,14 @@ class Segment:
         )
         return local @ self._postings
 
-    def _find(self, what: str, value: str) -> list[int]:
-        hashes = self.arrays[f"{what}_hash"]
-        wanted = np.uint32(zlib.crc32(value.encode()))
-        start, end = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
-        return [int(row) for row in self.arrays[f"{what}_row"][start:end]]
+    def _find(self, what: str, values: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Yield each value with the rows that may have it: those with its hash."""
+        hashes, rows = self.arrays[f"{what}_hash"], self.arrays[f"{what}_row"]
+        wanted = np.array([zlib.crc32(value.encode()) for value in values], np.uint32)
+        starts, ends = np.searchsorted(hashes, wanted, "left"), np.searchsorted(hashes, wanted, "right")
+        for at in np.flatnonzero(starts < ends).tolist():
+            for row in rows[starts[at] : ends[at]].tolist():
+                yield values[at], row
 
 
 def _part(records: Sequence[Record], first: int, numbers: dict[str, int], vocabulary: Vocabulary) -> dict[str, Array]:

@@ -31,22 +31,27 @@ _SQUASH = re.compile(r"[^a-z0-9]+")
 
 def normalize(text: str) -> str:
     """Bring a text into compatibility form and small letters, with each number joined to its unit: `8 GB` to `8gb`."""
-    return _MEASURE.sub(_joined, compose(text).lower())
+    lower = compose(text).lower()
+    return _MEASURE.sub(_joined, lower) if _DIGITS.search(lower) else lower
 
 
 def compose(text: str) -> str:
     """Bring a text into compatibility form, with inches written out and no blank before a point; case is kept."""
     if not text:
         return ""
-    text = _BLANK_BEFORE_POINT.sub(".", unicodedata.normalize("NFKC", text))
-    return _INCH_SIGN.sub(r"\1 in ", text)
+    # A look for a sign costs a tenth of a pattern that needs it.
+    text = unicodedata.normalize("NFKC", text)
+    if "." in text:
+        text = _BLANK_BEFORE_POINT.sub(".", text)
+    return _INCH_SIGN.sub(r"\1 in ", text) if "'" in text or '"' in text else text
 
 
 def words(normalized: str) -> list[str]:
     """Return the words of a normalized text, without a plural's `s`; of scripts without blanks each two characters."""
-    runs = [] if normalized.isascii() else _UNSPACED.findall(normalized)
-    spaced = _UNSPACED.sub(" ", normalized) if runs else normalized
-    stems = [_stem(word) for word in _WORD.findall(spaced)]
+    if normalized.isascii():
+        return [_stem(word) for word in _WORD.findall(normalized)]
+    stems = [_stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", normalized))]
+    runs = _UNSPACED.findall(normalized)
     return stems + [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
@@ -58,6 +63,8 @@ def trigrams(normalized: str) -> frozenset[tuple[str, str, str]]:
 
 def codes(normalized: str) -> list[str]:
     """Return what may be model numbers, squashed, each once: letters with digits from 4 marks on, digits from 5."""
+    if not _DIGITS.search(normalized):
+        return []
     squashed = [_code(word) for word in _CODE.findall(normalized) if not word.isalpha()]
     return list(dict.fromkeys(code for code in squashed if code))
 

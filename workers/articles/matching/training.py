@@ -71,7 +71,7 @@ def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> L
     compared = [(profiles[left], profiles[right]) for left, right in ends]
     sure = np.array([certain(*pair) for pair in compared], bool)
     coded = sure & np.array([same_code(*pair) for pair in compared], bool)
-    features = features_of(compared, standings(index, pairs, chosen), index.vocabulary)
+    features = features_of(compared, standings(index, pairs, chosen))
     against = np.array([bool(opposed(*pair)) for pair in compared], bool)
     return Labelled(features, labels, sure, coded, against, np.stack([pairs.left[chosen], pairs.right[chosen]], axis=1))
 
