@@ -1,7 +1,8 @@
 """The linking of a load: its new items are compared with all others before it commits."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -90,6 +91,19 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 SQL = load_queries(__file__, "load.sql")
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Let the collector of cycles rest: records, pairs and links have none, and it would look at all of them again and
+    again, for a third of the time."""
+    worked = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if worked:
+            gc.enable()
+
+
 @dataclass
 class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
@@ -109,6 +123,7 @@ class Linking:
         """Whether there is anything that the load's items can be linked with."""
         return indexes.needed(connection, event.source_id)
 
+    @_without_collector()
     def link(self, connection: Connection, event: Event, counts: dict[str, int]) -> None:
         """Link what the load says something new of; leave the items whose articles change in `regrouped`.
 

@@ -1,5 +1,6 @@
 """The steps of a load, each by itself."""
 
+import gc
 import json
 import os
 import threading
@@ -23,7 +24,7 @@ from tests.perf.generate import MAPPING as MARKET_MAPPING
 from workers.articles.matching.records import Record
 from workers.ingest.batches import DEFAULT_BUFFERS, LoadBuffers
 from workers.ingest.item_tracker import ItemTracker
-from workers.ingest.linking import REPEATED, faults
+from workers.ingest.linking import REPEATED, Linking, faults
 from workers.ingest.mapping import Mapping
 from workers.ingest.mapping import read as read_mapping
 from workers.ingest.observations import OBSERVATION
@@ -537,3 +538,10 @@ def test_items_keep_their_keys_however_many_come_later(sizes: tuple[int, ...]) -
     keys, first, last = tracker.spans()
     assert keys.tolist() == [item_key(mint("shop", source_id).iid) for source_id in ids]
     assert first.tolist() == last.tolist() == list(range(len(ids)))
+
+
+def test_the_collector_works_again_after_a_linking_that_failed() -> None:
+    nothing: Any = None
+    with pytest.raises(AttributeError):
+        Linking().link(nothing, nothing, {})
+    assert gc.isenabled()
