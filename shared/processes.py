@@ -1,4 +1,4 @@
-"""Processes of this host, and how this one imports: without pandas, and without the collector of garbage."""
+"""Processes of this host, and how this one works: without pandas, and at times without the collector of garbage."""
 
 import gc
 import os
@@ -32,18 +32,32 @@ def without_pandas() -> None:
 
 
 @contextmanager
+def without_collector() -> Iterator[None]:
+    """Let the collector of garbage rest while many objects are made that stay and have no cycles.
+
+    It would look at all of them again and again: a third of the time of linking.
+    """
+    worked = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if worked:
+            gc.enable()
+
+
+@contextmanager
 def imports_for_good() -> Iterator[None]:
     """Import what stays until the process ends: the collector of garbage neither runs meanwhile nor looks at it later.
 
     It would look at some hundred thousand objects again and again while they are made, in each full collection, during
     which an edge answers no one, and when the process ends: half as much processor time as the imports themselves.
     """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
+    with without_collector():
+        try:
+            yield
+        finally:
+            gc.freeze()
 
 
 def is_alive(pid: int) -> bool:

@@ -7,6 +7,7 @@ import msgspec
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.processes import without_collector
 from workers.articles import models, records
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
@@ -31,6 +32,7 @@ def relink(connection: Connection, index: MatchIndex, changed: Collection[int], 
     return declared | _relink(connection, index, changed, known, no)
 
 
+@without_collector()
 def rejudge(connection: Connection, index: MatchIndex, no: int) -> set[int]:
     """Find the links of all items anew, as event `no` has chosen another model; return what `relink` does."""
     return _relink(connection, index, [int(record.key) for record in index.records(index.rows())], {}, no)

@@ -1,8 +1,7 @@
 """The linking of a load: its new items are compared with all others before it commits."""
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import psycopg
 
 from shared.db.connect import Connection
 from shared.db.queries import load_queries
+from shared.processes import without_collector
 from workers.articles import index as indexes
 from workers.articles.links import relink
 from workers.articles.matching.identifiers import filled, identifier_keys
@@ -91,19 +91,6 @@ def _reject(reason: str, identifier: str, keys: list[str], names: Mapping[str, s
 SQL = load_queries(__file__, "load.sql")
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Let the collector of cycles rest: records, pairs and links have none, and it would look at all of them again and
-    again, for a third of the time."""
-    worked = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if worked:
-            gc.enable()
-
-
 @dataclass
 class Linking:
     """Links the items of one load. `directory`: where the index of records is kept; without one it is made anew.
@@ -123,7 +110,7 @@ class Linking:
         """Whether there is anything that the load's items can be linked with."""
         return indexes.needed(connection, event.source_id)
 
-    @_without_collector()
+    @without_collector()
     def link(self, connection: Connection, event: Event, counts: dict[str, int]) -> None:
         """Link what the load says something new of; leave the items whose articles change in `regrouped`.
 

@@ -8,6 +8,7 @@ from shared.db.connect import Connection
 from shared.db.queries import load_queries
 from shared.errors import ItemIndexError
 from shared.index.iid import canonical_uuid
+from shared.processes import without_collector
 from shared.text import fold
 from workers.articles import links, records
 from workers.articles.index import needed, open_index
@@ -123,6 +124,7 @@ def _unclaim(connection: Connection, event: _Event) -> None:
     _relabel(connection)
 
 
+@without_collector()
 def _relink(connection: Connection, event: _Event, source_id: int | None, match_dir: Path | None) -> set[int]:
     """Give back the links that the event replaced; find those of its items anew where later loads have judged them.
 
