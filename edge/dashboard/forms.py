@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -116,6 +117,7 @@ def fields_of(report: Report) -> tuple[Field, ...]:
     return tuple(_field(name, declared[name]) for name in names)
 
 
+@cache
 def defaults_of(report: Report) -> dict[str, Any]:
     """Return the value of each parameter of a report's endpoints that holds where none is given."""
     queries = [fields_by_name(endpoint.query()) for endpoint in report.endpoints]

@@ -73,13 +73,15 @@ class Periods:
     def name(self, period: str) -> str:
         """Return a period as one among others: "2024-Q2", "the week of 2024-06-03", "the incomplete month 2024-07"."""
         begins = date.fromisoformat(period)
-        names = {"quarter": f"{begins.year}-Q{(begins.month + 2) // 3}", "year": period[:4]}
+        names = {
+            "week": f"of {max(begins, self.first or begins)}",
+            "quarter": f"{begins.year}-Q{(begins.month + 2) // 3}",
+            "year": period[:4],
+        }
         name = names.get(self.unit, self._short(period))
-        if self.granularity == "week":
-            name = f"of {max(begins, self.first or begins)}"
         if self.is_partial(period):
             return f"the incomplete {self.unit} {name}"
-        return f"the week {name}" if self.granularity == "week" else name
+        return f"the week {name}" if self.unit == "week" else name
 
     def finer(self) -> str | None:
         """Return the longest length of period that would divide the days with data into several; None if none does."""

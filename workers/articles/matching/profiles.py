@@ -24,8 +24,8 @@ class Profile:
     """A record's words, numbers and codes. `named`: of name, brand and part number; `said`: of everything.
 
     `codes` are the model numbers of name and part number; `code_bigrams` and `code_digits` also have a part number that
-    does not look like one. A price that is missing, zero or negative is not a number. Most pairs are told apart by what
-    is made at once; the rest is made when it is asked for.
+    does not look like one. `price` is NaN where it is missing, zero or negative. The properties are computed on first
+    use, because most pairs are ruled out without them.
     """
 
     def __init__(self, record: Record, vocabulary: Vocabulary) -> None:
