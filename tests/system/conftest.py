@@ -16,7 +16,6 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.process import read_state
 
 COMMAND = [sys.executable, "-m", "deploy.ctl.main"]
-DRILL = [sys.executable, "-m", "tests.drills"]
 PROJECT = Path(__file__).parents[2]
 _CUT_SECONDS = 120.0
 # For stacks that no test breaks: a machine full of tests is no outage.
@@ -48,7 +47,9 @@ class Running:
         return next(child["pid"] for child in self.state["children"] if child["name"] == name)
 
 
-def completed(command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def completed(
+    command: list[str], environment: Mapping[str, str] | None = None, seconds: float = 120
+) -> subprocess.CompletedProcess[str]:
     """Run a command of the project to its end, in a clean environment with these variables."""
     return subprocess.run(
         command,
@@ -57,7 +58,7 @@ def completed(command: list[str], environment: Mapping[str, str] | None = None) 
         check=False,
         cwd=PROJECT,
         env={**clean_environment(), **(environment or {})},
-        timeout=120,
+        timeout=seconds,
     )
 
 

@@ -40,7 +40,7 @@ class Upgrade:
     def __init__(self, folder: Path) -> None:
         self.new = folder / "new"
         for name in ("edge", "workers", "shared", "deploy"):
-            shutil.copytree(PROJECT / name, self.new / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(PROJECT / name, self.new / name)  # with its bytecode, which is that of the same sources
         shutil.copyfile(LATER, self.new / "shared/db/migrations/9999_later.sql")
         workers = tuple((f"worker-{name}", _QUEUES, 2) for name in "ab")
         self.stack = Stack(Paths.below(folder / "data"), free_port(), workers=workers)
