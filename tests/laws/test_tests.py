@@ -51,7 +51,9 @@ def test_the_tests_of_a_group_or_a_file_run_on_one_worker(tmp_path: Path) -> Non
 
 
 def test_each_of_the_longest_groups_is_one() -> None:
-    files = {path for folder in ("browser", "service", "system") for path in (_ROOT / folder).rglob("test_*.py")}
+    files = {
+        path for folder in ("browser", "drills", "service", "system") for path in (_ROOT / folder).rglob("test_*.py")
+    }
     groups = {name for path in files for name in re.findall(r'xdist_group\("(\w+)"\)', path.read_text())}
     assert set(LONGEST_GROUPS) <= groups
 
