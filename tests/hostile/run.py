@@ -70,7 +70,7 @@ def one_round(
             str(examples),
             "--workers",
             "1",
-            # A namespace is one word: most of what is made up for it does not fit, which is no fault of the service.
+            # Of what is made up for a text in a path most cannot stand there: that is the health of the search, not of the service.
             "--suppress-health-check",
             "filter_too_much",
             "--report-json-path",
