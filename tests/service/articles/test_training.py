@@ -55,20 +55,16 @@ def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> N
 
 def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
     made = (
-        "import hashlib; from workers.articles.matching.synthetic import worlds; from workers.articles.matching.training import "
-        "labelled_world; print(hashlib.sha256(labelled_world(next(worlds(1, 7, 60))).features.tobytes()).hexdigest())"
+        "import sys; from workers.articles.matching.synthetic import worlds; from workers.articles.matching.training import "
+        "labelled_world; sys.stdout.buffer.write(labelled_world(next(worlds(1, 7, 60))).features.tobytes())"
     )
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", made], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(printed) == 1
+    other = {**os.environ, "PYTHONHASHSEED": "1"}
+    printed = subprocess.run([sys.executable, "-c", made], env=other, capture_output=True, check=True).stdout
+    assert printed == labelled_world(next(worlds(1, 7, 60))).features.tobytes()
 
 
 def test_labels_by_chance_cannot_be_told_even_of_the_examples_themselves() -> None:
-    world = next(worlds(1, seed=4, articles=40))
+    world = next(worlds(1, seed=4, articles=24))
     index = MatchIndex.build([*world.left, *world.right])
     pairs = all_pairs(index)
     known = np.arange(0, len(pairs.left), 2)

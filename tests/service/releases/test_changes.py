@@ -37,7 +37,7 @@ pytestmark = pytest.mark.xdist_group("changes")
 
 SOY, CUSTARD, DRINK, RICE, TEA, OIL = (mint("shop", sku).iid for sku in "123456")
 VERSIONS = 11
-PAIRS = random.Random(34).sample(list(combinations(range(1, VERSIONS + 1), 2)), 20)
+PAIRS = random.Random(34).sample(list(combinations(range(1, VERSIONS + 1), 2)), 12)
 # The order of rows in a release, and so in its files. A sale comes behind a listing, and no value before any.
 ORDERS = {
     "observations": "strftime(day, '%Y-%m'), iid, day, channel, price_minor, list_minor NULLS FIRST, kind, currency, "
@@ -163,12 +163,11 @@ def changes(settings: Settings, before: int, after: int, folder: Path) -> dict[s
     return found
 
 
-@pytest.mark.parametrize("first", range(0, len(PAIRS), 10))
 def test_yesterday_and_the_changes_are_today_byte_for_byte(
-    settings: Settings, judge: duckdb.DuckDBPyConnection, tmp_path: Path, first: int
+    settings: Settings, judge: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
-    """Between 20 random pairs of kept releases, for each dataset, by DuckDB over the files."""
-    for before, after in PAIRS[first : first + 10]:
+    """Between a dozen random pairs of kept releases, for each dataset, by DuckDB over the files."""
+    for before, after in PAIRS:
         for name, table in changes(settings, before, after, tmp_path).items():
             dataset, files = DATASETS[name], files_of(settings, name, after)
             read(judge, "yesterday", settings, dataset, files_of(settings, name, before))
