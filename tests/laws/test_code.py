@@ -180,11 +180,6 @@ def test_no_driver_in_a_pure_module(imports: grimp.ImportGraph) -> None:
     assert chains(imports, modules) == []
 
 
-def test_the_law_bites(imports: grimp.ImportGraph) -> None:
-    assert chains(imports, ["workers.jobs.leases"])
-    assert chains(imports, ["edge.http.problems"])
-
-
 # Whatever the command line prints goes through deploy/terminal.py, which reads no text of others as markup.
 
 
@@ -259,27 +254,6 @@ def _is_local_template(source: str, node: ast.expr | None) -> bool:
 @pytest.mark.parametrize("path", PRINTING, ids=lambda path: path.name)
 def test_nothing_is_printed_past_the_terminal(path: Path) -> None:
     assert list(faults(path.read_text(), path.name)) == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "console.print(name)",
-        "errors.print(f'{name}')",
-        "Console().print(name)",
-        "console.say(f'{name}')",
-        "print(name)",
-        "console.say(template)",
-        "status.update(name)",
-        "progress.add_task(f'{name}')",
-        "click.echo(name)",
-        "reveal(name, as_json=False)",
-        "report(name, as_json=False)",
-        "Table(title=name)",
-    ],
-)
-def test_the_law_bites_printed_text(line: str) -> None:
-    assert len(list(faults(f"{line}\n", "any.py"))) >= 1
 
 
 # Every named query is valid SQL for the schema, and says why it is there.
@@ -372,15 +346,6 @@ def test_no_statement_is_hidden_in_code() -> None:
 
 def test_the_schema_as_kept_is_what_the_migrations_make(settings: Settings) -> None:
     assert KEPT.read_text() == dump(settings.database_url), "run `make schema` and read what changed"
-
-
-def test_a_wrong_query_would_be_found(settings: Settings) -> None:
-    [query] = parse("-- name: wrong\n-- to see the law bite\nSELECT nothing FROM items", "here")
-    with (
-        connect(settings.database_url, application="laws") as connection,
-        pytest.raises(psycopg.errors.UndefinedColumn),
-    ):
-        connection.execute(f"PREPARE q AS {query.sql}")
 
 
 def test_names_are_unique_and_reasons_are_given() -> None:
@@ -486,42 +451,6 @@ def test_each_migration_leaves_old_code_working(step: Migration) -> None:
     assert faults_migrations(step) == []
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DROP TABLE items;",
-        "ALTER TABLE items DROP COLUMN name;",
-        "ALTER TABLE items RENAME COLUMN name TO title;",
-        "ALTER TABLE items ALTER COLUMN version TYPE bigint;",
-        "ALTER TABLE items ALTER version SET NOT NULL;",
-        "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL;",
-        "REVOKE SELECT ON items FROM itemindex_edge;",
-        "REVOKE ALL ON FUNCTION tell_job() FROM PUBLIC;",
-        "CREATE INDEX items_name ON items (name);",
-        "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0);",
-        "ALTER TABLE items ADD COLUMN key uuid DEFAULT gen_random_uuid();",
-        "DELETE FROM items;",
-    ],
-)
-def test_the_law_bites_migrations(sql: str) -> None:
-    assert faults_migrations(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) != []
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "ALTER TABLE jobs ADD COLUMN importance integer NOT NULL DEFAULT 0, ADD COLUMN note text;",
-        "CREATE TABLE notes (id bigint NOT NULL); CREATE INDEX notes_id ON notes (id);",
-        "CREATE INDEX CONCURRENTLY items_name ON items (name);",
-        "ALTER TABLE items ADD CONSTRAINT positive CHECK (version > 0) NOT VALID;",
-        "CREATE FUNCTION g() RETURNS void LANGUAGE sql AS $$ SELECT $$; REVOKE ALL ON FUNCTION g() FROM PUBLIC;",
-        "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ DELETE FROM notes $$;",
-    ],
-)
-def test_the_law_lets_pass_what_grows(sql: str) -> None:
-    assert faults_migrations(Migration(FOUNDING + 1, "later", "expand", f"-- phase: expand\n{sql}")) == []
-
-
 def test_no_query_depends_on_how_many_columns_a_table_has() -> None:
     """`SELECT *` from a table would answer otherwise, and a kept plan of it fail, as soon as a column is added."""
     for folder in ("edge", "workers", "shared", "deploy"):
@@ -545,7 +474,7 @@ LOCKS = sorted(PROJECT.glob("requirements*.lock"))
 # The client is a package of its own, with dependencies of its own.
 PRODUCT = ("edge", "workers", "shared", "deploy")
 
-OURS = {*PRODUCT, "tests", "itemindex_client"}
+OURS = {*PRODUCT, "itemindex_client"}
 
 PACKAGE = re.compile(
     r"^(?P<name>[A-Za-z0-9_.-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)(?P<rest>[^\n]*(?:\n    [^\n]*)*)", re.MULTILINE
@@ -586,7 +515,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_the_product_imports_nothing_that_its_own_lock_file_does_not_install() -> None:
-    """The tests' environment holds more than the service's: an import that only tests install fails at a user's."""
+    """What only the tests' environment holds, the tests themselves among it, fails to be imported at a user's."""
     packages = locked(PROJECT / "requirements.lock")
     sources = packages_distributions()
     clients = PROJECT / "deploy" / "clients"
@@ -595,7 +524,7 @@ def test_the_product_imports_nothing_that_its_own_lock_file_does_not_install() -
         for name in imported(path) - sys.stdlib_module_names - OURS:
             checked += 1
             installed = {re.sub(r"[-_.]+", "-", package).lower() for package in sources.get(name, ())}
-            if not installed & set(packages):
+            if name == "tests" or not installed & set(packages):  # some packages bring tests of their own
                 missing.append(f"{path.relative_to(PROJECT)}: {name}")
     assert checked > 100
     assert missing == []

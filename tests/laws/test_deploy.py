@@ -413,12 +413,6 @@ def test_an_object_is_what_its_schema_says(one: dict[str, Any]) -> None:
     kubernetes_validate.validate(one, VERSION, strict=True)
 
 
-def test_a_wrong_object_would_be_found() -> None:
-    wrong = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, "spec": {"replica": 1}}
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, VERSION, strict=True)
-
-
 def test_every_file_is_applied() -> None:
     listed = yaml.safe_load((KUBERNETES / "kustomization.yaml").read_text())["resources"]
     assert {path.name for path in KUBERNETES.glob("*.yaml")} == {*listed, "kustomization.yaml"}
@@ -720,12 +714,3 @@ def test_every_metric_is_shown_or_alerted_on() -> None:
     asked = "\n".join([rule["expr"] for rule in RULES] + [t["expr"] for panel in PANELS for t in panel["targets"]])
     families = {re.sub(r"_(total|bucket|sum|count)$", "", name) for name in DECLARED}
     assert {name for name in families if name not in asked} == set()
-
-
-@pytest.mark.parametrize(
-    "expression",
-    ["rate(itemindex_nothing_total[5m])", 'itemindex_queue_depth{shop="a"}', "sum by (shop) (itemindex_queue_depth)"],
-)
-def test_a_wrong_expression_would_be_found(expression: str) -> None:
-    with pytest.raises(AssertionError):
-        check(expression)
