@@ -1394,7 +1394,7 @@ SEARCH_FAULTS = (
         "workers/search/build.py",
         "for part in range(parts + 1)]",
         "for part in range(parts)]",
-        "tests/unit/search/test_indexes.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",
+        "tests/unit/search/test_search_segments.py::test_segments_answer_byte_for_byte_as_one_whole_build",
     ),
     fault(
         "an identifier of several items is not possible where one of them was deleted",

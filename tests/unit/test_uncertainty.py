@@ -49,7 +49,7 @@ def population(categories: int, each: int, between: float, within: float, seed: 
 
 
 @pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (0.1, 0.8), (1.5, 1.5)])
-@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+@pytest.mark.parametrize("kept", [1, 2, None])
 def test_of_the_held_out_figures_nineteen_of_twenty_are_inside(between: float, within: float, kept: int | None) -> None:
     samples = [one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)]
     assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025)
@@ -125,7 +125,7 @@ def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> No
 
 
 # The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
-@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+@pytest.mark.parametrize("kept", [1, 2, None])
 @pytest.mark.parametrize(
     ("file", "chosen", "widest"),
     [
@@ -257,14 +257,14 @@ def test_student_quantiles_are_the_published_ones(degrees: int, published: float
 # Sums of uncertain figures, judged by Monte Carlo: within 1 % at the low bound, the median and the high bound.
 
 
-DRAWS = 1_000_000
+DRAWS = 400_000
 
 NONE = np.empty(0)
 
 
 def draws_for(figures: int) -> int:
     """Return how many sums to draw: the more figures there are, the narrower is their sum, and the fewer tell its ends."""
-    return DRAWS // 4 if figures >= 40 else DRAWS
+    return DRAWS // 8 if figures >= 40 else DRAWS
 
 
 def drawn(medians: list[float], sigmas: list[float]) -> list[float]:
@@ -303,7 +303,7 @@ def test_sales_of_published_footprints_add_up_as_monte_carlo_says(basis: str) ->
     figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
     medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
     sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
-    total = sum(median * np.exp(sigma * rng.standard_normal(200_000)) for median in medians)
+    total = sum(median * np.exp(sigma * rng.standard_normal(50_000)) for median in medians)
     terms = [moments(LogNormal(float(median), sigma)) for median in medians]
     assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01)
 
@@ -337,7 +337,7 @@ def test_figures_that_share_a_factor_do_not_average_its_error_out(
 @functools.lru_cache(1)
 def wide_sums(items: int, sigma: float) -> np.ndarray:
     """Draw sums of figures without a common factor."""
-    rng, draws = default_rng(11), min(DRAWS, 30_000_000 // items)
+    rng, draws = default_rng(11), min(DRAWS, 12_000_000 // items)
     return sum((median * np.exp(sigma * rng.standard_normal(draws)) for median in wide(items)), np.zeros(draws))
 
 
@@ -371,7 +371,7 @@ def test_figures_of_nothing_and_exact_ones_beside_wide_ones_change_no_bound_of_t
 def test_many_wide_groups_add_up_as_their_items_do() -> None:
     rng = default_rng(12)
     medians = 1.0 / (1 + np.arange(90) % 5)
-    total = sum(median * np.exp(2.5 * rng.standard_normal(DRAWS // 2)) for median in medians)
+    total = sum(median * np.exp(2.5 * rng.standard_normal(DRAWS // 4)) for median in medians)
     groups = [Group(np.array([median]), np.array([2.0]), 1.5) for median in medians]
     expected = np.quantile(total, [0.025, 0.5, 0.975]).tolist()
     assert interval_of_many(NONE, NONE, groups) == pytest.approx(expected, rel=0.025)

@@ -218,7 +218,7 @@ def test_a_query_is_looked_up_as_the_identifiers_that_it_may_be(q: str, found: s
 # Pages never overlap and never skip.
 
 
-ITEMS = 3_000
+ITEMS = 1_000
 
 QUESTIONS = [
     "classic",
@@ -233,13 +233,25 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["postings", "rows"])
-def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
-    """An index without common words, and the same one with nearly every word a common one."""
+@pytest.fixture(scope="module")
+def postings(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    """An index without common words."""
+    return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("postings"))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    """The same one with nearly every word a common one."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "rows":
-            patch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-        return opened(list(documents(ITEMS)), tmp_path_factory.mktemp(request.param))
+        patch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
+        return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("rows"))
+
+
+@pytest.fixture(scope="module", params=["postings", "rows"])
+def many(request: pytest.FixtureRequest) -> SearchIndex:
+    """Each of the two."""
+    index: SearchIndex = request.getfixturevalue(request.param)
+    return index
 
 
 def walk(index: SearchIndex, q: str, limit: int, pages: int) -> list[Hit]:
@@ -285,16 +297,12 @@ def test_a_cursor_continues_in_a_newer_index(tmp_path: Path) -> None:
     assert {hit.item.iid for hit in first.hits}.isdisjoint(hit.item.iid for hit in second.hits)
 
 
-def test_rows_of_bits_find_the_same_items_as_postings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = list(documents(1_000))
-    plain = opened(sample, tmp_path / "plain")
-    monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-    rows = opened(sample, tmp_path / "rows")
+def test_rows_of_bits_find_the_same_items_as_postings(postings: SearchIndex, rows: SearchIndex) -> None:
     for q in ("classic", "classic shirt", "sh", "modern boots", "classic s"):
-        one, other = (walk(index, q, limit=50, pages=100) for index in (plain, rows))
+        one, other = (walk(index, q, limit=50, pages=100) for index in (postings, rows))
         met = [{hit.item.iid for hit in hits if hit.score > 1 / 3} for hits in (one, other)]
         assert met[0] == met[1] != set()
-    totals = [find(index, SearchQuery(q="classic shirt")).total for index in (plain, rows)]
+    totals = [find(index, SearchQuery(q="classic shirt")).total for index in (postings, rows)]
     assert totals[0] == totals[1] > paging.FEW_HITS
 
 
@@ -339,6 +347,7 @@ async def _validated(query: str) -> dict[str, Any] | None:
 
 
 @given(query=QUERIES)
+@settings(max_examples=60)
 async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> None:
     read = search_parameters(query)
     assert read is None or read == await _validated(query)

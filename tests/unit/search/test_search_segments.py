@@ -50,6 +50,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
     monkeypatch.setattr(tiers, "FIRST_TIER", 10)
     monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
+    monkeypatch.setattr(tiers, "CHUNK_POSTINGS", 100)
 
 
 def changed(number: int, other: int) -> Document:
@@ -134,15 +135,33 @@ STEPS = st.lists(
 )
 
 
+EVERY = {identifier for document in SAMPLE for identifier in document.identifiers}
+
+NEAR = {(scheme, f"{value[:-1]}{(ord(value[-1]) + 1) % 10}") for scheme, value in EVERY} - EVERY
+
+
+def possible(index: SearchIndex) -> set[tuple[str, str]]:
+    """Return the identifiers that an item of an index may have, of those that the sample has and others near them."""
+    return {identifier for identifier in EVERY | NEAR if index.may_have(*identifier)}
+
+
+def had(documents: list[Document]) -> set[tuple[str, str]]:
+    """Return the identifiers that documents have, and those near them with the same hash."""
+    hashes = {layout.identifier_hash(*identifier) for document in documents for identifier in document.identifiers}
+    return {identifier for identifier in EVERY | NEAR if layout.identifier_hash(*identifier) in hashes}
+
+
 @given(steps=STEPS)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
+    """And after each step they say of every identifier whether an item may have it."""
     with TemporaryDirectory() as directory:
         catalogue = Catalogue(Path(directory))
         index = catalogue.opened()
-        for step in steps:
+        for step in [*steps, Catalogue.merge]:
             step(catalogue)
             index = catalogue.opened(index)
+            assert possible(index) == had(list(catalogue.items.values()))
         assert index.items == len(catalogue.items)
         assert answers(index) == answers(catalogue.built_whole())
 
