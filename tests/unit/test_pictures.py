@@ -8,7 +8,7 @@ from edge.analytics.price_history import Price
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import bars, history, plots
 from edge.dashboard.charts import footprint as footprint_chart
-from edge.dashboard.tables import Periods, Reading, question, table_of
+from edge.dashboard.tables import Periods, Reading, table_of
 
 # Pictures of a report: one line or bar for each group, none of an arbitrary row; shares of 100 %.
 
@@ -182,12 +182,6 @@ def test_one_period_is_no_line_but_a_bar_of_each_group() -> None:
     ]
 
 
-def test_a_plot_of_several_periods_has_one_line_for_each_group() -> None:
-    rows = [cohort(day, "7.00", channel=name) for day in ("2026-07-01", "2026-08-01") for name in "AB"]
-    [plot] = plots(COHORT, rows)
-    assert [series["label"] for series in plot["series"]] == ["A", "B"]
-
-
 def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words() -> None:
     table = table_of(
         [{"period": "2026-07-01", "path": ["Drinks", "Tea"], "share_matched": 0.27923, "mean": "88.229565", "n": None}]
@@ -200,12 +194,6 @@ def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words()
         ("N", "text", False),
     ]
     assert [[cell.text for cell in row] for row in table.rows] == [["2026-07-01", "Drinks › Tea", "27.9", "88.2296"]]
-
-
-def test_a_question_in_words_names_what_it_is_of_first_and_leaves_defaults_out() -> None:
-    asked = {"granularity": "week", "brand": ["vitasoy"], "group_by": ["channel"], "outliers": "exclude", "kind": None}
-    assert question(asked, {"outliers": "exclude"}) == "vitasoy · by week · grouped by channel"
-    assert question({"brand": []}, {}) == "all"
 
 
 # Outliers are hollow points: in a record's picture those that were set aside, in a report's the periods that have
@@ -322,16 +310,6 @@ def footprint(period: str, low: float, central: float, high: float) -> dict[str,
     return {"period": period, "co2e_kg": central, "co2e_kg_low": low, "co2e_kg_central": central, "co2e_kg_high": high}
 
 
-def test_a_rollup_of_one_group_is_drawn_with_its_interval() -> None:
-    drawn = plots(ROLLUP, [footprint("2026-06-01", 1, 2, 4), footprint("2026-07-01", 2, 3, 5)])[0]
-    assert drawn["title"] == "Greenhouse gas emissions, kg CO2e per period"
-    assert {one["label"]: one["values"] for one in drawn["series"]} == {
-        "95 % interval, low": [1, 2],
-        "Median": [2, 3],
-        "95 % interval, high": [4, 5],
-    }
-
-
 def test_rows_converted_from_two_currencies_are_two_lines() -> None:
     rows = [
         {"period": period, "currency": "USD", "original_currency": original, "p50": price}
@@ -359,12 +337,6 @@ def test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked() -
     assert boxes["title"] == "Distribution of prices, 2026-07-20 to 2026-07-24, HKD"
 
 
-def test_a_whole_range_is_named_by_its_days_with_data_and_never_by_its_first_day() -> None:
-    row = {"period": "2026-04-26", "currency": "HKD", **dict.fromkeys(("min", "p10", "p25", "p75", "p90", "max"), "2")}
-    [drawn] = bars(COHORT_PICTURES, [{**row, "p50": "2"}], Reading(Periods(None, date(2026, 7, 15), date(2026, 7, 24))))
-    assert drawn["title"] == "Distribution of prices, 2026-07-15 to 2026-07-24, HKD"
-
-
 def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a_bar_with_its_unit() -> None:
     def row(period: str, water: float | None) -> dict[str, object]:
         figures = {f"water_l{bound}": water for bound in ("", "_low", "_central", "_high")}
@@ -376,12 +348,6 @@ def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a
     assert [(e["label"], e["text"]) for e in drawn["entries"]] == [("Water consumption", "300 (300 to 300) l")]
     both = [row("2026-06-01", 200.0), row("2026-07-01", 300.0)]
     assert [one["title"] for one in plots(ROLLUP, both)][1:] == ["Water consumption, l per period"]
-
-
-def test_the_central_figure_of_a_footprint_is_drawn_and_not_its_sum() -> None:
-    rows = [{**footprint("2026-06-01", 1, 2, 4), "co2e_kg": 1.9, "brand": brand} for brand in "ab"]
-    [drawn] = bars(ROLLUP, rows)
-    assert [e["text"] for e in drawn["entries"]] == ["2 (1 to 4)", "2 (1 to 4)"]
 
 
 # The dashboard draws the index beside the median, and the matched share below.

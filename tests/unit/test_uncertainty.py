@@ -1,23 +1,18 @@
 """Uncertain figures: intervals, sums, and estimates from categories."""
 
-import csv
 import functools
 import gzip
-import json
 import math
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import binomtest
 
 from deploy.ctl.demo import DATA
-from shared.errors import InvalidFile
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.stated import (
     Z95,
@@ -32,7 +27,7 @@ from shared.uncertainty.stated import (
 )
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 from tests.perf import footprint_trial as csv_file
-from tests.perf.footprint_trial import Sample, footprint, summary, without_category, without_item
+from tests.perf.footprint_trial import Sample, summary, without_category, without_item
 
 # Estimates from categories, and the command that holds figures out.
 
@@ -83,45 +78,11 @@ def test_a_category_with_few_samples_is_estimated_from_the_nearest_above_it_that
     assert outcome.estimate.median < 10
 
 
-def test_columns_are_found_by_their_headers_and_can_be_named() -> None:
-    lines = [
-        "subcategory,manufacturer,name,gwp_total,unit,category",
-        'Laptop,X,A,"1,200.5",kg,IT',
-        "Laptop,X,B,0,kg,IT",
-    ]
-    found = csv_file.read(lines, {})
-    assert found.samples == [Sample("A", "it", "kg", 1200.5)]
-    assert found.unusable == 1
-    assert csv_file.read(lines, {"category": "subcategory"}).samples[0].category == "laptop"
-    with pytest.raises(InvalidFile, match="lacks the column nothing"):
-        csv_file.read(lines, {"value": "nothing"})
-    with pytest.raises(InvalidFile, match="category"):
-        csv_file.read(["name,gwp", "a,1"], {})
-
-
 def test_figures_of_different_units_are_apart() -> None:
     kilograms = population(6, 5, 0.2, 0.2, 1)
     litres = [one._replace(unit="l", value=one.value * 1e6) for one in kilograms]
     apart, alone = without_item([*kilograms, *litres]), without_item(kilograms)
     assert [one.estimate for one in apart[: len(alone)]] == [one.estimate for one in alone]
-
-
-def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> None:
-    file = tmp_path / "devices.csv"
-    with file.open("w", newline="") as text:
-        writer = csv.writer(text)
-        writer.writerow(["name", "category", "value", "unit"])
-        writer.writerows((one.name, one.category, one.value, one.unit) for one in population(8, 6, 1.0, 0.5, 2))
-    result = CliRunner().invoke(footprint, [str(file), "--json"], catch_exceptions=False)
-    answer = json.loads(result.output)
-    held_out = answer["leave_one_item_out"]
-    assert held_out["estimated"] == 48
-    assert held_out["share_inside"] == round(held_out["inside"] / 48, 6) >= 0.9
-    assert sum(row["inside"] for row in answer["categories"]) == held_out["inside"]
-    assert answer["leave_one_category_out"]["unknown"] == 48
-    shown = CliRunner().invoke(footprint, [str(file)], catch_exceptions=False)
-    assert f"high / low {answer['of_2_samples']['median_high_over_low']}" in shown.output
-    assert "nothing estimated" in shown.output
 
 
 # The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
