@@ -35,6 +35,11 @@ from workers.ingest.transform import Transformer
 PROJECT = Path(__file__).parents[3]
 
 
+def put(folder: Path, content: str) -> Path:
+    (folder / "a.csv").write_text(content)
+    return folder / "a.csv"
+
+
 def guessed(folder: Path, content: str | bytes, name: str = "my-prices 1.csv") -> tuple[Mapping, Path]:
     path, made = folder / name, folder / "guessed.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -83,9 +88,7 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
 
 
 def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price\n0,A,£5.00\n1,A,5.00\n2,A,6.00\n")
-    text = guess(path).text
+    text = guess(put(tmp_path, "id,name,price\n0,A,£5.00\n1,A,5.00\n2,A,6.00\n")).text
     assert 'currency = "?"' in text
     assert '1 of 3 prices have "£", and the others nothing' in text
 
@@ -103,8 +106,7 @@ def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path) -> No
 def test_a_mark_beside_a_column_of_the_currency_is_taken_out_only_where_both_agree(
     tmp_path: Path, rows: str, agree: bool
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("price,currency,id,name\n" + "".join(f"{row},{n},A\n" for n, row in enumerate(rows.split())))
+    path = put(tmp_path, "price,currency,id,name\n" + "".join(f"{row},{n},A\n" for n, row in enumerate(rows.split())))
     text = guess(path).text
     assert ('currency = "?"' not in text) is agree
     if agree:
@@ -126,9 +128,7 @@ def test_a_list_price_has_the_currency_of_the_price_or_is_not_read(tmp_path: Pat
 
 
 def test_an_unknown_value_is_not_invented(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price\n1,A,2.50\n")
-    text = guess(path).text
+    text = guess(put(tmp_path, "id,name,price\n1,A,2.50\n")).text
     assert "# CHECK day: the file states no day" in text
     assert 'currency = "?"' in text
 
@@ -377,8 +377,7 @@ def test_a_header_below_titles_is_found(tmp_path: Path) -> None:
 def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
     tmp_path: Path, rows: str, readings: tuple[str, str]
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n" + rows)
+    path = put(tmp_path, "id,name,price,currency,date\n" + rows)
     made = guess(path)
     assert '= "?"' in made.text
     [doubt] = [doubt for doubt in made.doubts if doubt.choices]
@@ -412,8 +411,7 @@ OPEN = """id,name,price,rrp,date,category
 
 
 def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(OPEN)
+    path = put(tmp_path, OPEN)
     made = guess(path)
     assert {doubt.sentence: [one.line for one in doubt.readings] for doubt in doubts_of(made.text)} == {
         f"{doubt.of}: {doubt.sentence}": list(doubt.choices) for doubt in made.doubts
@@ -444,8 +442,7 @@ def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: 
     ],
 )
 def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows: str, day: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n" + rows)
+    path = put(tmp_path, "id,name,price,currency,date\n" + rows)
     assert tried(path, tmp_path).found.observations[0]["day"] == day
 
 
@@ -475,9 +472,7 @@ def test_months_have_their_names_in_each_language(tmp_path: Path, days: tuple[st
 
 @pytest.mark.parametrize("sign", ["$", "¥", "kr"])
 def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n")
-    made = guess(path)
+    made = guess(put(tmp_path, f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n"))
     assert "in place of" in " ".join(doubt.sentence for doubt in made.doubts if doubt.of == "currency")
     (tmp_path / "m.toml").write_text(made.text)
     with pytest.raises(LoadRefused, match="currency is still"):
@@ -485,8 +480,7 @@ def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -
 
 
 def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checked_against_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
+    path = put(tmp_path, "id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
     assert [row[2] for row in tried(path, tmp_path).prices] == [None, "3.50"]
 
 
@@ -494,8 +488,7 @@ def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checke
     ("header", "currency"), [("Price (CHF)", "CHF"), ("price_usd", "USD"), ("Preis in €", "EUR"), ("Price all", "")]
 )
 def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str, currency: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,{header}\n1,A,2.50\n")
+    path = put(tmp_path, f"id,name,{header}\n1,A,2.50\n")
     said = f'currency = {{ constant = "{currency}" }}' if currency else 'currency = "?"'
     assert said in guess(path).text.splitlines() or f"{said}  #" in guess(path).text
 
@@ -504,8 +497,7 @@ def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str
     ("column", "cell"), [("date added", "2009-02-03"), ("Artikelnummer im Shop", "100-1"), ("price per kg", "5.00")]
 )
 def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path: Path, column: str, cell: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
+    path = put(tmp_path, f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
     assert f'# "{column}": ' in guess(path).text
 
 
@@ -514,8 +506,7 @@ def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path:
 )
 def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
     row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
-    path = tmp_path / "a.csv"
-    path.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
+    path = put(tmp_path, ",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
     (tmp_path / "m.toml").write_text(guess(path).text)
     with pytest.raises(LoadRefused, match=r'still "\?"'):
         read(tmp_path / "m.toml")
@@ -544,9 +535,7 @@ def test_an_encoding_is_known_by_the_letters_of_its_languages(tmp_path: Path, te
 
 
 def test_two_columns_that_may_each_be_the_price_are_a_question(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n")
-    made = guess(path)
+    made = guess(put(tmp_path, "Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n"))
     assert 'price = "?"' in made.text
     assert '"Nettopreis" and "Bruttopreis" may each be the price' in made.text.replace(
         '"Bruttopreis" and "Nettopreis"', '"Nettopreis" and "Bruttopreis"'
@@ -555,21 +544,18 @@ def test_two_columns_that_may_each_be_the_price_are_a_question(tmp_path: Path) -
 
 @pytest.mark.parametrize(("price", "listed"), [("2,50", "1250.00"), ("2.50", "1.25")])
 def test_a_list_price_is_written_as_the_price_is(tmp_path: Path, price: str, listed: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
+    path = put(tmp_path, f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
     assert tried(path, tmp_path).prices == [("A", "2.50", listed, "EUR")]
 
 
 def test_prices_in_hundredths_are_a_question(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price_cents,currency\n1,A,1299,EUR\n")
+    path = put(tmp_path, "id,name,price_cents,currency\n1,A,1299,EUR\n")
     assert 'price = "?"' in guess(path).text
     assert "hundredths" in guess(path).text
 
 
 def test_an_id_of_two_names_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n")
+    path = put(tmp_path, "shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n")
     assert '"1" is the id of "A" and of "B"' in tried(path, tmp_path).doubts("id")
 
 
@@ -587,15 +573,12 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],
 )
 def test_a_description_is_the_name_only_where_no_column_is(tmp_path: Path, header: str, column: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
+    path = put(tmp_path, f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
     assert f'name = "{column}"' in guess(path).text
 
 
 def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
-    text = guess(path).text
+    text = guess(put(tmp_path, "id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")).text
     assert "guessed from the first row of the file" in text and "1 distinct in 1 row\n" in text
     assert not re.search(r"\b1 \w+s\b", text), text
 
@@ -614,15 +597,13 @@ def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])
 def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{header}\n{header}\n")
+    path = put(tmp_path, f"{header}\n{header}\n")
     with pytest.raises(LoadRefused, match="add a line with their names"):
         guess(path)
 
 
 def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n")
+    path = put(tmp_path, "sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n")
     found = tried(path, tmp_path)
     assert found.found.observations[0]["units"] == 1
     assert "may be the stock" in found.doubts("units")

@@ -121,6 +121,14 @@ class Catalogue:
         return SearchIndex(self._whole, build(self._sorted(), self._whole, self.manifest.data_version))
 
 
+def after_three_loads(directory: Path) -> Catalogue:
+    """A catalogue whose next merge has something to merge."""
+    catalogue = Catalogue(directory)
+    for first in (0, 20, 40):
+        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    return catalogue
+
+
 NUMBERS = st.integers(0, ITEMS - 1)
 STEPS = st.lists(
     st.one_of(
@@ -169,9 +177,7 @@ def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[
 def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    catalogue = after_three_loads(tmp_path)
     merged = tiers.merge
 
     def merge_beside_a_load(sources: list[Source], folder: Path) -> None:
@@ -190,9 +196,7 @@ def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
 def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    after_three_loads(tmp_path)
     merged = tiers.merge
 
     def merge_beside_a_build(sources: list[Source], folder: Path) -> None:
@@ -207,9 +211,7 @@ def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
 
 
 def test_a_merge_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    catalogue = after_three_loads(tmp_path)
     found = answers(catalogue.opened())
     with monkeypatch.context() as patch:
         patch.setattr(writer, "make_durable", lambda folder: 1 / 0)
