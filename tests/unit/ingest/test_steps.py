@@ -2,7 +2,6 @@
 
 import gc
 import json
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -348,18 +347,6 @@ def test_the_history_has_a_column_for_each_currency_and_not_available_is_no_faul
     }
 
 
-@pytest.mark.timeout(20)
-def test_a_pipe_is_read_once_and_its_bytes_are_kept(tmp_path: Path) -> None:
-    pipe = tmp_path / "rates.pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_text, args=(HISTORY,))
-    writer.start()
-    found = read(pipe)
-    writer.join()
-    assert len(found.rates) == 5
-    assert found.content == HISTORY.encode()
-
-
 def test_the_daily_file_writes_its_day_in_words(tmp_path: Path) -> None:
     found = read(written(tmp_path, "\ufeff" + DAILY))
     assert found.rates == {("USD", THIRD): Decimal("1.1520"), ("JPY", THIRD): Decimal("170.25")}
@@ -387,11 +374,6 @@ def test_a_text_that_is_no_rate_is_rejected_with_its_line_and_reason(tmp_path: P
     assert (found.rejects[0].line, found.rejects[0].column) == (4, "USD")
     assert reason in found.rejects[0].reason
     assert found.rates[("USD", THIRD)] == Decimal("1.1520")
-
-
-def test_a_code_that_iso_4217_does_not_have_is_rejected(tmp_path: Path) -> None:
-    found = read(written(tmp_path, HISTORY.replace("CYP", "QQQ")))
-    assert [(one.line, one.column, one.reason) for one in found.rejects] == [(3, "QQQ", "is no currency (ISO 4217)")]
 
 
 @pytest.mark.parametrize(

@@ -392,6 +392,10 @@ def strict(page: Page) -> set[str]:
         ("creme BRULEE", {"IID-B0001"}),
         ("muller", {"IID-B0001", "IID-B0002"}),
         ("womens", {"IID-C0001"}),
+        ("維他奶", {"IID-A0001", "IID-A0002"}),
+        ("朱古力", {"IID-A0003", "IID-B0002"}),
+        ("麥精 vitasoy", {"IID-A0002"}),
+        *((more_errors, set()) for more_errors in ("zat", "rigerator", "zoymalk")),
     ],
 )
 def test_all_words_are_met_anywhere_the_last_one_may_be_begun(index: SearchIndex, q: str, found: set[str]) -> None:
@@ -412,26 +416,11 @@ def test_typing_errors_are_forgiven(index: SearchIndex, q: str, first: str) -> N
     assert first in strict(ask_search_promises(index, q))
 
 
-@pytest.mark.parametrize("q", ["zat", "rigerator", "zoymalk"])
-def test_a_word_with_more_errors_is_not_found(index: SearchIndex, q: str) -> None:
-    assert strict(ask_search_promises(index, q)) == set()
-
-
 @pytest.mark.parametrize(
     ("q", "found"), [("soda stream", "IID-D0003"), ("memorycard", "IID-D0004"), ("32 gb", "IID-D0004")]
 )
 def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, found: str) -> None:
     assert iids(ask_search_promises(index, q))[0] == found
-
-
-@pytest.mark.parametrize(
-    ("q", "found"),
-    [("維他奶", {"IID-A0001", "IID-A0002"}), ("朱古力", {"IID-A0003", "IID-B0002"}), ("麥精 vitasoy", {"IID-A0002"})],
-)
-def test_cjk_names_are_found(index: SearchIndex, q: str, found: set[str]) -> None:
-    page = ask_search_promises(index, q)
-    assert strict(page) == found
-    assert all("name" in hit.matched_on for hit in page.hits if hit.score > 1 / 3)
 
 
 def test_a_whole_word_comes_before_a_begun_one(index: SearchIndex) -> None:
@@ -493,6 +482,7 @@ def test_a_filter_that_names_nothing_is_refused(index: SearchIndex, q: str, filt
         ("shoes", "IID-C0001", ["product_type", "category", "name"]),
         ("filter", "IID-D0002", ["product_type", "name"]),
         ("drin", "IID-A0001", ["category"]),
+        ("維他奶", "IID-A0001", ["name"]),
     ],
 )
 def test_a_hit_names_the_words_that_matched(index: SearchIndex, q: str, iid: str, parts: list[str]) -> None:
