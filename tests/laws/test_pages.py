@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -192,14 +191,12 @@ def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "example"), EXAMPLES, ids=lambda value: value.__name__ if isinstance(value, type) else value[:20]
-)
-def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path, kind: Any, name: str, example: str) -> None:
-    assert re.search(rf"\b{name}\b", example)
-    path = tmp_path / "m.toml"
-    path.write_text(whole(kind, example))
-    read(path)
+def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path) -> None:
+    assert len(EXAMPLES) > 80
+    for kind, name, example in EXAMPLES:
+        assert re.search(rf"\b{name}\b", example), (kind, name)
+        (tmp_path / "m.toml").write_text(whole(kind, example))
+        read(tmp_path / "m.toml")
 
 
 def test_every_key_of_every_table_is_described() -> None:

@@ -143,9 +143,8 @@ def test_a_command_of_every_start_loads_no_library_of_numbers_or_keys() -> None:
 PROJECT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_each_command_of_the_map_can_be_imported(name: str) -> None:
-    assert load_command(COMMANDS[name][0]).name
+def test_each_command_of_the_map_can_be_imported() -> None:
+    assert all(load_command(target).name for target, _ in COMMANDS.values())
 
 
 def leaves(command: click.Command, words: str = "itemindex") -> Iterator[tuple[str, click.Command]]:

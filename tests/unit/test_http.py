@@ -6,6 +6,7 @@ import logging
 import socket
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -367,10 +368,9 @@ def chunked(body: bytes, size: int, extension: bytes = b"") -> int:
     return sum(len(b"%x%b\r\n%b\r\n" % (len(part), extension, part)) for part in parts) + len(b"0\r\n\r\n")
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 16, 1024, 65536])
-@pytest.mark.parametrize("length", [0, 1, 5, 1000, 65536])
-def test_a_body_of_any_length_in_chunks_of_any_size_is_within_the_bound(length: int, size: int) -> None:
-    assert not framing_is_excessive(chunked(b"x" * length, size), length)
+def test_a_body_of_any_length_in_chunks_of_any_size_is_within_the_bound() -> None:
+    for length, size in product((0, 1, 5, 1000, 65536), (1, 2, 7, 16, 1024, 65536)):
+        assert not framing_is_excessive(chunked(b"x" * length, size), length), (length, size)
 
 
 def test_a_signature_on_each_large_chunk_is_within_the_bound() -> None:

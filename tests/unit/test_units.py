@@ -38,17 +38,16 @@ def texts(name: str) -> list[str]:
     return [quantity.text for quantity in read(name).quantities]
 
 
-@pytest.mark.parametrize("product", FAMILIES)
-def test_all_spellings_of_one_quantity_are_equal(product: str) -> None:
-    unequal = [pair for group in FAMILIES[product] for pair in combinations(group, 2) if not compare(*pair).equal]
-    assert unequal == []
+def test_all_spellings_of_one_quantity_are_equal() -> None:
+    pairs = [pair for groups in FAMILIES.values() for group in groups for pair in combinations(group, 2)]
+    assert len(pairs) > 100
+    assert [pair for pair in pairs if not compare(*pair).equal] == []
 
 
-@pytest.mark.parametrize("product", [product for product, groups in FAMILIES.items() if len(groups) > 1])
-def test_different_quantities_of_one_product_are_never_equal(product: str) -> None:
-    groups = combinations(FAMILIES[product], 2)
-    equal = [(a, b) for first, second in groups for a in first for b in second if compare(a, b).equal]
-    assert equal == []
+def test_different_quantities_of_one_product_are_never_equal() -> None:
+    groups = [pair for groups in FAMILIES.values() for pair in combinations(groups, 2)]
+    assert len(groups) > 40
+    assert [(a, b) for first, second in groups for a in first for b in second if compare(a, b).equal] == []
 
 
 @pytest.mark.parametrize(

@@ -433,11 +433,11 @@ def test_window_as_long_as_the_data_needs_no_splice() -> None:
     assert spliced(window, 3, 13, "mean") == pytest.approx([1, 2, 4])
 
 
-@pytest.mark.parametrize("splice", ["movement", "window", "half", "mean", "window-published", "fbew", "fbmw"])
 @pytest.mark.parametrize("method", ["geks-jevons", "geks-fisher", "tpd", "gk"])
-def test_adding_a_period_changes_no_earlier_value(method: str, splice: str) -> None:
-    shorter = series(method, GAPS.rows(0, 4), window=3, splice=splice)
-    assert series(method, GAPS, window=3, splice=splice)[:4] == pytest.approx(shorter, rel=1e-13)
+def test_adding_a_period_changes_no_earlier_value(method: str) -> None:
+    for splice in ("movement", "window", "half", "mean", "window-published", "fbew", "fbmw"):
+        shorter = series(method, GAPS.rows(0, 4), window=3, splice=splice)
+        assert series(method, GAPS, window=3, splice=splice)[:4] == pytest.approx(shorter, rel=1e-13), splice
 
 
 @pytest.mark.parametrize("method", ["geks-jevons", "geks-fisher", "geks-sato-vartia", "tpd", "gk"])
