@@ -616,7 +616,7 @@ GUESS_FAULTS = (
         _WRITER,
         "elif not stated or bare > total - bare:",
         "elif not stated:",
-        f"{_GUESS}::test_what_some_prices_state_is_not_the_currency_of_all",
+        f"{_GUESS}::test_what_the_file_does_not_say_is_a_question_or_said",
     ),
     fault(
         "a price whose currency is another is read without its mark",
@@ -658,7 +658,7 @@ GUESS_FAULTS = (
         _WRITER,
         'if rivals and "column" in spec and',
         'if False and "column" in spec and',
-        f"{_CASES}::test_two_columns_that_may_each_be_the_price_are_a_question",
+        f"{_CASES}::test_what_the_file_does_not_say_is_a_question_or_said",
     ),
     fault(
         "ids are taken from a column that a spreadsheet has shortened",

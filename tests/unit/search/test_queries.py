@@ -41,24 +41,28 @@ from workers.search.build import build
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> SearchEngine:
-    """An engine that looks for a new index before each search."""
-    return _engine(tmp_path, check_seconds=0.0)
+def bounds() -> dict[str, Any]:
+    """An engine looks for a new index before each search, unless a test has it otherwise."""
+    return {"check_seconds": 0.0}
 
 
-def _engine(directory: Path, **bounds: Any) -> SearchEngine:
-    return SearchEngine(directory, Log("edge", stream=io.StringIO()), **bounds)
+@pytest.fixture
+def engine(tmp_path: Path, bounds: dict[str, Any]) -> Iterator[SearchEngine]:
+    made = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), **bounds)
+    yield made
+    made.close()
 
 
 async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) -> None:
     with pytest.raises(StoreUnavailable):
         await engine.find(SearchQuery(q="soy"))
     assert engine.data_version == 0
-    engine.close()
 
 
-async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = _engine(tmp_path, check_seconds=60.0)
+@pytest.mark.parametrize("bounds", [{"check_seconds": 60.0}])
+async def test_a_search_waits_while_the_first_index_is_opened(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opening, proceed = threading.Event(), threading.Event()
 
     class Slow(engine_module.SearchIndex):
@@ -76,11 +80,12 @@ async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, mo
     assert not search.done()
     proceed.set()
     assert (await search).hits
-    engine.close()
 
 
-async def test_a_broken_index_is_not_opened_for_each_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = _engine(tmp_path, check_seconds=60.0)
+@pytest.mark.parametrize("bounds", [{"check_seconds": 60.0}])
+async def test_a_broken_index_is_not_opened_for_each_search(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[Any] = []
 
     def broken(*given: Any) -> None:
@@ -93,7 +98,6 @@ async def test_a_broken_index_is_not_opened_for_each_search(tmp_path: Path, monk
         with pytest.raises(StoreUnavailable):
             await engine.find(SearchQuery(q="soy"))
     assert len(opened) == 1
-    engine.close()
 
 
 async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Path) -> None:
@@ -105,7 +109,6 @@ async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Pat
     second = await engine.find(SearchQuery(q="IID-"))
     assert (first.data_version, first.total) == (1, 1)
     assert (second.data_version, second.total) == (4, len(catalogue()))
-    engine.close()
 
 
 async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine, tmp_path: Path) -> None:
@@ -114,16 +117,14 @@ async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine,
     for path in sorted(tmp_path.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert (await engine.find(SearchQuery(q="chocolate"))).hits
-    engine.close()
 
 
-async def test_more_searches_than_can_wait_are_refused_at_once(tmp_path: Path) -> None:
-    engine = _engine(tmp_path, pending_max=5)
+@pytest.mark.parametrize("bounds", [{"pending_max": 5}])
+async def test_more_searches_than_can_wait_are_refused_at_once(engine: SearchEngine, tmp_path: Path) -> None:
     build(catalogue(), tmp_path, 1)
     answers = await asyncio.gather(*(engine.find(SearchQuery(q="soy")) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15
     assert (await engine.find(SearchQuery(q="soy"))).hits
-    engine.close()
 
 
 # The handler turns parameters into a question, and a page into the envelope of lists.
