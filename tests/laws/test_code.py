@@ -45,6 +45,8 @@ SOURCES = {
     if not path.is_relative_to(CLIENT)
 }
 
+TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
+
 CODE = "\n".join(SOURCES.values())
 
 CODE_WITHOUT_SETTINGS = "\n".join(text for path, text in SOURCES.items() if path.name != "config.py")
@@ -142,16 +144,14 @@ def test_no_sql_reads_postgresqls_clock_by_a_keyword() -> None:
 # A module that says it is pure decides without I/O: no driver in it, nor in anything that it imports to run.
 
 
-TIERS = ("edge", "workers", "shared", "deploy")
-
 DRIVERS = ("aiohttp", "asyncpg", "billiard", "celery", "gunicorn", "kombu", "obstore", "psycopg", "redis", "uvloop")
 
 
 def pure_modules() -> list[str]:
     """Return the modules whose docstring ends a sentence with the one word Pure."""
     found = []
-    for path in (path for tier in TIERS for path in sorted((PROJECT / tier).rglob("*.py"))):
-        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    for path, tree in TREES.items():
+        text = ast.get_docstring(tree) or ""
         if re.search(r"(^|[.:;] )Pure\b", text):
             found.append(".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"))
     return found
@@ -160,7 +160,7 @@ def pure_modules() -> list[str]:
 @pytest.fixture(scope="module")
 def imports() -> grimp.ImportGraph:
     """What imports what; imports for annotations alone do not count."""
-    return grimp.build_graph(*TIERS, include_external_packages=True, exclude_type_checking_imports=True)
+    return grimp.build_graph(*FOLDERS, include_external_packages=True, exclude_type_checking_imports=True)
 
 
 def chains(imports: grimp.ImportGraph, modules: list[str]) -> list[str]:
@@ -261,7 +261,7 @@ def test_nothing_is_printed_past_the_terminal() -> None:
 
 FILES = sorted(
     path
-    for folder in ("edge", "workers", "shared", "deploy")
+    for folder in FOLDERS
     for path in (PROJECT / folder).rglob("*.sql")
     if path.parent.name != "migrations" and path != KEPT and not path.name.endswith(".duckdb.sql")
 )
@@ -340,12 +340,7 @@ def prepare(settings: Settings, path: Path) -> None:
 
 
 def test_no_statement_is_hidden_in_code() -> None:
-    sources = {
-        str(path.relative_to(PROJECT)): path.read_text()
-        for folder in ("edge", "workers", "shared", "deploy")
-        for path in (PROJECT / folder).rglob("*.py")
-    }
-    found = {name for name, text in sources.items() if INLINE.search(text)}
+    found = {str(path.relative_to(PROJECT)) for path, text in SOURCES.items() if INLINE.search(text)}
     assert found - MAY_BE_INLINE == set(), "put the statement into the .sql file beside the module"
     assert MAY_BE_INLINE - found == set(), "this exception is no longer needed"
 
@@ -459,7 +454,7 @@ def test_each_migration_leaves_old_code_working() -> None:
 
 def test_no_query_depends_on_how_many_columns_a_table_has() -> None:
     """`SELECT *` from a table would answer otherwise, and a kept plan of it fail, as soon as a column is added."""
-    for folder in ("edge", "workers", "shared", "deploy"):
+    for folder in FOLDERS:
         for path in (PROJECT / folder).rglob("*.sql"):
             if path.parent.name == "migrations":
                 continue
@@ -477,10 +472,7 @@ def test_no_query_depends_on_how_many_columns_a_table_has() -> None:
 
 LOCKS = sorted(PROJECT.glob("requirements*.lock"))
 
-# The client is a package of its own, with dependencies of its own.
-PRODUCT = ("edge", "workers", "shared", "deploy")
-
-OURS = {*PRODUCT, "itemindex_client"}
+OURS = {*FOLDERS, "itemindex_client"}
 
 PACKAGE = re.compile(
     r"^(?P<name>[A-Za-z0-9_.-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)(?P<rest>[^\n]*(?:\n    [^\n]*)*)", re.MULTILINE
@@ -509,10 +501,10 @@ def locked(path: Path) -> dict[str, tuple[str, str]]:
     return {re.sub(r"[-_.]+", "-", m["name"]).lower(): (m["version"], m["rest"]) for m in found}
 
 
-def imported(path: Path) -> set[str]:
+def imported(tree: ast.Module) -> set[str]:
     """Return the names of the top-level packages that a source file imports, at any depth of its code."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -524,10 +516,9 @@ def test_the_product_imports_nothing_that_its_own_lock_file_does_not_install() -
     """What only the tests' environment holds, the tests themselves among it, fails to be imported at a user's."""
     packages = locked(PROJECT / "requirements.lock")
     sources = packages_distributions()
-    clients = PROJECT / "deploy" / "clients"
     checked, missing = 0, []
-    for path in (file for top in PRODUCT for file in (PROJECT / top).rglob("*.py") if not file.is_relative_to(clients)):
-        for name in imported(path) - sys.stdlib_module_names - OURS:
+    for path, tree in TREES.items():
+        for name in imported(tree) - sys.stdlib_module_names - OURS:
             checked += 1
             installed = {re.sub(r"[-_.]+", "-", package).lower() for package in sources.get(name, ())}
             if name == "tests" or not installed & set(packages):  # some packages bring tests of their own

@@ -38,6 +38,12 @@ GUIDE = (PROJECT / "deploy/guides/operate.md").read_text()
 
 NIGHT = (PROJECT / "deploy/guides/night.md").read_text()
 
+RULES = [
+    rule
+    for group in yaml.safe_load((PROJECT / "deploy/prometheus/alerts.yml").read_text())["groups"]
+    for rule in group["rules"]
+]
+
 
 def test_the_table_of_settings_is_the_one_of_the_code() -> None:
     kept = GUIDE.partition("<!-- settings -->\n")[2].partition("<!-- /settings -->")[0]
@@ -75,13 +81,8 @@ def night() -> dict[str, dict[str, list[str]]]:
 
 
 def test_the_page_for_the_night_has_each_alert_by_its_severity() -> None:
-    rules = [
-        rule
-        for group in yaml.safe_load((PROJECT / "deploy/prometheus/alerts.yml").read_text())["groups"]
-        for rule in group["rules"]
-    ]
     for severity, rows in night().items():
-        assert list(rows) == [rule["alert"] for rule in rules if rule["labels"]["severity"] == severity]
+        assert list(rows) == [rule["alert"] for rule in RULES if rule["labels"]["severity"] == severity]
         for alert, row in rows.items():
             anchor = "-".join(re.findall("[A-Z][a-z]*", alert)).lower()
             assert row[0] == f"| [{alert}](operate.md#alert-{anchor})" and len(row) == 5
@@ -613,12 +614,6 @@ def test_systemd_understands_every_unit_and_rates_it_as_confined(tmp_path: Path)
 
 # Alerts and dashboard use declared metrics alone, and each alert has a runbook.
 
-
-RULES = [
-    rule
-    for group in yaml.safe_load((PROJECT / "deploy/prometheus/alerts.yml").read_text())["groups"]
-    for rule in group["rules"]
-]
 
 DASHBOARD = json.loads((PROJECT / "deploy/grafana/item-index.json").read_text())
 

@@ -200,26 +200,8 @@ def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words()
 # some.
 
 
-COHORT_HOLLOW_POINTS = REPORTS_BY_KIND["cohorts"].picture
-
-INSIGHTS = REPORTS_BY_KIND["category-insights"].picture
-
-
 def price(day: int, minor: int, outlier: str | None = None, channel: str = "A") -> Price:
     return Price(date(2026, 7, day), channel, "l", "HKD", minor, None, outlier)
-
-
-def cohort_hollow_points(period: str, set_aside: int, **group: str) -> dict[str, Any]:
-    return {
-        "period": period,
-        **group,
-        "currency": "HKD",
-        "p10": 1,
-        "p50": 2,
-        "p90": 3,
-        "mean": 2,
-        "set_aside": set_aside,
-    }
 
 
 def test_an_outlier_is_a_hollow_point_of_its_channel_and_no_part_of_its_line() -> None:
@@ -254,7 +236,7 @@ def test_an_item_of_outliers_alone_is_drawn() -> None:
 
 
 def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
-    [plot] = plots(COHORT_HOLLOW_POINTS, [cohort_hollow_points("2026-06-01", 0), cohort_hollow_points("2026-07-01", 2)])
+    [plot] = plots(COHORT, [cohort("2026-06-01", "2", set_aside=0), cohort("2026-07-01", "2", set_aside=2)])
     assert {one["label"]: one.get("hollow") for one in plot["series"]} == {
         "10th percentile": None,
         "Median": [1],
@@ -265,11 +247,11 @@ def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
 
 def test_each_group_has_hollow_points_of_its_own_periods() -> None:
     rows = [
-        cohort_hollow_points("2026-06-01", 0, channel="A"),
-        cohort_hollow_points("2026-07-01", 2, channel="A"),
-        cohort_hollow_points("2026-07-01", 1, channel="B"),
+        cohort("2026-06-01", "2", set_aside=0, channel="A"),
+        cohort("2026-07-01", "2", set_aside=2, channel="A"),
+        cohort("2026-07-01", "2", set_aside=1, channel="B"),
     ]
-    [plot] = plots(COHORT_HOLLOW_POINTS, rows)
+    [plot] = plots(COHORT, rows)
     assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A", [1]), ("B", [1])]
     assert plot["series"][1]["values"] == [None, 2.0]
 
@@ -286,7 +268,7 @@ def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interv
             **bounds,
         }
 
-    median, change = plots(INSIGHTS, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
+    median, change = plots(CATEGORY, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
     assert (median["title"], median["series"][0]["hollow"]) == ("Median price per period, HKD", [0, 1])
     assert {one["label"]: one["values"] for one in change["series"]} == {
         "95 % interval, low": [0.0, -2.0],
@@ -298,10 +280,6 @@ def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interv
 
 # What the dashboard draws of rollups and of converted rows.
 
-
-ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
-
-COHORT_PICTURES = REPORTS_BY_KIND["cohorts"].picture
 
 WEEKS = ("2026-07-13", "2026-07-20")
 
@@ -316,7 +294,7 @@ def test_rows_converted_from_two_currencies_are_two_lines() -> None:
         for period in ("2026-06-01", "2026-07-01")
         for original, price in (("HKD", "1.5"), ("JPY", "2"), ("USD", "3"))
     ]
-    [drawn] = plots(COHORT_PICTURES, rows)
+    [drawn] = plots(COHORT, rows)
     assert {one["label"]: one["values"] for one in drawn["series"]} == {
         "USD from HKD": [1.5, 1.5],
         "USD from JPY": [2.0, 2.0],
@@ -329,11 +307,11 @@ TEN_DAYS = Reading(Periods("week", date(2026, 7, 15), date(2026, 7, 24)))
 
 def test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked() -> None:
     rows = [{"period": day, "currency": "HKD", "p50": "1", "channel": c} for day in WEEKS for c in "AB"]
-    [drawn] = plots(COHORT_PICTURES, rows, TEN_DAYS)
+    [drawn] = plots(COHORT, rows, TEN_DAYS)
     assert drawn["title"] == "Median price per week, HKD, 2026-07-15 to 2026-07-24"
     assert drawn["partial"] == [0, 1]
     assert drawn["labels"] == ["2026-07-15 to 2026-07-19", "2026-07-20 to 2026-07-24"]
-    [boxes] = bars(COHORT_PICTURES, rows, TEN_DAYS)
+    [boxes] = bars(COHORT, rows, TEN_DAYS)
     assert boxes["title"] == "Distribution of prices, 2026-07-20 to 2026-07-24, HKD"
 
 
@@ -343,11 +321,11 @@ def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a
         return {**footprint(period, 1, 2, 4), **figures}
 
     rows = [row("2026-06-01", None), row("2026-07-01", 300.0)]
-    assert [one["title"] for one in plots(ROLLUP, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
-    [drawn] = bars(ROLLUP, rows)
+    assert [one["title"] for one in plots(FOOTPRINT, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
+    [drawn] = bars(FOOTPRINT, rows)
     assert [(e["label"], e["text"]) for e in drawn["entries"]] == [("Water consumption", "300 (300 to 300) l")]
     both = [row("2026-06-01", 200.0), row("2026-07-01", 300.0)]
-    assert [one["title"] for one in plots(ROLLUP, both)][1:] == ["Water consumption, l per period"]
+    assert [one["title"] for one in plots(FOOTPRINT, both)][1:] == ["Water consumption, l per period"]
 
 
 # The dashboard draws the index beside the median, and the matched share below.
@@ -405,7 +383,7 @@ def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
 
 
 def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
-    [picture] = bars(ROLLUP, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
+    [picture] = bars(FOOTPRINT, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
     assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
         ("a", 25.0, (10.0, 50.0)),
         ("b", 50.0, (20.0, 100.0)),
@@ -416,7 +394,7 @@ def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
 def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
     [plot] = [
         one
-        for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
+        for one in plots(FOOTPRINT, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
         if one["title"] == "Water consumption, l per period"
     ]
     assert plot["band"] == ["95 % interval, low", "95 % interval, high"]

@@ -3,7 +3,6 @@
 import functools
 import gzip
 import math
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from scipy.stats import binomtest
 from deploy.ctl.demo import DATA
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.stated import (
-    Z95,
     LogNormal,
     Pooled,
     Scores,
@@ -43,7 +41,7 @@ def population(categories: int, each: int, between: float, within: float, seed: 
     return samples
 
 
-@pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (0.1, 0.8), (1.5, 1.5)])
+@pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (1.5, 1.5)])
 @pytest.mark.parametrize("kept", [1, 2, None])
 def test_of_the_held_out_figures_nineteen_of_twenty_are_inside(between: float, within: float, kept: int | None) -> None:
     samples = [one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)]
@@ -201,10 +199,6 @@ def test_what_few_other_samples_say_is_not_borrowed() -> None:
     few = Pooled.of_all((Pooled.of(3, 0.3), Pooled(13 * 0.8**2, 13)))
     assert of_factor(2.0, 3, 0.6, 0.3, few) == of_factor(2.0, 3, 0.6, 0.3)
     assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
-
-
-def test_z95_is_the_normal_quantile() -> None:
-    assert pytest.approx(NormalDist().inv_cdf(0.975), abs=1e-14) == Z95
 
 
 @pytest.mark.parametrize(
