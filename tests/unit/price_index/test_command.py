@@ -104,6 +104,12 @@ def test_usual_spellings_of_a_method_are_one_method(run: Any, spelling: str) -> 
     assert run(TWO, "--method", spelling) == run(TWO, "--method", "geks-tornqvist")
 
 
+def test_bootstrap_bounds_the_index_and_is_repeated_by_its_seed(run: Any) -> None:
+    rows = run(TWO, "--method", "jevons", "--bootstrap", "50", "--seed", "1")
+    assert rows[1]["low"] <= rows[1]["index"] <= rows[1]["high"]
+    assert rows == run(TWO, "--method", "jevons", "--bootstrap", "50", "--seed", "1")
+
+
 def test_base_period_is_the_one_at_a_hundred(run: Any) -> None:
     rows = run(TWO, "--method", "laspeyres", "--base", "2024-10")
     assert [row["index"] for row in rows] == [pytest.approx(170), 100]
