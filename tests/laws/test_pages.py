@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -192,14 +191,12 @@ def test_the_tables_of_the_guide_are_those_of_the_code() -> None:
 EXAMPLES = [(kind, name, example) for _, kind in TABLES for name, _, _, example in keys(kind)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "example"), EXAMPLES, ids=lambda value: value.__name__ if isinstance(value, type) else value[:20]
-)
-def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path, kind: Any, name: str, example: str) -> None:
-    assert re.search(rf"\b{name}\b", example)
-    path = tmp_path / "m.toml"
-    path.write_text(whole(kind, example))
-    read(path)
+def test_each_example_is_a_mapping_that_can_be_used(tmp_path: Path) -> None:
+    assert len(EXAMPLES) > 80
+    for kind, name, example in EXAMPLES:
+        assert re.search(rf"\b{name}\b", example), (kind, name)
+        (tmp_path / "m.toml").write_text(whole(kind, example))
+        read(tmp_path / "m.toml")
 
 
 def test_every_key_of_every_table_is_described() -> None:
@@ -446,34 +443,3 @@ def test_the_totals_at_the_top_are_those_of_the_rows() -> None:
     assert dict(re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", page, re.MULTILINE)) == {
         name: str(total) for name, total in totals.items()
     }
-
-
-GOOD = "As of 2026-11-22.\n| 1.1.1 | 2 | Decoding | nginx.conf (a note) |\n"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ("nginx.conf (a note)", "", "neither a test"),
-        ("nginx.conf (a note)", "yes", "neither a test"),
-        ("nginx.conf", "not applicable: no", "neither a test"),
-        ("nginx.conf", "edge/no_such_file.py", "no file"),
-        ("nginx.conf", "tests/laws/test_pages.py::test_that_is_not_there", "no test"),
-        ("nginx.conf", "tests/laws/no_such_file.py::test_x", "no test"),
-        ("nginx.conf (a note)", "open: it will be done at some time", "neither a test"),
-        ("nginx.conf (a note)", "open until 2026-11-22: this much is not done yet", "date of an open row"),
-        ("Decoding", "", "no subject"),
-        ("| 2 |", "| 1 |", "not those of the standard"),
-        ("1.1.1", "1.1.2", "not those of the standard"),
-        ("As of 2026-11-22.", "", "no date"),
-    ],
-)
-def test_the_law_bites(old: str, new: str, fault: str) -> None:
-    assert list(faults(GOOD, {"1.1.1": "2"})) == []
-    assert any(fault in one for one in faults(GOOD.replace(old, new), {"1.1.1": "2"}))
-
-
-def test_a_requirement_that_is_listed_twice_or_missing_is_found() -> None:
-    row = GOOD.splitlines()[1] + "\n"
-    assert any("each once" in one for one in faults(GOOD + row, {"1.1.1": "2"}))
-    assert any("each once" in one for one in faults(GOOD, {"1.1.1": "2", "1.1.2": "2"}))

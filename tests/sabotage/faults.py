@@ -616,7 +616,7 @@ GUESS_FAULTS = (
         _WRITER,
         "elif not stated or bare > total - bare:",
         "elif not stated:",
-        f"{_GUESS}::test_what_some_prices_state_is_not_the_currency_of_all",
+        f"{_GUESS}::test_what_the_file_does_not_say_is_a_question_or_said",
     ),
     fault(
         "a price whose currency is another is read without its mark",
@@ -658,7 +658,7 @@ GUESS_FAULTS = (
         _WRITER,
         'if rivals and "column" in spec and',
         'if False and "column" in spec and',
-        f"{_CASES}::test_two_columns_that_may_each_be_the_price_are_a_question",
+        f"{_CASES}::test_what_the_file_does_not_say_is_a_question_or_said",
     ),
     fault(
         "ids are taken from a column that a spreadsheet has shortened",
@@ -1263,7 +1263,7 @@ PRICE_FAULTS = (
         "workers/articles/matching/quantities.py",
         "if _disjoint(left.packs, right.packs) or _packed_differently(left, right):",
         "if _disjoint(left.packs, right.packs):",
-        "tests/unit/matching/test_records.py::test_a_pack_and_a_single_one_wait_for_a_person",
+        "tests/unit/matching/test_records.py::test_a_pack_a_size_or_a_colour_that_differs_waits_for_a_person",
     ),
     fault(
         "names in another language hold a GTIN's link back though the quantity agrees",
@@ -1394,7 +1394,7 @@ SEARCH_FAULTS = (
         "workers/search/build.py",
         "for part in range(parts + 1)]",
         "for part in range(parts)]",
-        "tests/unit/search/test_indexes.py::test_each_identifier_of_an_item_is_possible_and_no_former_one",
+        "tests/unit/search/test_search_segments.py::test_segments_answer_byte_for_byte_as_one_whole_build",
     ),
     fault(
         "an identifier of several items is not possible where one of them was deleted",

@@ -562,12 +562,10 @@ LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
         {"nonce": 7},
     ],
 )
-@pytest.mark.parametrize("head", [{}, {"typ": "JWT"}])
-def test_a_token_that_a_provider_signs_for_another_purpose_is_no_id_token(
-    claims: dict[str, Any], head: dict[str, Any]
-) -> None:
-    with pytest.raises(InvalidToken):
-        believe(signed(ISSUER.claims(**claims), **head))
+def test_a_token_that_a_provider_signs_for_another_purpose_is_no_id_token(claims: dict[str, Any]) -> None:
+    for head in ({}, {"typ": "JWT"}):
+        with pytest.raises(InvalidToken):
+            believe(signed(ISSUER.claims(**claims), **head))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from edge.analytics.report_declarations import REPORTS, REPORTS_BY_KIND, Report
-from edge.analytics.report_schemas import question_names
+from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard import charts
 from edge.dashboard.answers import answer_of
 from edge.dashboard.events import words_of
@@ -358,14 +357,6 @@ async def test_pictures_of_many_rows_are_drawn_in_a_thread(brands: int, in_the_l
 
 def fields(kind: str) -> dict[str, Field]:
     return {field.parameter: field for field in fields_of(REPORTS_BY_KIND[kind])}
-
-
-@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.title)
-def test_every_parameter_that_changes_the_answer_has_a_field(report: Report) -> None:
-    found = fields(report.kind.name)
-    path = {report.path_parameter} - {None}
-    assert set(found) == set(question_names(report.form.query)) | path
-    assert all(field.label for field in found.values())
 
 
 def test_the_price_index_offers_quarters_and_years() -> None:

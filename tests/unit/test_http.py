@@ -6,6 +6,7 @@ import logging
 import socket
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from uuid import UUID
 
 import pytest
 from aiohttp import web
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from marshmallow import Schema, ValidationError, fields
 
@@ -308,6 +309,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
+@settings(max_examples=50)
 def test_text_of_pythons_own_encoder_is_read_as_it_was(value: object) -> None:
     assert decode_json(json.dumps(value)) == value
     assert decode_json(json.dumps(value, ensure_ascii=False).encode()) == value
@@ -366,23 +368,18 @@ def chunked(body: bytes, size: int, extension: bytes = b"") -> int:
     return sum(len(b"%x%b\r\n%b\r\n" % (len(part), extension, part)) for part in parts) + len(b"0\r\n\r\n")
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 16, 1024, 65536])
-@pytest.mark.parametrize("length", [0, 1, 5, 1000, 65536])
-def test_a_body_of_any_length_in_chunks_of_any_size_is_within_the_bound(length: int, size: int) -> None:
-    assert not framing_is_excessive(chunked(b"x" * length, size), length)
+def test_a_body_of_any_length_in_chunks_of_any_size_is_within_the_bound() -> None:
+    for length, size in product((0, 1, 5, 1000, 65536), (1, 2, 7, 16, 1024, 65536)):
+        assert not framing_is_excessive(chunked(b"x" * length, size), length), (length, size)
+
+
+@pytest.mark.parametrize(("length", "extension"), [(5, 10_000), (5, 10_000_000), (65_536, 400_000)])
+def test_a_large_extension_is_beyond_the_bound(length: int, extension: int) -> None:
+    assert framing_is_excessive(chunked(b"x" * length, length, b";" + b"a" * extension), length)
 
 
 def test_a_signature_on_each_large_chunk_is_within_the_bound() -> None:
     assert not framing_is_excessive(chunked(b"x" * 65536, 8192, b";chunk-signature=" + b"a" * 64), 65536)
-
-
-@pytest.mark.parametrize("extension", [10_000, 100_000, 1_000_000, 10_000_000])
-def test_a_large_extension_of_a_small_body_is_beyond_the_bound(extension: int) -> None:
-    assert framing_is_excessive(chunked(b"abcde", 5, b";" + b"a" * extension), 5)
-
-
-def test_a_large_extension_of_the_largest_body_is_beyond_the_bound() -> None:
-    assert framing_is_excessive(chunked(b"x" * 65536, 65536, b";" + b"a" * 400_000), 65536)
 
 
 # `detail` alone says what was wrong: the parameter, the value, what is allowed; short, and safe to print.

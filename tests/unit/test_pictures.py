@@ -8,7 +8,7 @@ from edge.analytics.price_history import Price
 from edge.analytics.report_declarations import REPORTS_BY_KIND
 from edge.dashboard.charts import bars, history, plots
 from edge.dashboard.charts import footprint as footprint_chart
-from edge.dashboard.tables import Periods, Reading, question, table_of
+from edge.dashboard.tables import Periods, Reading, table_of
 
 # Pictures of a report: one line or bar for each group, none of an arbitrary row; shares of 100 %.
 
@@ -182,12 +182,6 @@ def test_one_period_is_no_line_but_a_bar_of_each_group() -> None:
     ]
 
 
-def test_a_plot_of_several_periods_has_one_line_for_each_group() -> None:
-    rows = [cohort(day, "7.00", channel=name) for day in ("2026-07-01", "2026-08-01") for name in "AB"]
-    [plot] = plots(COHORT, rows)
-    assert [series["label"] for series in plot["series"]] == ["A", "B"]
-
-
 def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words() -> None:
     table = table_of(
         [{"period": "2026-07-01", "path": ["Drinks", "Tea"], "share_matched": 0.27923, "mean": "88.229565", "n": None}]
@@ -202,36 +196,12 @@ def test_a_table_has_figures_on_the_right_shares_in_percent_and_lists_in_words()
     assert [[cell.text for cell in row] for row in table.rows] == [["2026-07-01", "Drinks › Tea", "27.9", "88.2296"]]
 
 
-def test_a_question_in_words_names_what_it_is_of_first_and_leaves_defaults_out() -> None:
-    asked = {"granularity": "week", "brand": ["vitasoy"], "group_by": ["channel"], "outliers": "exclude", "kind": None}
-    assert question(asked, {"outliers": "exclude"}) == "vitasoy · by week · grouped by channel"
-    assert question({"brand": []}, {}) == "all"
-
-
 # Outliers are hollow points: in a record's picture those that were set aside, in a report's the periods that have
 # some.
 
 
-COHORT_HOLLOW_POINTS = REPORTS_BY_KIND["cohorts"].picture
-
-INSIGHTS = REPORTS_BY_KIND["category-insights"].picture
-
-
 def price(day: int, minor: int, outlier: str | None = None, channel: str = "A") -> Price:
     return Price(date(2026, 7, day), channel, "l", "HKD", minor, None, outlier)
-
-
-def cohort_hollow_points(period: str, set_aside: int, **group: str) -> dict[str, Any]:
-    return {
-        "period": period,
-        **group,
-        "currency": "HKD",
-        "p10": 1,
-        "p50": 2,
-        "p90": 3,
-        "mean": 2,
-        "set_aside": set_aside,
-    }
 
 
 def test_an_outlier_is_a_hollow_point_of_its_channel_and_no_part_of_its_line() -> None:
@@ -266,7 +236,7 @@ def test_an_item_of_outliers_alone_is_drawn() -> None:
 
 
 def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
-    [plot] = plots(COHORT_HOLLOW_POINTS, [cohort_hollow_points("2026-06-01", 0), cohort_hollow_points("2026-07-01", 2)])
+    [plot] = plots(COHORT, [cohort("2026-06-01", "2", set_aside=0), cohort("2026-07-01", "2", set_aside=2)])
     assert {one["label"]: one.get("hollow") for one in plot["series"]} == {
         "10th percentile": None,
         "Median": [1],
@@ -277,11 +247,11 @@ def test_periods_with_outliers_are_hollow_in_the_line_of_the_median() -> None:
 
 def test_each_group_has_hollow_points_of_its_own_periods() -> None:
     rows = [
-        cohort_hollow_points("2026-06-01", 0, channel="A"),
-        cohort_hollow_points("2026-07-01", 2, channel="A"),
-        cohort_hollow_points("2026-07-01", 1, channel="B"),
+        cohort("2026-06-01", "2", set_aside=0, channel="A"),
+        cohort("2026-07-01", "2", set_aside=2, channel="A"),
+        cohort("2026-07-01", "2", set_aside=1, channel="B"),
     ]
-    [plot] = plots(COHORT_HOLLOW_POINTS, rows)
+    [plot] = plots(COHORT, rows)
     assert [(one["label"], one["hollow"]) for one in plot["series"]] == [("A", [1]), ("B", [1])]
     assert plot["series"][1]["values"] == [None, 2.0]
 
@@ -298,7 +268,7 @@ def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interv
             **bounds,
         }
 
-    median, change = plots(INSIGHTS, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
+    median, change = plots(CATEGORY, [row("2026-06-01", 0.0), row("2026-07-01", -0.02)])
     assert (median["title"], median["series"][0]["hollow"]) == ("Median price per period, HKD", [0, 1])
     assert {one["label"]: one["values"] for one in change["series"]} == {
         "95 % interval, low": [0.0, -2.0],
@@ -311,25 +281,11 @@ def test_insights_are_drawn_as_the_median_and_the_index_change_within_its_interv
 # What the dashboard draws of rollups and of converted rows.
 
 
-ROLLUP = REPORTS_BY_KIND["sustainability-rollup"].picture
-
-COHORT_PICTURES = REPORTS_BY_KIND["cohorts"].picture
-
 WEEKS = ("2026-07-13", "2026-07-20")
 
 
 def footprint(period: str, low: float, central: float, high: float) -> dict[str, object]:
     return {"period": period, "co2e_kg": central, "co2e_kg_low": low, "co2e_kg_central": central, "co2e_kg_high": high}
-
-
-def test_a_rollup_of_one_group_is_drawn_with_its_interval() -> None:
-    drawn = plots(ROLLUP, [footprint("2026-06-01", 1, 2, 4), footprint("2026-07-01", 2, 3, 5)])[0]
-    assert drawn["title"] == "Greenhouse gas emissions, kg CO2e per period"
-    assert {one["label"]: one["values"] for one in drawn["series"]} == {
-        "95 % interval, low": [1, 2],
-        "Median": [2, 3],
-        "95 % interval, high": [4, 5],
-    }
 
 
 def test_rows_converted_from_two_currencies_are_two_lines() -> None:
@@ -338,7 +294,7 @@ def test_rows_converted_from_two_currencies_are_two_lines() -> None:
         for period in ("2026-06-01", "2026-07-01")
         for original, price in (("HKD", "1.5"), ("JPY", "2"), ("USD", "3"))
     ]
-    [drawn] = plots(COHORT_PICTURES, rows)
+    [drawn] = plots(COHORT, rows)
     assert {one["label"]: one["values"] for one in drawn["series"]} == {
         "USD from HKD": [1.5, 1.5],
         "USD from JPY": [2.0, 2.0],
@@ -351,18 +307,12 @@ TEN_DAYS = Reading(Periods("week", date(2026, 7, 15), date(2026, 7, 24)))
 
 def test_a_title_states_the_days_with_data_and_unfinished_periods_are_marked() -> None:
     rows = [{"period": day, "currency": "HKD", "p50": "1", "channel": c} for day in WEEKS for c in "AB"]
-    [drawn] = plots(COHORT_PICTURES, rows, TEN_DAYS)
+    [drawn] = plots(COHORT, rows, TEN_DAYS)
     assert drawn["title"] == "Median price per week, HKD, 2026-07-15 to 2026-07-24"
     assert drawn["partial"] == [0, 1]
     assert drawn["labels"] == ["2026-07-15 to 2026-07-19", "2026-07-20 to 2026-07-24"]
-    [boxes] = bars(COHORT_PICTURES, rows, TEN_DAYS)
+    [boxes] = bars(COHORT, rows, TEN_DAYS)
     assert boxes["title"] == "Distribution of prices, 2026-07-20 to 2026-07-24, HKD"
-
-
-def test_a_whole_range_is_named_by_its_days_with_data_and_never_by_its_first_day() -> None:
-    row = {"period": "2026-04-26", "currency": "HKD", **dict.fromkeys(("min", "p10", "p25", "p75", "p90", "max"), "2")}
-    [drawn] = bars(COHORT_PICTURES, [{**row, "p50": "2"}], Reading(Periods(None, date(2026, 7, 15), date(2026, 7, 24))))
-    assert drawn["title"] == "Distribution of prices, 2026-07-15 to 2026-07-24, HKD"
 
 
 def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a_bar_with_its_unit() -> None:
@@ -371,17 +321,11 @@ def test_each_indicator_has_a_scale_of_its_own_and_one_with_a_single_period_is_a
         return {**footprint(period, 1, 2, 4), **figures}
 
     rows = [row("2026-06-01", None), row("2026-07-01", 300.0)]
-    assert [one["title"] for one in plots(ROLLUP, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
-    [drawn] = bars(ROLLUP, rows)
+    assert [one["title"] for one in plots(FOOTPRINT, rows)] == ["Greenhouse gas emissions, kg CO2e per period"]
+    [drawn] = bars(FOOTPRINT, rows)
     assert [(e["label"], e["text"]) for e in drawn["entries"]] == [("Water consumption", "300 (300 to 300) l")]
     both = [row("2026-06-01", 200.0), row("2026-07-01", 300.0)]
-    assert [one["title"] for one in plots(ROLLUP, both)][1:] == ["Water consumption, l per period"]
-
-
-def test_the_central_figure_of_a_footprint_is_drawn_and_not_its_sum() -> None:
-    rows = [{**footprint("2026-06-01", 1, 2, 4), "co2e_kg": 1.9, "brand": brand} for brand in "ab"]
-    [drawn] = bars(ROLLUP, rows)
-    assert [e["text"] for e in drawn["entries"]] == ["2 (1 to 4)", "2 (1 to 4)"]
+    assert [one["title"] for one in plots(FOOTPRINT, both)][1:] == ["Water consumption, l per period"]
 
 
 # The dashboard draws the index beside the median, and the matched share below.
@@ -439,7 +383,7 @@ def rollup(period: str, scale: float, **group: str) -> dict[str, Any]:
 
 
 def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
-    [picture] = bars(ROLLUP, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
+    [picture] = bars(FOOTPRINT, [rollup("2026-07-01", 1, brand="a"), rollup("2026-07-01", 2, brand="b")])
     assert [(e["label"], e["part"], e["whisker"]) for e in picture["entries"]] == [
         ("a", 25.0, (10.0, 50.0)),
         ("b", 50.0, (20.0, 100.0)),
@@ -450,7 +394,7 @@ def test_groups_are_compared_by_bars_with_whiskers_on_one_scale() -> None:
 def test_an_indicator_over_periods_has_its_interval_as_a_band() -> None:
     [plot] = [
         one
-        for one in plots(ROLLUP, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
+        for one in plots(FOOTPRINT, [rollup("2026-06-01", 1), rollup("2026-07-01", 2)])
         if one["title"] == "Water consumption, l per period"
     ]
     assert plot["band"] == ["95 % interval, low", "95 % interval, high"]

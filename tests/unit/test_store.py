@@ -58,6 +58,18 @@ async def serving(
         await asyncio.gather(*connections)
 
 
+@asynccontextmanager
+async def client_at(path: str, *, deadline_seconds: float = 0.5) -> AsyncIterator[SingleNodeClient]:
+    """Run a client that is connected with the store behind a socket; nothing here may take longer than ten seconds."""
+    client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=deadline_seconds, log=Log("tests"))
+    async with asyncio.timeout(10):
+        await client.start()
+        while not client.healthy:
+            await asyncio.sleep(0.01)
+        yield client
+        await client.close()
+
+
 @pytest.mark.parametrize("moment", ["at once", "before the first word", "after the last word"])
 async def test_a_store_that_hangs_up_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
@@ -85,14 +97,9 @@ async def test_a_store_that_hangs_up_is_tried_again(
         return made
 
     monkeypatch.setattr(SingleNodeClient, step, then_lose)
-    async with serving(serve, path), asyncio.timeout(10):
-        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
-        await client.start()
-        while not client.healthy:
-            await asyncio.sleep(0.01)
+    async with serving(serve, path), client_at(path) as client:
         assert await client.command("PING") == b"PONG"
         assert calls == 2
-        await client.close()
 
 
 async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
@@ -105,29 +112,19 @@ async def test_a_store_that_never_answers_is_given_up(tmp_path: Path) -> None:
         await over.wait()
         writer.close()
 
-    async with serving(serve, path), asyncio.timeout(10):
-        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
-        await client.start()
-        while not client.healthy:
-            await asyncio.sleep(0.01)
+    async with serving(serve, path), client_at(path) as client:
         with pytest.raises(StoreUnavailable):
             await client.command("PING")
-        await client.close()
         over.set()
 
 
 async def test_a_loop_that_stood_still_before_a_command_was_sent_is_no_fault_of_the_store(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sock")
-    async with serving(pong, path), asyncio.timeout(10):
-        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.2, log=Log("tests"))
-        await client.start()
-        while not client.healthy:
-            await asyncio.sleep(0.01)
+    async with serving(pong, path), client_at(path, deadline_seconds=0.2) as client:
         command = asyncio.create_task(client.command("PING"))
         await asyncio.sleep(0)  # the command waits for the end of this step
         time.sleep(0.3)  # noqa: ASYNC251  # the loop is blocked for longer than the deadline
         assert await command == b"PONG"
-        await client.close()
 
 
 async def test_a_store_that_is_missing_at_the_start_is_logged_and_so_is_its_return(tmp_path: Path) -> None:
@@ -156,15 +153,10 @@ async def test_a_callback_that_fails_is_given_its_error_and_costs_no_other_its_r
         if reply == b"PONG":
             raise ValueError("a fault of ours")
 
-    async with serving(serve, path), asyncio.timeout(10):
-        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
-        await client.start()
-        while not client.healthy:
-            await asyncio.sleep(0.01)
+    async with serving(serve, path), client_at(path) as client:
         client.send(pack("PING"), broken)
         assert await client.command("PING") == b"PONG"
         assert client.healthy
-        await client.close()
     assert given[0] == b"PONG"
     assert [type(one) for one in given[1:]] == [ValueError]
 
@@ -181,15 +173,10 @@ async def test_callbacks_of_a_lost_connection_are_all_called_also_behind_one_tha
     def broken(reply: Any) -> None:
         raise ValueError("a fault of ours")
 
-    async with serving(serve, path), asyncio.timeout(10):
-        client = SingleNodeClient(f"unix://{path}", name="state", deadline_seconds=0.5, log=Log("tests"))
-        await client.start()
-        while not client.healthy:
-            await asyncio.sleep(0.01)
+    async with serving(serve, path), client_at(path) as client:
         client.send(pack("PING"), broken)
         with pytest.raises(StoreUnavailable):
             await client.command("PING")
-        await client.close()
 
 
 async def test_the_replies_of_a_replicated_batch_are_all_delivered_also_behind_one_that_fails() -> None:
@@ -486,21 +473,12 @@ async def test_a_load_of_which_postgresql_could_not_tell_is_read_later(
     assert slow.failures == 0
 
 
+@pytest.mark.parametrize("failure", [UndefinedTableError("a restore has not made it yet"), asyncio.CancelledError()])
 async def test_an_edge_follows_loads_also_after_an_error_that_is_no_outage(
-    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
+    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
     monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
-    slow.failures, slow.failure = 1, UndefinedTableError("a restore has not made it yet")
-    watcher.refresh()
-    await until(watcher, 1)
-    assert slow.failures == 0
-
-
-async def test_an_edge_follows_loads_also_after_what_it_waited_for_was_cancelled(
-    slow: Slow, watcher: DataVersionWatcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("edge.storage.background._PAUSE_SECONDS", 0.01)
-    slow.failures, slow.failure = 1, asyncio.CancelledError()
+    slow.failures, slow.failure = 1, failure
     watcher.refresh()
     await until(watcher, 1)
     assert slow.failures == 0

@@ -18,7 +18,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import LibraryLines, Log
 from shared.telemetry.spans import Spans, step_from
 from tests.perf.sizing.__main__ import capacity, pages
-from tests.perf.sizing.plan import FIGURES, Load, Need, bottleneck, edge_processes, machines, plan
+from tests.perf.sizing.plan import Load, bottleneck, plan
 from tests.support.collector import attributes, collecting
 
 # Lines of libraries become lines of ours, whatever the libraries give.
@@ -278,35 +278,9 @@ def test_a_part_is_its_process_and_all_its_children(tmp_path: Path) -> None:
 PAGE = Path(__file__).parents[2] / "deploy" / "capacity.md"
 
 
-def needs(**given: float) -> dict[str, Need]:
-    return {need.part: need for need in plan(Load(**{"lookups": 1_000.0, "observations": 1e7, **given}))}  # type: ignore[arg-type]
-
-
 def test_the_tables_of_the_page_are_the_calculators() -> None:
     kept = PAGE.read_text().partition("<!-- capacity -->\n")[2].partition("<!-- /capacity -->")[0]
     assert kept == pages(), "put the output of `python -m tests.perf.sizing --markdown` between the marks"
-
-
-def test_an_edge_process_carries_what_its_microseconds_allow() -> None:
-    load = Load(lookups=100_000, observations=1e7, refused=0, cold=0, busy=0.5)
-    assert edge_processes(load) == -(-100_000 * FIGURES["microseconds"]["lookup"]["edge"] // 500_000)
-    assert edge_processes(Load(lookups=1, observations=1e7)) == 4  # two hosts of two: one may fail
-
-
-@pytest.mark.parametrize("part", ["nginx", "edge", "state store", "cache store"])
-def test_ten_times_the_look_ups_are_ten_times_the_cores(part: str) -> None:
-    few, many = needs(lookups=1_000_000)[part].cores, needs(lookups=10_000_000)[part].cores
-    assert many == pytest.approx(10 * few, rel=0.05)
-
-
-def test_refusals_are_cheaper_than_answers() -> None:
-    assert needs(lookups=1e5, refused=1.0)["edge"].cores < needs(lookups=1e5, refused=0.0)["edge"].cores
-
-
-def test_small_loads_fit_on_two_machines_and_nothing_gives_way() -> None:
-    load = Load(lookups=1_000, observations=1e7)
-    assert machines(plan(load), load) == 2
-    assert bottleneck(plan(load)) is None
 
 
 def test_each_part_that_saturates_first_has_a_remedy() -> None:

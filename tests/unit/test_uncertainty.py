@@ -1,26 +1,19 @@
 """Uncertain figures: intervals, sums, and estimates from categories."""
 
-import csv
 import functools
 import gzip
-import json
 import math
-from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy.stats import binomtest
 
 from deploy.ctl.demo import DATA
-from shared.errors import InvalidFile
 from shared.uncertainty import stated as pedigree
 from shared.uncertainty.stated import (
-    Z95,
     LogNormal,
     Pooled,
     Scores,
@@ -32,7 +25,7 @@ from shared.uncertainty.stated import (
 )
 from shared.uncertainty.sums import Group, Moments, fitted, interval_of_many, moments, sum_interval, total_moments
 from tests.perf import footprint_trial as csv_file
-from tests.perf.footprint_trial import Sample, footprint, summary, without_category, without_item
+from tests.perf.footprint_trial import Sample, summary, without_category, without_item
 
 # Estimates from categories, and the command that holds figures out.
 
@@ -48,8 +41,8 @@ def population(categories: int, each: int, between: float, within: float, seed: 
     return samples
 
 
-@pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (0.1, 0.8), (1.5, 1.5)])
-@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+@pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (1.5, 1.5)])
+@pytest.mark.parametrize("kept", [1, 2, None])
 def test_of_the_held_out_figures_nineteen_of_twenty_are_inside(between: float, within: float, kept: int | None) -> None:
     samples = [one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)]
     assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025)
@@ -83,22 +76,6 @@ def test_a_category_with_few_samples_is_estimated_from_the_nearest_above_it_that
     assert outcome.estimate.median < 10
 
 
-def test_columns_are_found_by_their_headers_and_can_be_named() -> None:
-    lines = [
-        "subcategory,manufacturer,name,gwp_total,unit,category",
-        'Laptop,X,A,"1,200.5",kg,IT',
-        "Laptop,X,B,0,kg,IT",
-    ]
-    found = csv_file.read(lines, {})
-    assert found.samples == [Sample("A", "it", "kg", 1200.5)]
-    assert found.unusable == 1
-    assert csv_file.read(lines, {"category": "subcategory"}).samples[0].category == "laptop"
-    with pytest.raises(InvalidFile, match="lacks the column nothing"):
-        csv_file.read(lines, {"value": "nothing"})
-    with pytest.raises(InvalidFile, match="category"):
-        csv_file.read(["name,gwp", "a,1"], {})
-
-
 def test_figures_of_different_units_are_apart() -> None:
     kilograms = population(6, 5, 0.2, 0.2, 1)
     litres = [one._replace(unit="l", value=one.value * 1e6) for one in kilograms]
@@ -106,26 +83,8 @@ def test_figures_of_different_units_are_apart() -> None:
     assert [one.estimate for one in apart[: len(alone)]] == [one.estimate for one in alone]
 
 
-def test_the_command_prints_the_share_inside_and_the_width(tmp_path: Path) -> None:
-    file = tmp_path / "devices.csv"
-    with file.open("w", newline="") as text:
-        writer = csv.writer(text)
-        writer.writerow(["name", "category", "value", "unit"])
-        writer.writerows((one.name, one.category, one.value, one.unit) for one in population(8, 6, 1.0, 0.5, 2))
-    result = CliRunner().invoke(footprint, [str(file), "--json"], catch_exceptions=False)
-    answer = json.loads(result.output)
-    held_out = answer["leave_one_item_out"]
-    assert held_out["estimated"] == 48
-    assert held_out["share_inside"] == round(held_out["inside"] / 48, 6) >= 0.9
-    assert sum(row["inside"] for row in answer["categories"]) == held_out["inside"]
-    assert answer["leave_one_category_out"]["unknown"] == 48
-    shown = CliRunner().invoke(footprint, [str(file)], catch_exceptions=False)
-    assert f"high / low {answer['of_2_samples']['median_high_over_low']}" in shown.output
-    assert "nothing estimated" in shown.output
-
-
 # The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
-@pytest.mark.parametrize("kept", [1, 2, 3, 4, None])
+@pytest.mark.parametrize("kept", [1, 2, None])
 @pytest.mark.parametrize(
     ("file", "chosen", "widest"),
     [
@@ -242,10 +201,6 @@ def test_what_few_other_samples_say_is_not_borrowed() -> None:
     assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
 
 
-def test_z95_is_the_normal_quantile() -> None:
-    assert pytest.approx(NormalDist().inv_cdf(0.975), abs=1e-14) == Z95
-
-
 @pytest.mark.parametrize(
     ("degrees", "published"),
     [(1, 12.7062), (2, 4.3027), (4, 2.7764), (5, 2.5706), (7, 2.3646), (10, 2.2281), (30, 2.0423), (120, 1.9799)],
@@ -257,14 +212,14 @@ def test_student_quantiles_are_the_published_ones(degrees: int, published: float
 # Sums of uncertain figures, judged by Monte Carlo: within 1 % at the low bound, the median and the high bound.
 
 
-DRAWS = 1_000_000
+DRAWS = 400_000
 
 NONE = np.empty(0)
 
 
 def draws_for(figures: int) -> int:
     """Return how many sums to draw: the more figures there are, the narrower is their sum, and the fewer tell its ends."""
-    return DRAWS // 4 if figures >= 40 else DRAWS
+    return DRAWS // 8 if figures >= 40 else DRAWS
 
 
 def drawn(medians: list[float], sigmas: list[float]) -> list[float]:
@@ -303,7 +258,7 @@ def test_sales_of_published_footprints_add_up_as_monte_carlo_says(basis: str) ->
     figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
     medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
     sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
-    total = sum(median * np.exp(sigma * rng.standard_normal(200_000)) for median in medians)
+    total = sum(median * np.exp(sigma * rng.standard_normal(50_000)) for median in medians)
     terms = [moments(LogNormal(float(median), sigma)) for median in medians]
     assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01)
 
@@ -337,7 +292,7 @@ def test_figures_that_share_a_factor_do_not_average_its_error_out(
 @functools.lru_cache(1)
 def wide_sums(items: int, sigma: float) -> np.ndarray:
     """Draw sums of figures without a common factor."""
-    rng, draws = default_rng(11), min(DRAWS, 30_000_000 // items)
+    rng, draws = default_rng(11), min(DRAWS, 12_000_000 // items)
     return sum((median * np.exp(sigma * rng.standard_normal(draws)) for median in wide(items)), np.zeros(draws))
 
 
@@ -371,7 +326,7 @@ def test_figures_of_nothing_and_exact_ones_beside_wide_ones_change_no_bound_of_t
 def test_many_wide_groups_add_up_as_their_items_do() -> None:
     rng = default_rng(12)
     medians = 1.0 / (1 + np.arange(90) % 5)
-    total = sum(median * np.exp(2.5 * rng.standard_normal(DRAWS // 2)) for median in medians)
+    total = sum(median * np.exp(2.5 * rng.standard_normal(DRAWS // 4)) for median in medians)
     groups = [Group(np.array([median]), np.array([2.0]), 1.5) for median in medians]
     expected = np.quantile(total, [0.025, 0.5, 0.975]).tolist()
     assert interval_of_many(NONE, NONE, groups) == pytest.approx(expected, rel=0.025)

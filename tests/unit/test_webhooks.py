@@ -81,9 +81,9 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
         "a." * 127 + "org",
     ],
 )
-@pytest.mark.parametrize("private_allowed", [False, True])
-def test_a_host_that_resolvers_could_read_in_another_way_is_refused(host: str, private_allowed: bool) -> None:
-    assert url_fault(f"https://{host}/hook", private_allowed=private_allowed) is not None
+def test_a_host_that_resolvers_could_read_in_another_way_is_refused(host: str) -> None:
+    assert url_fault(f"https://{host}/hook", private_allowed=False) is not None
+    assert url_fault(f"https://{host}/hook", private_allowed=True) is not None
 
 
 @pytest.mark.parametrize("host", ["localhost", "a.localhost", "printer.local", "db.internal", "router.home.arpa", "db"])

@@ -2,20 +2,16 @@
 
 import datetime
 import gzip
-import io
 import json
 import re
-import tarfile
 import tomllib
 import zipfile
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import openpyxl
-import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -37,6 +33,11 @@ from workers.ingest.transform import Transformer
 
 
 PROJECT = Path(__file__).parents[3]
+
+
+def put(folder: Path, content: str) -> Path:
+    (folder / "a.csv").write_text(content)
+    return folder / "a.csv"
 
 
 def guessed(folder: Path, content: str | bytes, name: str = "my-prices 1.csv") -> tuple[Mapping, Path]:
@@ -86,12 +87,46 @@ def test_each_price_has_the_currency_that_its_cell_states(tmp_path: Path) -> Non
     assert (later.counts["observations_read"], later.counts["rejected"]) == (len(PRICES), 3)
 
 
-def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price\n0,A,£5.00\n1,A,5.00\n2,A,6.00\n")
-    text = guess(path).text
-    assert 'currency = "?"' in text
-    assert '1 of 3 prices have "£", and the others nothing' in text
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("id,name,price\n1,A,2.50\n", ["# CHECK day: the file states no day", 'currency = "?"']),
+        (
+            "id,name,price\n0,A,£5.00\n1,A,5.00\n2,A,6.00\n",
+            ['currency = "?"', '1 of 3 prices have "£", and the others nothing'],
+        ),
+        (
+            "Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n",
+            ['price = "?"', "may each be the price", '"Nettopreis"', '"Bruttopreis"'],
+        ),
+        ("id,name,price_cents,currency\n1,A,1299,EUR\n", ['price = "?"', "hundredths"]),
+        ("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n", ["may be the stock"]),
+        ("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n", ['"1" is the id of "A" and of "B"']),
+    ],
+    ids=["no day", "some prices", "two prices", "hundredths", "the stock", "an id of two names"],
+)
+def test_what_the_file_does_not_say_is_a_question_or_said(tmp_path: Path, content: str, said: list[str]) -> None:
+    text = guess(put(tmp_path, content)).text
+    assert [one for one in said if one not in text] == []
+
+
+def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
+    found = tried(put(tmp_path, "sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n"), tmp_path)
+    assert found.found.observations[0]["units"] == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "currency", "price"),
+    [
+        ("06_backslash.csv", "EUR", ('He said "go", game', "9.99", None, "EUR")),
+        ("10_feed.xml", "", ("Lamp", "10.20", None, "EUR")),
+        ("15.zip", "EUR", ("A", "1.00", None, "EUR")),
+    ],
+)
+def test_the_form_of_a_file_is_seen(
+    tmp_path: Path, file: str, currency: str, price: tuple[str, str, str | None, str]
+) -> None:
+    assert tried(FILES / file, tmp_path, currency=currency).prices[0] == price
 
 
 @pytest.mark.parametrize(
@@ -107,8 +142,7 @@ def test_what_some_prices_state_is_not_the_currency_of_all(tmp_path: Path) -> No
 def test_a_mark_beside_a_column_of_the_currency_is_taken_out_only_where_both_agree(
     tmp_path: Path, rows: str, agree: bool
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("price,currency,id,name\n" + "".join(f"{row},{n},A\n" for n, row in enumerate(rows.split())))
+    path = put(tmp_path, "price,currency,id,name\n" + "".join(f"{row},{n},A\n" for n, row in enumerate(rows.split())))
     text = guess(path).text
     assert ('currency = "?"' not in text) is agree
     if agree:
@@ -127,14 +161,6 @@ def test_a_list_price_has_the_currency_of_the_price_or_is_not_read(tmp_path: Pat
     found = Previewer(mapping, shown=30).of_items([path], Transformer(mapping, {}))
     assert [row["list_price"] for row in found.observations] == ["12.00"] * 20 + (["12.00"] if read else [None])
     assert found.counts["rejected"] == 0
-
-
-def test_an_unknown_value_is_not_invented(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price\n1,A,2.50\n")
-    text = guess(path).text
-    assert "# CHECK day: the file states no day" in text
-    assert 'currency = "?"' in text
 
 
 @pytest.mark.parametrize("name", ["a.ndjson", "a.ndjson.gz"])
@@ -273,11 +299,6 @@ def test_a_weight_without_a_unit_is_shown_and_not_computed_with(tmp_path: Path) 
     assert "kg or g" in found.doubts("weight")
 
 
-def test_a_backslash_may_stand_before_quotation_marks(tmp_path: Path) -> None:
-    found = tried(FILES / "06_backslash.csv", tmp_path, currency="EUR")
-    assert found.prices[0] == ('He said "go", game', "9.99", None, "EUR")
-
-
 def test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened(tmp_path: Path) -> None:
     found = tried(FILES / "07_excel.csv", tmp_path, currency="EUR")
     assert [item["id"] for item in found.found.items] == ["Tea 80 bags", "Tea 40 bags"]
@@ -285,10 +306,6 @@ def test_no_id_is_taken_from_a_column_that_a_spreadsheet_has_shortened(tmp_path:
     assert dict(found.mapping.item.identifiers).keys() == {"gtin"} if found.mapping.item else False
     rejected = {row["value"]: row["reason"] for row in found.found.rejects}
     assert "spreadsheet such as Excel" in rejected["5,01E+12"]
-
-
-def test_a_feed_in_xml_loads(tmp_path: Path) -> None:
-    assert tried(FILES / "10_feed.xml", tmp_path).prices == [("Lamp", "10.20", None, "EUR")]
 
 
 def test_variants_of_a_shop_have_the_title_of_their_product(tmp_path: Path) -> None:
@@ -311,10 +328,6 @@ def test_a_line_that_states_the_delimiter_is_no_header(tmp_path: Path) -> None:
 def test_days_of_a_spreadsheet_are_seen(tmp_path: Path) -> None:
     found = tried(FILES / "14_serial.csv", tmp_path)
     assert [row["day"] for row in found.found.observations] == ["2025-10-01", "2025-10-02"]
-
-
-def test_the_one_file_of_an_archive_is_read(tmp_path: Path) -> None:
-    assert tried(FILES / "15.zip", tmp_path, currency="EUR").prices == [("A", "1.00", None, "EUR")]
 
 
 def test_a_barcode_that_is_a_number_gets_its_zeros_again(tmp_path: Path) -> None:
@@ -381,8 +394,7 @@ def test_a_header_below_titles_is_found(tmp_path: Path) -> None:
 def test_what_can_be_read_in_two_ways_is_refused_until_a_person_has_chosen(
     tmp_path: Path, rows: str, readings: tuple[str, str]
 ) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n" + rows)
+    path = put(tmp_path, "id,name,price,currency,date\n" + rows)
     made = guess(path)
     assert '= "?"' in made.text
     [doubt] = [doubt for doubt in made.doubts if doubt.choices]
@@ -416,8 +428,7 @@ OPEN = """id,name,price,rrp,date,category
 
 
 def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(OPEN)
+    path = put(tmp_path, OPEN)
     made = guess(path)
     assert {doubt.sentence: [one.line for one in doubt.readings] for doubt in doubts_of(made.text)} == {
         f"{doubt.of}: {doubt.sentence}": list(doubt.choices) for doubt in made.doubts
@@ -448,8 +459,7 @@ def test_every_doubt_with_readings_can_be_decided_one_after_the_other(tmp_path: 
     ],
 )
 def test_one_day_that_fits_one_order_alone_decides_for_all(tmp_path: Path, rows: str, day: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n" + rows)
+    path = put(tmp_path, "id,name,price,currency,date\n" + rows)
     assert tried(path, tmp_path).found.observations[0]["day"] == day
 
 
@@ -479,9 +489,7 @@ def test_months_have_their_names_in_each_language(tmp_path: Path, days: tuple[st
 
 @pytest.mark.parametrize("sign", ["$", "¥", "kr"])
 def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n")
-    made = guess(path)
+    made = guess(put(tmp_path, f"id,name,price\n1,A,{sign} 5.25\n2,B,{sign} 6.00\n"))
     assert "in place of" in " ".join(doubt.sentence for doubt in made.doubts if doubt.of == "currency")
     (tmp_path / "m.toml").write_text(made.text)
     with pytest.raises(LoadRefused, match="currency is still"):
@@ -489,8 +497,7 @@ def test_a_sign_of_several_currencies_is_a_question(tmp_path: Path, sign: str) -
 
 
 def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checked_against_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
+    path = put(tmp_path, "id,name,price,rrp,currency\n1,A,2.50,$3.50,EUR\n2,B,2.50,€3.50,EUR\n")
     assert [row[2] for row in tried(path, tmp_path).prices] == [None, "3.50"]
 
 
@@ -498,8 +505,7 @@ def test_a_list_price_that_states_a_currency_beside_prices_that_do_not_is_checke
     ("header", "currency"), [("Price (CHF)", "CHF"), ("price_usd", "USD"), ("Preis in €", "EUR"), ("Price all", "")]
 )
 def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str, currency: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,{header}\n1,A,2.50\n")
+    path = put(tmp_path, f"id,name,{header}\n1,A,2.50\n")
     said = f'currency = {{ constant = "{currency}" }}' if currency else 'currency = "?"'
     assert said in guess(path).text.splitlines() or f"{said}  #" in guess(path).text
 
@@ -508,8 +514,7 @@ def test_the_name_of_a_column_may_state_the_currency(tmp_path: Path, header: str
     ("column", "cell"), [("date added", "2009-02-03"), ("Artikelnummer im Shop", "100-1"), ("price per kg", "5.00")]
 )
 def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path: Path, column: str, cell: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
+    path = put(tmp_path, f"id,name,price,currency,{column}\n1,A,2.50,EUR,{cell}\n2,B,3.50,EUR,{cell}\n")
     assert f'# "{column}": ' in guess(path).text
 
 
@@ -518,8 +523,7 @@ def test_a_column_is_not_taken_for_what_another_word_of_its_name_means(tmp_path:
 )
 def test_a_price_or_a_day_that_cannot_be_read_is_not_left_out(tmp_path: Path, column: str, cell: str) -> None:
     row = {"id": "1", "name": "A", "price": "2.50", "currency": "EUR", "date": "2026-10-01"} | {column: f'"{cell}"'}
-    path = tmp_path / "a.csv"
-    path.write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
+    path = put(tmp_path, ",".join(row) + "\n" + ",".join(row.values()) + "\n" + ",".join(row.values()) + "\n")
     (tmp_path / "m.toml").write_text(guess(path).text)
     with pytest.raises(LoadRefused, match=r'still "\?"'):
         read(tmp_path / "m.toml")
@@ -547,34 +551,10 @@ def test_an_encoding_is_known_by_the_letters_of_its_languages(tmp_path: Path, te
     assert text.split()[0].strip(",") in found.doubts("encoding")
 
 
-def test_two_columns_that_may_each_be_the_price_are_a_question(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("Artikelnummer;Bezeichnung;Nettopreis;Bruttopreis\n1;A;10,00;11,90\n")
-    made = guess(path)
-    assert 'price = "?"' in made.text
-    assert '"Nettopreis" and "Bruttopreis" may each be the price' in made.text.replace(
-        '"Bruttopreis" and "Nettopreis"', '"Nettopreis" and "Bruttopreis"'
-    )
-
-
 @pytest.mark.parametrize(("price", "listed"), [("2,50", "1250.00"), ("2.50", "1.25")])
 def test_a_list_price_is_written_as_the_price_is(tmp_path: Path, price: str, listed: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
+    path = put(tmp_path, f"id;name;price;rrp;currency\n1;A;{price};1.250;EUR\n")
     assert tried(path, tmp_path).prices == [("A", "2.50", listed, "EUR")]
-
-
-def test_prices_in_hundredths_are_a_question(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price_cents,currency\n1,A,1299,EUR\n")
-    assert 'price = "?"' in guess(path).text
-    assert "hundredths" in guess(path).text
-
-
-def test_an_id_of_two_names_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("shop,sku,name,price,currency\nN,1,A,1.00,EUR\nS,1,B,2.00,EUR\n")
-    assert '"1" is the id of "A" and of "B"' in tried(path, tmp_path).doubts("id")
 
 
 def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
@@ -591,15 +571,12 @@ def test_the_day_in_a_files_name_is_a_question(tmp_path: Path) -> None:
     [("id,name,description", "name"), ("id,description,name", "name"), ("id,description", "description")],
 )
 def test_a_description_is_the_name_only_where_no_column_is(tmp_path: Path, header: str, column: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
+    path = put(tmp_path, f"{header},price,currency\n1{',A long text' * header.count(',')},2.50,EUR\n")
     assert f'name = "{column}"' in guess(path).text
 
 
 def test_a_file_of_one_row_is_described_in_the_singular(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")
-    text = guess(path).text
+    text = guess(put(tmp_path, "id,name,price,currency,date\n1,A,2.50,EUR,2026-10-01\n")).text
     assert "guessed from the first row of the file" in text and "1 distinct in 1 row\n" in text
     assert not re.search(r"\b1 \w+s\b", text), text
 
@@ -618,18 +595,9 @@ def test_every_line_of_a_guess_has_its_evidence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("header", ["4006381333931,2.50,2026-10-01", "1;2;3"])
 def test_a_file_without_names_of_columns_is_refused(tmp_path: Path, header: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{header}\n{header}\n")
+    path = put(tmp_path, f"{header}\n{header}\n")
     with pytest.raises(LoadRefused, match="add a line with their names"):
         guess(path)
-
-
-def test_the_stock_is_not_taken_for_units_that_were_sold(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sku,name,price,currency,quantity\n1,A,2.50,EUR,12\n")
-    found = tried(path, tmp_path)
-    assert found.found.observations[0]["units"] == 1
-    assert "may be the stock" in found.doubts("units")
 
 
 def test_a_dry_run_shows_rows_as_they_would_load(tmp_path: Path) -> None:
@@ -641,7 +609,7 @@ def test_a_dry_run_shows_rows_as_they_would_load(tmp_path: Path) -> None:
     assert '"price": "12.50"' in result.output
 
 
-# Files of known shapes and of ten languages load by a guessed mapping, with the values that other readers read.
+# Files of known shapes and of ten languages load by a guessed mapping.
 
 
 EXPECTED = tomllib.loads((FILES / "expected.toml").read_text())["file"]
@@ -669,58 +637,6 @@ def test_a_file_loads_with_nothing_edited_but_the_currency_that_it_does_not_stat
     assert rows_of(found) == [[today if value == "load" else value for value in row] for row in file["rows"]]
     assert found.found.counts["rejected"] == file.get("rejected", 0)
     assert found.found.counts["fields_rejected"] == 0
-
-
-# What DuckDB reads of the same files: id and price.
-DUCKDB = {
-    "30_en_shop.csv": "SELECT SKU, replace(\"Price (GBP)\", ',', '') FROM read_csv($1, all_varchar = true)",
-    "32_fr_magasin.csv": "SELECT Référence, replace(regexp_replace(\"Prix TTC\", '[^0-9,]', '', 'g'), ',', '.')"
-    " FROM read_csv($1, delim = ';', all_varchar = true)",
-    "33_es_tienda.csv": "SELECT Código, replace(Precio, ',', '.') FROM read_csv($1, delim = ';', all_varchar = true)",
-    "34_it_listino.csv": 'SELECT "Codice articolo", replace(coalesce("Prezzo scontato", "Prezzo di listino"), \',\', \'.\')'
-    " FROM read_csv($1, delim = '|', all_varchar = true)",
-    "42_shopify_new.csv": "SELECT SKU, Price FROM read_csv($1, all_varchar = true)",
-    "45_magento.csv": "SELECT sku, coalesce(special_price, price) FROM read_csv($1, all_varchar = true)",
-    "46_amazon_report.txt": "SELECT \"seller-sku\", price FROM read_csv($1, delim = '\t', quote = '', all_varchar = true)",
-    "50_open_prices.jsonl": "SELECT coalesce(product_code, category_tag), price::varchar FROM read_json($1)",
-    "53_schema.ndjson": "SELECT productID, offers.price::varchar FROM read_json($1)",
-    "58_array.json": "SELECT sku, price::varchar FROM read_json($1)",
-    "60_pipe.txt": "SELECT ItemNo, UnitPrice FROM read_csv($1, delim = '|', all_varchar = true)",
-    "61_mysql.csv": "SELECT id, price FROM read_csv($1, escape = '\\', quote = '\"', all_varchar = true)",
-    "68_quotes.tsv": "SELECT sku, price FROM read_csv($1, delim = '\t', quote = '', all_varchar = true)",
-    "69_thousands.csv": "SELECT sku, replace(price, '''', '') FROM read_csv($1, delim = ';', quote = '\"', all_varchar = true)",
-}
-
-
-@pytest.mark.parametrize("name", DUCKDB)
-def test_duckdb_reads_the_same_prices(name: str) -> None:
-    judged = duckdb.execute(DUCKDB[name], [str(FILES / name)]).fetchall()
-    [file] = [file for file in EXPECTED if file["name"] == name]
-    assert {(str(key), Decimal(price)) for key, price in judged} == {(row[0], Decimal(row[5])) for row in file["rows"]}
-
-
-PANDAS = {
-    "31_de_kasse.csv": {
-        "sep": ";",
-        "encoding": "cp1252",
-        "thousands": ".",
-        "decimal": ",",
-        "columns": ["Artikel-Nr.", "VK-Preis (EUR)"],
-    },
-    "38_zh_shop.csv": {"encoding": "gb18030", "columns": ["商品编号", "价格(CNY)"]},
-    "59_utf16.csv": {"sep": "\t", "encoding": "utf-16", "columns": ["sku", "price"]},
-    "62_mac.csv": {"columns": ["Item code", "Price"]},
-    "63_excel_days.csv": {"sep": ";", "skiprows": 1, "decimal": ",", "columns": ["Artikelnummer", "Preis"]},
-}
-
-
-@pytest.mark.parametrize("name", PANDAS)
-def test_pandas_reads_the_same_prices(name: str) -> None:
-    options = dict(PANDAS[name])
-    key, price = options.pop("columns")
-    frame = pandas.read_csv(FILES / name, dtype={key: str}, **options)
-    [file] = [file for file in EXPECTED if file["name"] == name]
-    assert dict(zip(frame[key], frame[price], strict=True)) == {row[0]: float(row[5]) for row in file["rows"]}
 
 
 def sheet(path: Path, *, titles: int = 0, second: bool = False) -> None:
@@ -763,34 +679,11 @@ def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
 
 PLAIN = b"sku,name,price,currency,date\n1,Tea,4.20,EUR,2026-10-01\n"
 
-PLAIN_ROWS = [["1", "Tea", "", "", "", "4.20", "", "EUR", "2026-10-01"]]
-
 
 def zipped(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("prices.csv", PLAIN)
         archive.writestr("readme.txt", "read me")
-
-
-def tarred(path: Path) -> None:
-    with tarfile.open(path, "w:gz") as archive:
-        entry = tarfile.TarInfo("data/prices.csv")
-        entry.size = len(PLAIN)
-        archive.addfile(entry, io.BytesIO(PLAIN))
-
-
-@pytest.mark.parametrize(
-    ("name", "write", "member"),
-    [
-        ("a.zip", zipped, "prices.csv"),
-        ("a.tar.gz", tarred, ""),
-        ("a.csv.gz", lambda path: path.write_bytes(gzip.compress(PLAIN)), ""),
-    ],
-    ids=["zip", "tar", "gzip"],
-)
-def test_a_packed_file_loads(tmp_path: Path, name: str, write: Callable[[Path], None], member: str) -> None:
-    write(tmp_path / name)
-    assert rows_of(tried(tmp_path / name, tmp_path, member=member)) == PLAIN_ROWS
 
 
 def test_an_archive_of_several_files_asks_for_one(tmp_path: Path) -> None:

@@ -64,7 +64,6 @@ def put(folder: Path, content: str | bytes, name: str = "a.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("block", [20, 64, 1 << 20])
 @pytest.mark.parametrize(
     ("content", "kept", "lost"),
     [
@@ -83,12 +82,12 @@ def put(folder: Path, content: str | bytes, name: str = "a.csv") -> Path:
     ],
 )
 def test_a_stray_quotation_mark_costs_its_own_line(
-    tmp_path: Path, content: str, kept: list[int], lost: list[int], block: int
+    tmp_path: Path, content: str, kept: list[int], lost: list[int]
 ) -> None:
     path = put(tmp_path, "id,name,brand\n" + content)
-    rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
-    assert [row[0] for row in rows] == kept
-    assert [line for line, _ in rejects] == lost
+    for block in (20, 64, 1 << 20):
+        rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
+        assert ([row[0] for row in rows], [line for line, _ in rejects]) == (kept, lost), block
 
 
 def test_a_mapping_may_trust_cells_that_hold_rows(tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_any_file_that_a_csv_writer_wrote_is_read_as_it_was_written(tmp_path: Pa
     """The judge is Python's csv module. Few bytes a block, so that records end in every place of one."""
     chance = random.Random(7)
     mapping = a_mapping(tmp_path, before="cells_span_lines = true\n")
-    for _ in range(300):
+    for _ in range(120):
         written = io.StringIO()
         writer = csv.writer(
             written,
@@ -298,16 +297,16 @@ def test_a_misspelt_member_of_a_list_of_objects_is_answered_with_the_near_one(tm
         rows_of(path, a_mapping(tmp_path, TEXT.replace('"brand"', '"ofers.0.price"')))
 
 
-@pytest.mark.parametrize("block", [7, 64, 1 << 20])
 @pytest.mark.parametrize("ends", ["\r", "\r\n", "\n"])
 @pytest.mark.parametrize("header_ends", ["\r", "\r\n", "\n"])
-def test_lines_may_end_in_each_way_that_pandas_reads(tmp_path: Path, header_ends: str, ends: str, block: int) -> None:
+def test_lines_may_end_in_each_way_that_pandas_reads(tmp_path: Path, header_ends: str, ends: str) -> None:
     lines = [f'{n},"Thing, {n}",B' for n in range(30)]
     path = put(tmp_path, "id,name,brand" + header_ends + ends.join(lines) + ends)
     frame = pandas.read_csv(path, dtype=str)
-    rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
-    assert ([row[1:] for row in rows], rejects) == (list(frame.itertuples(index=False, name=None)), [])
-    assert [row[0] for row in rows] == list(range(2, 32))
+    for block in (7, 64, 1 << 20):
+        rows, rejects = rows_of(path, a_mapping(tmp_path), block_bytes=block)
+        assert ([row[1:] for row in rows], rejects) == (list(frame.itertuples(index=False, name=None)), []), block
+        assert [row[0] for row in rows] == list(range(2, 32)), block
 
 
 @pytest.mark.parametrize("ends", ["\r", "\r\n"])
@@ -497,6 +496,7 @@ ENCODED = "<c><p><a>1</a><b>Ångström, 5 € – “café”</b></p></c>"
 @pytest.mark.parametrize(
     ("declared", "codec", "before"),
     [
+        ("ISO-8859-1", "iso-8859-1", ""),
         ("ISO-8859-15", "iso-8859-15", ""),
         ("windows-1252", "cp1252", ""),
         ("Windows-1252", "cp1252", 'encoding = "cp1252"\n'),
@@ -522,12 +522,6 @@ def test_xml_is_decoded_once_by_what_it_declares(tmp_path: Path, declared: str, 
         assert ElementTree.fromstring(content).findtext("p/b") == expected
     wrong = {"encoding": "cp1252"} if (declared, codec) == ("UTF-8", "cp1252") else {}
     assert sample(put(tmp_path, content, "g.xml")).form == {**wrong, "records": "c/p"}
-
-
-def test_latin_1_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
-    content = "<?xml version='1.0' encoding='ISO-8859-1'?><c><p><a>1</a><b>Ångström café</b></p></c>".encode("latin-1")
-    expected = ElementTree.fromstring(content).findtext("p/b")
-    assert read(tmp_path, "f.xml", content, 'records = "c/p"\n') == [("1", expected)] == [("1", "Ångström café")]
 
 
 @pytest.mark.parametrize("declared", ["x-klingon", "hex", "idna", "undefined"])
@@ -583,12 +577,13 @@ def test_a_number_that_json_does_not_have_loses_its_field_alone(tmp_path: Path) 
         ("[1, 2]", 'form = "json"\n', "is no object"),
         ('{"products": []}', 'records = "products"\n', "does not have a list of objects at 'products'"),
         ('[{"a": 1, "b": 2}, {"a": ', "", "is no JSON that can be read, after 1 objects"),
-        ('[{"a": "' + "x" * (17 << 20) + '", "b": 1}]', "", "bytes without a whole object"),
+        ('[{"a": "' + "x" * 2_000 + '", "b": 1}]', "", "bytes without a whole object"),
     ],
 )
 def test_json_that_cannot_be_read_is_refused_with_a_sentence(
-    tmp_path: Path, text: str, before: str, sentence: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, before: str, sentence: str
 ) -> None:
+    monkeypatch.setattr(read_json, "_ROW_BYTES_MAX", 1_000)
     assert sentence in refused(tmp_path, "f.json", text, before)
 
 

@@ -110,17 +110,21 @@ def test_a_written_model_is_read_back_the_same(tmp_path: Path) -> None:
     assert Model.read(tmp_path / "model.json") == Model.shipped()
 
 
-def test_a_tree_whose_branches_lead_back_is_refused(tmp_path: Path) -> None:
-    circle = Tree([0, 0, 0], [0.5] * 3, [True] * 3, [1, 1, 0], [2, 2, 0], [0.0] * 3)
-    Model(FEATURES, 0.0, (circle,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
-    with pytest.raises(UnusableModel, match="wrong branch"):
-        Model.read(tmp_path / "model.json")
-
-
-def test_a_tree_with_two_branches_to_one_node_is_refused(tmp_path: Path) -> None:
-    joined = Tree([0, 0], [0.5] * 2, [True] * 2, [1, 0], [1, 0], [0.0] * 2)
-    Model(FEATURES, 0.0, (joined,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
-    with pytest.raises(UnusableModel, match="two branches to one node"):
+@pytest.mark.parametrize(
+    ("tree", "said"),
+    [
+        (Tree([0, 0, 0], [0.5] * 3, [True] * 3, [1, 1, 0], [2, 2, 0], [0.0] * 3), "wrong branch"),
+        (Tree([0, 0], [0.5] * 2, [True] * 2, [1, 0], [1, 0], [0.0] * 2), "two branches to one node"),
+        (None, "no model file"),
+    ],
+)
+def test_a_file_that_is_no_model_or_whose_branches_lead_astray_is_refused(
+    tmp_path: Path, tree: Tree | None, said: str
+) -> None:
+    (tmp_path / "model.json").write_text('{"trees": 1}')
+    if tree is not None:
+        Model(FEATURES, 0.0, (tree,), 1.0, 1.0, 0.5).write(tmp_path / "model.json")
+    with pytest.raises(UnusableModel, match=said):
         Model.read(tmp_path / "model.json")
 
 
@@ -138,12 +142,6 @@ def test_a_tree_has_64_leaves_at_most(tmp_path: Path) -> None:
     assert np.log(judged / (1 - judged)).tolist() == pytest.approx([0.01, 0.63, 1.26, 1.26])
     with pytest.raises(UnusableModel, match="more than 64 leaves"):
         Model.read(tmp_path / "65.json")
-
-
-def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "model.json").write_text('{"trees": 1}')
-    with pytest.raises(UnusableModel, match="no model file"):
-        Model.read(tmp_path / "model.json")
 
 
 def test_the_bound_is_the_least_probability_with_the_precision() -> None:

@@ -38,7 +38,7 @@ NO_IDENTITY = {"cswdb"}
 NOT_PROPORTIONAL = NO_IDENTITY | {"montgomery-vartia", "geks-montgomery-vartia", "lehr", "geks-lehr"}
 
 # Each panel is asked of every method: making a panel costs more than an index.
-FEW = settings(max_examples=20)
+FEW = settings(max_examples=10)
 
 PRICE = st.floats(0.5, 50.0)
 
@@ -120,12 +120,6 @@ def test_units_of_items_do_not_matter(panel: Panel, units: list[float]) -> None:
     other = Panel(panel.prices * scale, panel.quantities / scale)
     for method in sorted(set(EVERY) - UNITS_MATTER):
         assert computed(method, other) == pytest.approx(computed(method, panel), rel=1e-8), method
-
-
-@pytest.mark.parametrize("method", ["dutot", "harmonic-prices"])
-def test_units_matter_to_formulae_that_sum_prices(method: str) -> None:
-    panel = Panel(np.array([[1.0, 4.0], [2.0, 2.0]]))
-    assert computed(method, Panel(panel.prices * [1.0, 10.0]))[1] != pytest.approx(computed(method, panel)[1])
 
 
 # Each formula between two periods against its value worked out on paper.
@@ -299,14 +293,6 @@ def test_geks_is_the_geometric_mean_over_every_link_period() -> None:
     assert series("geks-fisher", GAPS) == pytest.approx(direct, rel=1e-13)
 
 
-def test_geks_is_transitive() -> None:
-    whole = series("geks-tornqvist", GAPS)
-    for start in range(GAPS.periods):
-        order = [start, *(place for place in range(GAPS.periods) if place != start)]
-        moved = series("geks-tornqvist", Panel(GAPS.prices[order], GAPS.quantities[order]))
-        assert moved == pytest.approx(whole[order] / whole[start], rel=1e-13)
-
-
 def test_geks_leaves_out_pairs_of_periods_that_share_no_item() -> None:
     # 0-1 and 1-2 share an item, 0-2 does not: what is left is a chain.
     panel = Panel(np.array([[1.0, NAN], [1.1, 5.0], [NAN, 6.0]]))
@@ -447,11 +433,11 @@ def test_window_as_long_as_the_data_needs_no_splice() -> None:
     assert spliced(window, 3, 13, "mean") == pytest.approx([1, 2, 4])
 
 
-@pytest.mark.parametrize("splice", ["movement", "window", "half", "mean", "window-published", "fbew", "fbmw"])
 @pytest.mark.parametrize("method", ["geks-jevons", "geks-fisher", "tpd", "gk"])
-def test_adding_a_period_changes_no_earlier_value(method: str, splice: str) -> None:
-    shorter = series(method, GAPS.rows(0, 4), window=3, splice=splice)
-    assert series(method, GAPS, window=3, splice=splice)[:4] == pytest.approx(shorter, rel=1e-13)
+def test_adding_a_period_changes_no_earlier_value(method: str) -> None:
+    for splice in ("movement", "window", "half", "mean", "window-published", "fbew", "fbmw"):
+        shorter = series(method, GAPS.rows(0, 4), window=3, splice=splice)
+        assert series(method, GAPS, window=3, splice=splice)[:4] == pytest.approx(shorter, rel=1e-13), splice
 
 
 @pytest.mark.parametrize("method", ["geks-jevons", "geks-fisher", "geks-sato-vartia", "tpd", "gk"])

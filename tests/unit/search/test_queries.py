@@ -41,24 +41,28 @@ from workers.search.build import build
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> SearchEngine:
-    """An engine that looks for a new index before each search."""
-    return _engine(tmp_path, check_seconds=0.0)
+def bounds() -> dict[str, Any]:
+    """An engine looks for a new index before each search, unless a test has it otherwise."""
+    return {"check_seconds": 0.0}
 
 
-def _engine(directory: Path, **bounds: Any) -> SearchEngine:
-    return SearchEngine(directory, Log("edge", stream=io.StringIO()), **bounds)
+@pytest.fixture
+def engine(tmp_path: Path, bounds: dict[str, Any]) -> Iterator[SearchEngine]:
+    made = SearchEngine(tmp_path, Log("edge", stream=io.StringIO()), **bounds)
+    yield made
+    made.close()
 
 
 async def test_without_an_index_the_search_is_unavailable(engine: SearchEngine) -> None:
     with pytest.raises(StoreUnavailable):
         await engine.find(SearchQuery(q="soy"))
     assert engine.data_version == 0
-    engine.close()
 
 
-async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = _engine(tmp_path, check_seconds=60.0)
+@pytest.mark.parametrize("bounds", [{"check_seconds": 60.0}])
+async def test_a_search_waits_while_the_first_index_is_opened(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opening, proceed = threading.Event(), threading.Event()
 
     class Slow(engine_module.SearchIndex):
@@ -76,11 +80,12 @@ async def test_a_search_waits_while_the_first_index_is_opened(tmp_path: Path, mo
     assert not search.done()
     proceed.set()
     assert (await search).hits
-    engine.close()
 
 
-async def test_a_broken_index_is_not_opened_for_each_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = _engine(tmp_path, check_seconds=60.0)
+@pytest.mark.parametrize("bounds", [{"check_seconds": 60.0}])
+async def test_a_broken_index_is_not_opened_for_each_search(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[Any] = []
 
     def broken(*given: Any) -> None:
@@ -93,7 +98,6 @@ async def test_a_broken_index_is_not_opened_for_each_search(tmp_path: Path, monk
         with pytest.raises(StoreUnavailable):
             await engine.find(SearchQuery(q="soy"))
     assert len(opened) == 1
-    engine.close()
 
 
 async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Path) -> None:
@@ -105,7 +109,6 @@ async def test_a_new_index_is_taken_up_whole(engine: SearchEngine, tmp_path: Pat
     second = await engine.find(SearchQuery(q="IID-"))
     assert (first.data_version, first.total) == (1, 1)
     assert (second.data_version, second.total) == (4, len(catalogue()))
-    engine.close()
 
 
 async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine, tmp_path: Path) -> None:
@@ -114,16 +117,14 @@ async def test_searches_go_on_in_an_index_that_was_removed(engine: SearchEngine,
     for path in sorted(tmp_path.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert (await engine.find(SearchQuery(q="chocolate"))).hits
-    engine.close()
 
 
-async def test_more_searches_than_can_wait_are_refused_at_once(tmp_path: Path) -> None:
-    engine = _engine(tmp_path, pending_max=5)
+@pytest.mark.parametrize("bounds", [{"pending_max": 5}])
+async def test_more_searches_than_can_wait_are_refused_at_once(engine: SearchEngine, tmp_path: Path) -> None:
     build(catalogue(), tmp_path, 1)
     answers = await asyncio.gather(*(engine.find(SearchQuery(q="soy")) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(answer, StoreUnavailable) for answer in answers) == 15
     assert (await engine.find(SearchQuery(q="soy"))).hits
-    engine.close()
 
 
 # The handler turns parameters into a question, and a page into the envelope of lists.
@@ -150,30 +151,6 @@ async def ask(search: Search, **parameters: Any) -> dict[str, Any]:
     assert isinstance(response, web.Response) and isinstance(response.body, bytes)
     document: dict[str, Any] = msgspec.json.decode(response.body)
     return document
-
-
-async def test_the_answer_is_as_declared(search: Search) -> None:
-    document = await ask(search, q="vitasoy soy", brand="vitasoy")
-    assert schemas.SearchList().validate(document) == {}
-    assert document["total"] == {"value": document["count"], "relation": "eq", "all_words": 2}
-    assert [hit["all_words"] for hit in document["data"]] == [True, True]
-    assert document["data_version"] == 3
-    hit = document["data"][0]
-    assert hit["iid"] == "IID-A0002" or hit["iid"] == "IID-A0001"
-    assert hit["links"] == {"self": f"{BASE}/index/lookup/{hit['iid']}"}
-
-
-async def test_cursors_lead_through_all_hits(search: Search) -> None:
-    whole = await ask(search, q="IID-", limit=50)
-    seen: list[str] = []
-    cursor = None
-    while True:
-        page = await ask(search, q="IID-", limit=4, cursor=cursor)
-        seen += [hit["iid"] for hit in page["data"]]
-        cursor = page["next_cursor"]
-        if cursor is None:
-            break
-    assert seen == [hit["iid"] for hit in whole["data"]]
 
 
 async def test_a_cursor_of_another_question_or_another_shape_is_refused(search: Search) -> None:
@@ -218,7 +195,7 @@ def test_a_query_is_looked_up_as_the_identifiers_that_it_may_be(q: str, found: s
 # Pages never overlap and never skip.
 
 
-ITEMS = 3_000
+ITEMS = 1_000
 
 QUESTIONS = [
     "classic",
@@ -233,13 +210,25 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["postings", "rows"])
-def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
-    """An index without common words, and the same one with nearly every word a common one."""
+@pytest.fixture(scope="module")
+def postings(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    """An index without common words."""
+    return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("postings"))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
+    """The same one with nearly every word a common one."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "rows":
-            patch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-        return opened(list(documents(ITEMS)), tmp_path_factory.mktemp(request.param))
+        patch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
+        return opened(list(documents(ITEMS)), tmp_path_factory.mktemp("rows"))
+
+
+@pytest.fixture(scope="module", params=["postings", "rows"])
+def many(request: pytest.FixtureRequest) -> SearchIndex:
+    """Each of the two."""
+    index: SearchIndex = request.getfixturevalue(request.param)
+    return index
 
 
 def walk(index: SearchIndex, q: str, limit: int, pages: int) -> list[Hit]:
@@ -285,16 +274,12 @@ def test_a_cursor_continues_in_a_newer_index(tmp_path: Path) -> None:
     assert {hit.item.iid for hit in first.hits}.isdisjoint(hit.item.iid for hit in second.hits)
 
 
-def test_rows_of_bits_find_the_same_items_as_postings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = list(documents(1_000))
-    plain = opened(sample, tmp_path / "plain")
-    monkeypatch.setattr(layout, "COMMON_DOCUMENTS_MIN", 20)
-    rows = opened(sample, tmp_path / "rows")
+def test_rows_of_bits_find_the_same_items_as_postings(postings: SearchIndex, rows: SearchIndex) -> None:
     for q in ("classic", "classic shirt", "sh", "modern boots", "classic s"):
-        one, other = (walk(index, q, limit=50, pages=100) for index in (plain, rows))
+        one, other = (walk(index, q, limit=50, pages=100) for index in (postings, rows))
         met = [{hit.item.iid for hit in hits if hit.score > 1 / 3} for hits in (one, other)]
         assert met[0] == met[1] != set()
-    totals = [find(index, SearchQuery(q="classic shirt")).total for index in (plain, rows)]
+    totals = [find(index, SearchQuery(q="classic shirt")).total for index in (postings, rows)]
     assert totals[0] == totals[1] > paging.FEW_HITS
 
 
@@ -339,6 +324,7 @@ async def _validated(query: str) -> dict[str, Any] | None:
 
 
 @given(query=QUERIES)
+@settings(max_examples=60)
 async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> None:
     read = search_parameters(query)
     assert read is None or read == await _validated(query)
@@ -407,6 +393,10 @@ def strict(page: Page) -> set[str]:
         ("creme BRULEE", {"IID-B0001"}),
         ("muller", {"IID-B0001", "IID-B0002"}),
         ("womens", {"IID-C0001"}),
+        ("維他奶", {"IID-A0001", "IID-A0002"}),
+        ("朱古力", {"IID-A0003", "IID-B0002"}),
+        ("麥精 vitasoy", {"IID-A0002"}),
+        *((more_errors, set()) for more_errors in ("zat", "rigerator", "zoymalk")),
     ],
 )
 def test_all_words_are_met_anywhere_the_last_one_may_be_begun(index: SearchIndex, q: str, found: set[str]) -> None:
@@ -427,26 +417,11 @@ def test_typing_errors_are_forgiven(index: SearchIndex, q: str, first: str) -> N
     assert first in strict(ask_search_promises(index, q))
 
 
-@pytest.mark.parametrize("q", ["zat", "rigerator", "zoymalk"])
-def test_a_word_with_more_errors_is_not_found(index: SearchIndex, q: str) -> None:
-    assert strict(ask_search_promises(index, q)) == set()
-
-
 @pytest.mark.parametrize(
     ("q", "found"), [("soda stream", "IID-D0003"), ("memorycard", "IID-D0004"), ("32 gb", "IID-D0004")]
 )
 def test_a_space_too_many_or_too_few_is_forgiven(index: SearchIndex, q: str, found: str) -> None:
     assert iids(ask_search_promises(index, q))[0] == found
-
-
-@pytest.mark.parametrize(
-    ("q", "found"),
-    [("維他奶", {"IID-A0001", "IID-A0002"}), ("朱古力", {"IID-A0003", "IID-B0002"}), ("麥精 vitasoy", {"IID-A0002"})],
-)
-def test_cjk_names_are_found(index: SearchIndex, q: str, found: set[str]) -> None:
-    page = ask_search_promises(index, q)
-    assert strict(page) == found
-    assert all("name" in hit.matched_on for hit in page.hits if hit.score > 1 / 3)
 
 
 def test_a_whole_word_comes_before_a_begun_one(index: SearchIndex) -> None:
@@ -508,6 +483,7 @@ def test_a_filter_that_names_nothing_is_refused(index: SearchIndex, q: str, filt
         ("shoes", "IID-C0001", ["product_type", "category", "name"]),
         ("filter", "IID-D0002", ["product_type", "name"]),
         ("drin", "IID-A0001", ["category"]),
+        ("維他奶", "IID-A0001", ["name"]),
     ],
 )
 def test_a_hit_names_the_words_that_matched(index: SearchIndex, q: str, iid: str, parts: list[str]) -> None:

@@ -50,6 +50,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "RUN_POSTINGS_MAX", 2_000)
     monkeypatch.setattr(tiers, "FIRST_TIER", 10)
     monkeypatch.setattr(tiers, "SEGMENTS_PER_TIER", 3)
+    monkeypatch.setattr(tiers, "CHUNK_POSTINGS", 100)
 
 
 def changed(number: int, other: int) -> Document:
@@ -120,6 +121,14 @@ class Catalogue:
         return SearchIndex(self._whole, build(self._sorted(), self._whole, self.manifest.data_version))
 
 
+def after_three_loads(directory: Path) -> Catalogue:
+    """A catalogue whose next merge has something to merge."""
+    catalogue = Catalogue(directory)
+    for first in (0, 20, 40):
+        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    return catalogue
+
+
 NUMBERS = st.integers(0, ITEMS - 1)
 STEPS = st.lists(
     st.one_of(
@@ -134,15 +143,33 @@ STEPS = st.lists(
 )
 
 
+EVERY = {identifier for document in SAMPLE for identifier in document.identifiers}
+
+NEAR = {(scheme, f"{value[:-1]}{(ord(value[-1]) + 1) % 10}") for scheme, value in EVERY} - EVERY
+
+
+def possible(index: SearchIndex) -> set[tuple[str, str]]:
+    """Return the identifiers that an item of an index may have, of those that the sample has and others near them."""
+    return {identifier for identifier in EVERY | NEAR if index.may_have(*identifier)}
+
+
+def had(documents: list[Document]) -> set[tuple[str, str]]:
+    """Return the identifiers that documents have, and those near them with the same hash."""
+    hashes = {layout.identifier_hash(*identifier) for document in documents for identifier in document.identifiers}
+    return {identifier for identifier in EVERY | NEAR if layout.identifier_hash(*identifier) in hashes}
+
+
 @given(steps=STEPS)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
+    """And after each step they say of every identifier whether an item may have it."""
     with TemporaryDirectory() as directory:
         catalogue = Catalogue(Path(directory))
         index = catalogue.opened()
-        for step in steps:
+        for step in [*steps, Catalogue.merge]:
             step(catalogue)
             index = catalogue.opened(index)
+            assert possible(index) == had(list(catalogue.items.values()))
         assert index.items == len(catalogue.items)
         assert answers(index) == answers(catalogue.built_whole())
 
@@ -150,9 +177,7 @@ def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[
 def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    catalogue = after_three_loads(tmp_path)
     merged = tiers.merge
 
     def merge_beside_a_load(sources: list[Source], folder: Path) -> None:
@@ -171,9 +196,7 @@ def test_a_load_while_segments_are_merged_counts_in_the_merged_one(
 def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    after_three_loads(tmp_path)
     merged = tiers.merge
 
     def merge_beside_a_build(sources: list[Source], folder: Path) -> None:
@@ -188,9 +211,7 @@ def test_a_merge_of_segments_that_are_no_longer_there_is_given_up(
 
 
 def test_a_merge_that_dies_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    catalogue = Catalogue(tmp_path)
-    for first in (0, 20, 40):
-        catalogue.load({number: number + 1 for number in range(first, first + 8)})
+    catalogue = after_three_loads(tmp_path)
     found = answers(catalogue.opened())
     with monkeypatch.context() as patch:
         patch.setattr(writer, "make_durable", lambda folder: 1 / 0)

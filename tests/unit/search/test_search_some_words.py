@@ -112,15 +112,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("count", [1, 7, 40, 150, ITEMS])
 @pytest.mark.parametrize("case", CASES)
-def test_the_best_items_with_some_of_the_words_are_those_of_the_formula(
-    index: SearchIndex, case: str, count: int
-) -> None:
+def test_the_best_items_with_some_of_the_words_are_those_of_the_formula(index: SearchIndex, case: str) -> None:
     words = [_word(index, *variants) for variants in CASES[case]]
-    found = Planner(index, WEIGHTS, []).match_any(words, count)
     expected = Formula(DOCUMENTS).ranked(words)
-    ranked = [(round(score, 9), index.iid(number)) for score, number in found.ranked]
     assert len(expected) > 20
-    assert found.total == len(expected)
-    assert ranked == expected[:count]
+    for count in (1, 7, 40, 150, ITEMS):
+        found = Planner(index, WEIGHTS, []).match_any(words, count)
+        ranked = [(round(score, 9), index.iid(number)) for score, number in found.ranked]
+        assert (found.total, ranked) == (len(expected), expected[:count])
