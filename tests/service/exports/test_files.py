@@ -64,6 +64,18 @@ def _plain(value: Any) -> str:
     return text.rstrip("0").rstrip(".") if hasattr(value, "as_tuple") and "." in text else text
 
 
+# What a file says of its own compression, however its reader unpacks it.
+CODECS = {"zstd": "ZSTD", "gzip": "GZIP", "none": "UNCOMPRESSED"}
+
+
+def codec_of(data: bytes, format: str) -> str:
+    """Return the codec by which a file of a typed format is packed."""
+    if format == "parquet":
+        return str(pyarrow.parquet.read_metadata(io.BytesIO(data)).row_group(0).column(0).compression)
+    # A buffer that is packed by zstd begins with the number that RFC 8878 gives it.
+    return CODECS["zstd" if b"\x28\xb5\x2f\xfd" in data else "none"]
+
+
 def arrow_rows(manifest: ExportManifest, settings: Settings) -> list[tuple[Any, ...]]:
     tables = []
     for file in manifest.files:
@@ -89,6 +101,7 @@ def test_typed_formats_hold_the_rows(
     manifest = made(data, parameters(dataset, format, compression))
     assert manifest.rows == len(rows_of(dataset))
     assert normal(arrow_rows(manifest, data)) == rows_of(dataset)
+    assert {codec_of(read(data, file), format) for file in manifest.files if file.rows} <= {CODECS[compression]}
 
 
 @each("ndjson")
