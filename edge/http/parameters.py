@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -181,6 +181,24 @@ class CurrencyCode(fields.String):
         described = {"description": sentence} if sentence else {}
         metadata = {**described, "example": "HKD", "pattern": "^[A-Z]{3}$"}
         super().__init__(load_default=None, validate=_check_currency, metadata=metadata)
+
+
+def described(sentence: str, **more: Any) -> dict[str, Any]:
+    """Return what the document says of a field: a sentence, and members of its JSON Schema."""
+    return {"description": sentence, **more}
+
+
+def one_of(allowed: Iterable[str], sentence: str, **options: Any) -> fields.Str:
+    """Declare a text that is one of several; it may be absent unless it is required or has a default."""
+    absent = {} if "required" in options else {"load_default": None}
+    return fields.Str(validate=validate.OneOf(list(allowed)), metadata=described(sentence), **absent | options)
+
+
+def listed(field: fields.Field[Any], sentence: str, most: int = 100, example: str | None = None) -> fields.List[Any]:
+    """Declare a parameter of a query that may be repeated."""
+    shown = {"example": [example]} if example else {}
+    metadata = described(sentence, explode=True, **shown)
+    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=metadata)
 
 
 class LinkQuery(QueryParameters):

@@ -7,7 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
 from edge.http.lists import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber
+from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, described
 from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
 
 
@@ -15,16 +15,15 @@ class OrganizationQuery(QueryParameters):
     """Which organization, for people who are in several."""
 
     organization = fields.UUID(
-        load_default=None,
-        metadata={"description": "ID of one of your organizations; default: the first that you joined"},
+        load_default=None, metadata=described("ID of one of your organizations; default: the first that you joined")
     )
 
 
 class UsageQuery(OrganizationQuery):
     """The days asked for."""
 
-    first = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 30 days before `to`"})
-    last = Day(data_key="to", load_default=None, metadata={"description": "Last day, inclusive; default: today"})
+    first = Day(data_key="from", load_default=None, metadata=described("First day; default: 30 days before `to`"))
+    last = Day(data_key="to", load_default=None, metadata=described("Last day, inclusive; default: today"))
     format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
 
 
@@ -38,13 +37,13 @@ class AuditQuery(OrganizationQuery):
 class PersonPath(PathParameters):
     """Path of one member."""
 
-    person = fields.Str(required=True, metadata={"description": "ID of the person", "format": "uuid"})
+    person = fields.Str(required=True, metadata=described("ID of the person", format="uuid"))
 
 
 class InvitationPath(PathParameters):
     """Path of one invitation."""
 
-    invitation = fields.Str(required=True, metadata={"description": "ID of the invitation", "format": "uuid"})
+    invitation = fields.Str(required=True, metadata=described("ID of the invitation", format="uuid"))
 
 
 class Rotation(Parameters):
@@ -53,7 +52,7 @@ class Rotation(Parameters):
     grace = fields.Str(
         load_default="none",
         validate=validate.OneOf(list(GRACE_SECONDS)),
-        metadata={"description": "How long the old key remains valid", "example": "1h"},
+        metadata=described("How long the old key remains valid", example="1h"),
     )
 
 
@@ -127,7 +126,7 @@ class Organization(Schema):
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
     requested_plan = fields.Str(
-        required=True, allow_none=True, metadata={"description": "Plan that is awaiting an operator's approval"}
+        required=True, allow_none=True, metadata=described("Plan that is awaiting an operator's approval")
     )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -148,9 +147,7 @@ class IssuedKey(Schema):
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
-        fields.Nested(KeyState()),
-        required=True,
-        metadata={"description": "All keys that are valid now, the new one first"},
+        fields.Nested(KeyState()), required=True, metadata=described("All keys that are valid now, the new one first")
     )
 
 
