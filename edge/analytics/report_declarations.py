@@ -125,10 +125,7 @@ class ReductionsQuery(ReportQuery):
     outliers = outliers_field()
 
 
-class ReductionsReport(ReportAnswer):
-    """Announced reductions."""
-
-    data = fields.List(fields.Nested(ReductionRow()), required=True)
+ReductionsReport = schemas.report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):

@@ -21,6 +21,7 @@ from edge.http.parameters import (
     described,
     listed,
     one_of,
+    with_members,
 )
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.results import MEDIA_TYPES
@@ -485,28 +486,15 @@ class ReportAnswer(Analysis):
     meta = fields.Nested(ReportMeta(), required=True)
 
 
-class CohortReport(ReportAnswer):
-    """A cohort."""
-
-    data = fields.List(fields.Nested(CohortRow()), required=True)
-
-
-class CategoryReport(ReportAnswer):
-    """Insights of categories."""
-
-    data = fields.List(fields.Nested(CategoryRow()), required=True)
+def report_of(row: type[Schema], name: str, sentence: str) -> type[ReportAnswer]:
+    """Declare the answer of a report with these rows, by its name and its sentence in the document."""
+    return with_members(ReportAnswer, name, sentence, data=fields.List(fields.Nested(row()), required=True))
 
 
-class BrandReport(ReportAnswer):
-    """Insights of brands."""
-
-    data = fields.List(fields.Nested(BrandRow()), required=True)
-
-
-class PriceIndexReport(ReportAnswer):
-    """A price index."""
-
-    data = fields.List(fields.Nested(PriceIndexRow()), required=True)
+CohortReport = report_of(CohortRow, "CohortReport", "A cohort.")
+CategoryReport = report_of(CategoryRow, "CategoryReport", "Insights of categories.")
+BrandReport = report_of(BrandRow, "BrandReport", "Insights of brands.")
+PriceIndexReport = report_of(PriceIndexRow, "PriceIndexReport", "A price index.")
 
 
 @cache

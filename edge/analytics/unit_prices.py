@@ -6,7 +6,6 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.parameters import described
 from shared.analytics.results import SIX_DECIMALS
 from shared.units.names import PER, Content
 from shared.units.quantity import decimal_text
@@ -14,7 +13,7 @@ from shared.units.quantity import decimal_text
 
 def original_currency() -> fields.Str:
     """Declare the currency of a converted row's prices."""
-    return fields.Str(metadata=described("Only with `convert`: the currency of the prices", example="HKD"))
+    return fields.Str(metadata={"description": "Only with `convert`: the currency of the prices", "example": "HKD"})
 
 
 ROUNDING = {"unit_prices.low": SIX_DECIMALS, "unit_prices.median": SIX_DECIMALS, "unit_prices.high": SIX_DECIMALS}
@@ -31,8 +30,8 @@ class UnitPrice(Schema):
     original_currency = original_currency()
     kind = fields.Str(required=True, validate=validate.OneOf(["listing", "sale"]))
     per = fields.Str(required=True, validate=validate.OneOf([unit for unit, _ in PER.values()]))
-    content = fields.Str(required=True, metadata=described("Content of an item", example="1.5"))
-    read_in = fields.Str(required=True, metadata=described("`name` or the attribute", example="name"))
+    content = fields.Str(required=True, metadata={"description": "Content of an item", "example": "1.5"})
+    read_in = fields.Str(required=True, metadata={"description": "`name` or the attribute", "example": "name"})
     low = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     median = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     high = fields.Str(required=True, allow_none=True, metadata=_MONEY)

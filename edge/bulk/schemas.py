@@ -8,7 +8,7 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, vali
 
 from edge.analytics.envelope import Day
 from edge.bulk.descriptions import FORMS
-from edge.http.lists import ListEnvelope, SelfLink
+from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
     CursorText,
     Flag,
@@ -100,12 +100,6 @@ class DatasetEntry(Schema):
     links = fields.Nested(DatasetLinks(), required=True)
 
 
-class DatasetList(ListEnvelope):
-    """All datasets."""
-
-    data = fields.List(fields.Nested(DatasetEntry()), required=True)
-
-
 class SchemaChange(Schema):
     """A column that a release added, changed or removed."""
 
@@ -114,18 +108,6 @@ class SchemaChange(Schema):
     name = fields.Str(required=True)
     type = fields.Str(required=True, metadata={"example": "decimal(20,4)"})
     nullable = fields.Bool(required=True)
-
-
-class SchemaChangeList(ListEnvelope):
-    """Changes of a dataset's schema."""
-
-    data = fields.List(fields.Nested(SchemaChange()), required=True)
-
-
-class ReleaseList(ListEnvelope):
-    """Releases of a dataset."""
-
-    data = fields.List(fields.Nested(ReleaseEntry()), required=True)
 
 
 class ReleaseFile(Schema):
@@ -371,12 +353,6 @@ class Export(ListedExport):
     manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
 
 
-class ExportList(ListEnvelope):
-    """One page of exports, newest first."""
-
-    data = fields.List(fields.Nested(ListedExport()), required=True)
-
-
 class ExportEstimate(Schema):
     """Cost and size of an export. `rows_relation` is `about` for an estimate, and `gte` if counting stopped early."""
 
@@ -554,3 +530,9 @@ class SharingShare(Schema):
     """One share."""
 
     share = fields.Nested(SharingObject(), required=True)
+
+
+DatasetList = list_of(DatasetEntry, "DatasetList", "All datasets.")
+SchemaChangeList = list_of(SchemaChange, "SchemaChangeList", "Changes of a dataset's schema.")
+ReleaseList = list_of(ReleaseEntry, "ReleaseList", "Releases of a dataset.")
+ExportList = list_of(ListedExport, "ExportList", "One page of exports, newest first.")

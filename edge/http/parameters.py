@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
@@ -39,6 +39,9 @@ _WORDS = {
 }
 _OF_OBJECT = "_schema"
 """Where marshmallow puts what is wrong with an object as a whole."""
+
+
+Declared = TypeVar("Declared", bound=Schema)
 
 
 class Parameters(Schema):
@@ -199,6 +202,12 @@ def listed(field: fields.Field[Any], sentence: str, most: int = 100, example: st
     shown = {"example": [example]} if example else {}
     metadata = described(sentence, explode=True, **shown)
     return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=metadata)
+
+
+def with_members(base: type[Declared], name: str, sentence: str, **members: fields.Field[Any]) -> type[Declared]:
+    """Declare a schema that has members besides those of its base, by its name and its sentence in the document."""
+    made: type[Declared] = type(name, (base,), {"__doc__": sentence, **members})
+    return made
 
 
 class LinkQuery(QueryParameters):

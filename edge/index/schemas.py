@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.lists import ListEnvelope, SelfLink
+from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
     CursorText,
     Flag,
@@ -287,12 +287,6 @@ class BrandEntry(Schema):
     updated_at = fields.DateTime(required=True)
 
 
-class BrandList(ListEnvelope):
-    """One page of brands."""
-
-    data = fields.List(fields.Nested(BrandEntry()), required=True)
-
-
 class CategoryEntry(Schema):
     """One category of the tree."""
 
@@ -306,24 +300,12 @@ class CategoryEntry(Schema):
     children = fields.Int(required=True, metadata=described("Number of its direct children"))
 
 
-class CategoryList(ListEnvelope):
-    """One page of categories."""
-
-    data = fields.List(fields.Nested(CategoryEntry()), required=True)
-
-
 class ChannelEntry(Schema):
     """One channel."""
 
     code = fields.Str(required=True)
     observations = fields.Int(required=True, metadata=described("Prices observed in this channel; listings and sales"))
     last_seen_on = fields.Date(required=True, metadata=described("Day of the newest observation"))
-
-
-class ChannelList(ListEnvelope):
-    """One page of channels."""
-
-    data = fields.List(fields.Nested(ChannelEntry()), required=True)
 
 
 IDENTIFIERS_MAX = 1_000
@@ -417,3 +399,8 @@ class ResolveList(LookupList):
     """Response to a batch; with `dry_run` only its price."""
 
     data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata=described("Empty with `dry_run`"))
+
+
+BrandList = list_of(BrandEntry, "BrandList", "One page of brands.")
+CategoryList = list_of(CategoryEntry, "CategoryList", "One page of categories.")
+ChannelList = list_of(ChannelEntry, "ChannelList", "One page of channels.")

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.lists import ListEnvelope
+from edge.http.lists import list_of
 from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber, described, one_of
 from edge.http.problems import ProblemDocument
 from shared.jobs.contract import KINDS
@@ -74,14 +74,11 @@ class Job(Schema):
     links = fields.Nested(JobLinks(), required=True)
 
 
-class JobList(ListEnvelope):
-    """One page of jobs, newest first."""
-
-    data = fields.List(fields.Nested(Job()), required=True)
-
-
 class AnyResult(Schema):
     """A report as JSON; other formats are files."""
 
     data = fields.List(fields.Dict(), required=True)
     meta = fields.Dict(required=True)
+
+
+JobList = list_of(Job, "JobList", "One page of jobs, newest first.")

@@ -6,7 +6,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
-from edge.http.lists import ListEnvelope
+from edge.http.lists import list_of
 from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, described
 from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
 
@@ -161,12 +161,6 @@ class Member(Schema):
     joined_at = fields.DateTime(required=True)
 
 
-class MemberList(ListEnvelope):
-    """The people of the organization."""
-
-    data = fields.List(fields.Nested(Member()), required=True)
-
-
 class Invitation(Schema):
     """An invitation that can still be accepted."""
 
@@ -175,12 +169,6 @@ class Invitation(Schema):
     role = fields.Str(required=True)
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
-
-
-class InvitationList(ListEnvelope):
-    """The open invitations."""
-
-    data = fields.List(fields.Nested(Invitation()), required=True)
 
 
 class IssuedInvitation(Schema):
@@ -202,12 +190,6 @@ class UsageRow(Schema):
     units = fields.Int(required=True)
 
 
-class UsageList(ListEnvelope):
-    """Usage statistics, at most a minute old."""
-
-    data = fields.List(fields.Nested(UsageRow()), required=True)
-
-
 class AuditEntry(Schema):
     """One entry of the audit log."""
 
@@ -218,7 +200,7 @@ class AuditEntry(Schema):
     subject = fields.Str(required=True)
 
 
-class AuditList(ListEnvelope):
-    """One page of the audit log, newest first."""
-
-    data = fields.List(fields.Nested(AuditEntry()), required=True)
+MemberList = list_of(Member, "MemberList", "The people of the organization.")
+InvitationList = list_of(Invitation, "InvitationList", "The open invitations.")
+UsageList = list_of(UsageRow, "UsageList", "Usage statistics, at most a minute old.")
+AuditList = list_of(AuditEntry, "AuditList", "One page of the audit log, newest first.")
