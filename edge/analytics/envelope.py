@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from edge.http.answer_cache import UNTIL_THE_DATA_CHANGES, Offer
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
-from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8
+from edge.http.parameters import QUERY, Flag, QueryParameters, Utf8, described, listed, one_of
 from edge.http.prefer import best_format
 from edge.http.problems import Problem
 from edge.http.representation import none_match
@@ -63,33 +63,22 @@ class Day(fields.Date):
 def outliers_field() -> fields.Str:
     """Declare whether outliers count."""
     description = "Whether statistics include outliers; these are implausible observations"
-    return fields.Str(load_default=MODES[0], validate=validate.OneOf(MODES), metadata={"description": description})
+    return one_of(MODES, description, load_default=MODES[0])
 
 
 class LightFormat(QueryParameters):
     """The parameters of every light read."""
 
-    format = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the response; default: the one preferred by `Accept`"},
-    )
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
+    format = one_of(MEDIA_TYPES, "Format of the response; default: the one preferred by `Accept`")
+    dry_run = Flag(load_default=False, metadata=described("Return the cost without charging"))
 
 
 class LightQuery(LightFormat):
     """The parameters of light reads of a range of days."""
 
-    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: a range of 90 days"})
-    to = Day(
-        load_default=None, metadata={"description": "Last day, inclusive; default: the last day with data, or `from`"}
-    )
-    channel = fields.List(
-        Utf8(1, 200),
-        load_default=list,
-        validate=validate.Length(0, 100),
-        metadata={"description": "Only this channel; repeat to select several", "explode": True},
-    )
+    from_ = Day(data_key="from", load_default=None, metadata=described("First day; default: a range of 90 days"))
+    to = Day(load_default=None, metadata=described("Last day, inclusive; default: the last day with data, or `from`"))
+    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
 
 
 class Coverage(Schema):
@@ -106,19 +95,14 @@ class OutlierMeta(Schema):
     """Outliers: whether statistics include them, and how many there are."""
 
     mode = fields.Str(required=True, validate=validate.OneOf(MODES))
-    set_aside = fields.Int(
-        required=True,
-        metadata={"description": "Number of outliers (implausible observations)"},
-    )
+    set_aside = fields.Int(required=True, metadata=described("Number of outliers (implausible observations)"))
 
 
 class Meta(Schema):
     """The statements that go with the rows."""
 
     data_version = fields.Int(required=True)
-    result_sha256 = fields.Str(
-        required=True, metadata={"description": "SHA-256 of the rows as NDJSON, whatever the format"}
-    )
+    result_sha256 = fields.Str(required=True, metadata=described("SHA-256 of the rows as NDJSON, whatever the format"))
     cached = fields.Bool(required=True)
     cost_units = fields.Int(required=True)
     rows = fields.Int(required=True)
@@ -130,7 +114,7 @@ class Meta(Schema):
     rounding = fields.Dict(
         keys=fields.Str(),
         values=fields.Str(),
-        metadata={"description": "Precision of each rounded field; all other fields are exact"},
+        metadata=described("Precision of each rounded field; all other fields are exact"),
     )
 
 
@@ -142,7 +126,7 @@ class Quote(Schema):
     cached = fields.Bool(required=True)
     format = fields.Str(required=True)
     data_version = fields.Int(required=True)
-    parameters = fields.Dict(metadata={"description": "Parameters of the report in canonical form"})
+    parameters = fields.Dict(metadata=described("Parameters of the report in canonical form"))
 
 
 class Analysis(Schema):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from edge.analytics import report_schemas as schemas
 from edge.analytics.envelope import outliers_field
@@ -14,10 +14,9 @@ from edge.analytics.report_schemas import (
     RollupRow,
     granularity,
     groups,
-    listed,
 )
 from edge.analytics.schemas import DisplacementMeta, DisplacementQuery
-from edge.http.parameters import Parameters, Utf8
+from edge.http.parameters import Parameters, Utf8, described, listed, one_of
 from shared.analytics.footprint import BASES, CODES
 from shared.jobs.contract import (
     BRAND_INSIGHTS,
@@ -126,10 +125,7 @@ class ReductionsQuery(ReportQuery):
     outliers = outliers_field()
 
 
-class ReductionsReport(ReportAnswer):
-    """Announced reductions."""
-
-    data = fields.List(fields.Nested(ReductionRow()), required=True)
+ReductionsReport = schemas.report_of(ReductionRow, "ReductionsReport", "Announced reductions.")
 
 
 class RollupQuery(DisplacementQuery, ReportQuery):
@@ -139,13 +135,10 @@ class RollupQuery(DisplacementQuery, ReportQuery):
     group_by = groups("brand", "category", "channel")
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
-    basis = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(BASES),
-        metadata={
-            "description": "Multiply figures by units sold, or count each item once; default: sales if there are any, "
-            "otherwise the assortment"
-        },
+    basis = one_of(
+        BASES,
+        "Multiply figures by units sold, or count each item once; default: sales if there are any, "
+        "otherwise the assortment",
     )
 
 
@@ -154,7 +147,7 @@ class RollupMeta(ReportMeta):
 
     displacement = fields.Nested(
         DisplacementMeta(),
-        metadata={"description": "Rate used for `avoided`; only with `displacement` or `displacement_rate`"},
+        metadata=described("Rate used for `avoided`; only with `displacement` or `displacement_rate`"),
     )
 
 

@@ -18,6 +18,10 @@ from edge.http.parameters import (
     QueryParameters,
     Utf8,
     WholeNumber,
+    described,
+    listed,
+    one_of,
+    with_members,
 )
 from shared.analytics.footprint import BASES, CODES, INDICATORS, Indicator
 from shared.analytics.results import MEDIA_TYPES
@@ -33,21 +37,21 @@ def _amount(sentence: str = "") -> fields.Str:
 
 
 def _share(sentence: str) -> fields.Float:
-    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 0.25})
+    return fields.Float(allow_none=True, metadata=described(sentence, example=0.25))
 
 
 def _count(sentence: str, *, nullable: bool = False) -> fields.Int:
-    return fields.Int(allow_none=nullable, metadata={"description": sentence, "example": 12})
+    return fields.Int(allow_none=nullable, metadata=described(sentence, example=12))
 
 
 def _text(sentence: str, *, nullable: bool = False, **options: Any) -> fields.Str:
-    return fields.Str(allow_none=nullable, metadata={"description": sentence}, **options)
+    return fields.Str(allow_none=nullable, metadata=described(sentence), **options)
 
 
 class PeriodRow(Schema):
     """The members that every row begins with."""
 
-    period = fields.Date(metadata={"description": "First day of the period", "example": "2026-07-01"})
+    period = fields.Date(metadata=described("First day of the period", example="2026-07-01"))
 
 
 class PriceRow(PeriodRow):
@@ -101,8 +105,8 @@ class CohortRow(PriceRow, GroupedRow):
     min = _amount()
     max = _amount()
     channels = fields.List(fields.Nested(ChannelShare()))
-    first_day = fields.Date(metadata={"description": "First day with data"})
-    last_day = fields.Date(metadata={"description": "Last day with data"})
+    first_day = fields.Date(metadata=described("First day with data"))
+    last_day = fields.Date(metadata=described("Last day with data"))
 
 
 class PriceChangeRow(PriceRow):
@@ -114,7 +118,7 @@ class PriceChangeRow(PriceRow):
     share_matched = _share("Share of the period's items that are also in the previous period")
     median_disagrees = fields.Bool(
         allow_none=True,
-        metadata={"description": "Whether `median_change` is outside the interval because the assortment changed"},
+        metadata=described("Whether `median_change` is outside the interval because the assortment changed"),
     )
 
 
@@ -176,7 +180,7 @@ class BrandRow(PriceChangeRow):
     rank_before = _count("Rank in the previous period", nullable=True)
     ranked = _count("Number of ranked brands")
     percentile = fields.Float(
-        metadata={"description": "Percentage of the other brands with fewer observations", "example": 97.5}
+        metadata=described("Percentage of the other brands with fewer observations", example=97.5)
     )
     median = _amount()
     median_change = _share("Change of the median since the previous period; 0.1 means 10 % higher")
@@ -186,7 +190,7 @@ class BrandRow(PriceChangeRow):
 
 
 def _index(sentence: str) -> fields.Float:
-    return fields.Float(allow_none=True, metadata={"description": sentence, "example": 103.25})
+    return fields.Float(allow_none=True, metadata=described(sentence, example=103.25))
 
 
 class PriceIndexRow(PeriodRow):
@@ -205,12 +209,12 @@ class PriceIndexRow(PeriodRow):
     new_items = _count("Items that are not in the period `compared_with`", nullable=True)
     vanished_items = _count("Items that are only in the period `compared_with`", nullable=True)
     compared_with = fields.Date(
-        allow_none=True, metadata={"description": "Previous period with data; null in the first period"}
+        allow_none=True, metadata=described("Previous period with data; null in the first period")
     )
     median = _amount("Median of all observed prices, whatever the assortment")
     median_index = _index("Median price, first period = 100")
     median_disagrees = fields.Bool(
-        allow_none=True, metadata={"description": "Whether `median_index` is outside `low` to `high`"}
+        allow_none=True, metadata=described("Whether `median_index` is outside `low` to `high`")
     )
 
 
@@ -241,7 +245,7 @@ class _RollupCounts(GroupedRow):
 
 def _total(indicator: Indicator) -> fields.Float:
     description = f"{indicator.title}, {indicator.unit}"
-    return fields.Float(allow_none=True, metadata={"description": description})
+    return fields.Float(allow_none=True, metadata=described(description))
 
 
 def _bound(bound: str) -> fields.Float:
@@ -250,7 +254,7 @@ def _bound(bound: str) -> fields.Float:
         "central": "Median",
         "high": "Upper bound of the middle 95 %",
     }
-    return fields.Float(allow_none=True, metadata={"description": description[bound]})
+    return fields.Float(allow_none=True, metadata=described(description[bound]))
 
 
 class Contributor(Schema):
@@ -258,16 +262,16 @@ class Contributor(Schema):
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     iid = fields.Str(required=True, metadata={"example": "IID-99D2F-46WJ3-4S6N3"})
-    share = fields.Float(required=True, metadata={"description": "Its share of the sum"})
+    share = fields.Float(required=True, metadata=described("Its share of the sum"))
 
 
 class Avoided(Schema):
     """Avoided impact of the units sold, by one indicator."""
 
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
-    low = fields.Float(required=True, metadata={"description": "Displacement rate times the lower bound of the sum"})
-    central = fields.Float(required=True, metadata={"description": "Displacement rate times the median of the sum"})
-    high = fields.Float(required=True, metadata={"description": "Displacement rate times the upper bound of the sum"})
+    low = fields.Float(required=True, metadata=described("Displacement rate times the lower bound of the sum"))
+    central = fields.Float(required=True, metadata=described("Displacement rate times the median of the sum"))
+    high = fields.Float(required=True, metadata=described("Displacement rate times the upper bound of the sum"))
 
 
 _TOTALS = {one.code: _total(one) for one in INDICATORS}
@@ -279,14 +283,14 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
 
     contributors = fields.List(
         fields.Nested(Contributor()),
-        metadata={"description": "Items with the largest shares; up to three for each indicator"},
+        metadata=described("Items with the largest shares; up to three for each indicator"),
     )
     avoided = fields.List(
         fields.Nested(Avoided()),
         allow_none=True,
-        metadata={
-            "description": "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
-        },
+        metadata=described(
+            "Avoided impact by indicator, with a displacement rate and the basis `sales`; otherwise null"
+        ),
     )
 
 
@@ -294,18 +298,7 @@ class RollupRow(_RollupCounts.from_dict({**_TOTALS, **_BOUNDS})):  # type: ignor
 _PRESENTATION = frozenset({"format", "dry_run"})
 # They come first in a question's one spelling, which a dry run returns.
 _SELECTION = ("brand", "category")
-_LIST_MAX = 100
 _GROUPS_MAX = 2
-
-
-def listed(
-    field: fields.Field[Any], sentence: str, most: int = _LIST_MAX, example: str | None = None
-) -> fields.List[Any]:
-    """Declare a parameter that may be repeated."""
-    description: dict[str, Any] = {"description": sentence, "explode": True}
-    if example:
-        description["example"] = [example]
-    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=description)
 
 
 def groups(*names: str) -> fields.List[Any]:
@@ -316,33 +309,25 @@ def groups(*names: str) -> fields.List[Any]:
 def granularity(default: str | None, *longer: str) -> fields.Str:
     """Declare the length of a period; `longer` are those beyond months."""
     description = f"default: {default}" if default else "default: the whole range is one period"
-    return fields.Str(
-        load_default=default,
-        validate=validate.OneOf(["day", "week", "month", *longer]),
-        metadata={"description": f"Length of a period; {description}"},
-    )
+    return one_of(["day", "week", "month", *longer], f"Length of a period; {description}", load_default=default)
 
 
 def kind_field() -> fields.Str:
     """Declare of which observations the statistics of prices are."""
     description = "Prices to include; `both` in one statistic; default: listings if there are any, otherwise sales"
-    return fields.Str(load_default=None, validate=validate.OneOf(KINDS), metadata={"description": description})
+    return one_of(KINDS, description)
 
 
 class ReportQuery(QueryParameters):
     """The parameters of all reports."""
 
-    from_ = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 89 days before `to`"})
-    to = Day(load_default=None, metadata={"description": "Last day, inclusive"})
+    from_ = Day(data_key="from", load_default=None, metadata=described("First day; default: 89 days before `to`"))
+    to = Day(load_default=None, metadata=described("Last day, inclusive"))
     granularity = granularity(None)
     channel = listed(Utf8(1, 200), "Only this channel; repeat to select several", example="WELLCOME")
     currency = CurrencyCode()
-    format = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(list(MEDIA_TYPES)),
-        metadata={"description": "Format of the response; default: the one preferred by `Accept`"},
-    )
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
+    format = one_of(MEDIA_TYPES, "Format of the response; default: the one preferred by `Accept`")
+    dry_run = Flag(load_default=False, metadata=described("Return the cost without charging"))
 
     @validates_schema
     def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -385,7 +370,7 @@ class OneInsightQuery(InsightsQuery):
 def _sort(by_name: str, default: str) -> fields.Str:
     allowed = ("observations", "-observations", by_name, f"-{by_name}")
     description = f"Sort order; `-` reverses it; default: {default}"
-    return fields.Str(load_default=default, validate=validate.OneOf(allowed), metadata={"description": description})
+    return one_of(allowed, description, load_default=default)
 
 
 class BrandListQuery(InsightsQuery):
@@ -403,7 +388,7 @@ class CategoryListQuery(InsightsQuery):
     limit = WholeNumber(1, 500, load_default=500)
     cursor = CursorText()
     parent = Utf8(
-        1, 400, load_default=None, metadata={"description": "Only the children of this category; default: first level"}
+        1, 400, load_default=None, metadata=described("Only the children of this category; default: first level")
     )
 
 
@@ -426,32 +411,29 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
     brand = listed(Utf8(1, 200), "Brand (slug); repeat to select several", example="vitasoy")
     category = listed(Utf8(1, 400), "Category (code), including its subcategories; repeat to select several")
     granularity = granularity("month", "quarter", "year")
-    kind = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(KINDS[:2]),
-        metadata={
-            "description": "Prices to include: listings or sales; default: sales for methods that weight by units, "
-            "otherwise listings if there are any"
-        },
+    kind = one_of(
+        KINDS[:2],
+        "Prices to include: listings or sales; default: sales for methods that weight by units, "
+        "otherwise listings if there are any",
     )
     outliers = outliers_field()
     method = MethodName(
         load_default=DEFAULT_METHOD,
-        metadata={
-            "description": f"Index formula; common aliases such as ccdi are accepted; default: {DEFAULT_METHOD}",
-            "example": DEFAULT_METHOD,
-        },
+        metadata=described(
+            f"Index formula; common aliases such as ccdi are accepted; default: {DEFAULT_METHOD}",
+            example=DEFAULT_METHOD,
+        ),
     )
     window = WholeNumber(
         2,
         400,
         load_default=None,
-        metadata={"description": "Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"},
+        metadata=described("Periods in the window, for geks-*, tpd and geary-khamis; default: all with data"),
     )
-    splice = fields.Str(
+    splice = one_of(
+        SPLICES,
+        f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}",
         load_default=DEFAULT_SPLICE,
-        validate=validate.OneOf(SPLICES),
-        metadata={"description": f"How periods after the window are linked to it; default: {DEFAULT_SPLICE}"},
     )
 
     @validates_schema
@@ -466,38 +448,35 @@ class PriceIndexQuery(ConvertQuery, ReportQuery):
 class CategoryPath(PathParameters):
     """Path of one category."""
 
-    code = Utf8(1, 400, required=True, metadata={"description": "Category code", "example": "drinks.soy-milk"})
+    code = Utf8(1, 400, required=True, metadata=described("Category code", example="drinks.soy-milk"))
 
 
 class BrandPath(PathParameters):
     """Path of one brand."""
 
-    slug = Utf8(1, 200, required=True, metadata={"description": "Brand slug", "example": "vitasoy"})
+    slug = Utf8(1, 200, required=True, metadata=described("Brand slug", example="vitasoy"))
 
 
 class ReportMeta(Meta):
     """Context of a report."""
 
-    kind = fields.Str(
-        validate=validate.OneOf(KINDS), metadata={"description": "Which observations price statistics include"}
-    )
+    kind = fields.Str(validate=validate.OneOf(KINDS), metadata=described("Which observations price statistics include"))
     basis = fields.Str(
-        validate=validate.OneOf(BASES),
-        metadata={"description": "Multiplier of footprints: units sold, or 1 for each item"},
+        validate=validate.OneOf(BASES), metadata=described("Multiplier of footprints: units sold, or 1 for each item")
     )
-    outliers = fields.Nested(OutlierMeta(), metadata={"description": "Only in reports with price statistics"})
+    outliers = fields.Nested(OutlierMeta(), metadata=described("Only in reports with price statistics"))
     conversion = conversion_meta()
     window_ended_by = fields.Str(
         validate=validate.OneOf(["request", "data", "index", "today"]),
-        metadata={
-            "description": "Origin of `to`; the request, the last day with enough data for the filters, that of the "
+        metadata=described(
+            "Origin of `to`; the request, the last day with enough data for the filters, that of the "
             "whole index if the filters match no observation, or today if the index is empty"
-        },
+        ),
     )
-    total = fields.Int(metadata={"description": "Number of brands or categories in the whole list"})
+    total = fields.Int(metadata=described("Number of brands or categories in the whole list"))
     next_cursor = fields.Str(
         allow_none=True,
-        metadata={"description": "`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"},
+        metadata=described("`cursor` of the next page of a list; null on the last. Also in `Link: rel=next`"),
     )
 
 
@@ -507,28 +486,15 @@ class ReportAnswer(Analysis):
     meta = fields.Nested(ReportMeta(), required=True)
 
 
-class CohortReport(ReportAnswer):
-    """A cohort."""
-
-    data = fields.List(fields.Nested(CohortRow()), required=True)
-
-
-class CategoryReport(ReportAnswer):
-    """Insights of categories."""
-
-    data = fields.List(fields.Nested(CategoryRow()), required=True)
+def report_of(row: type[Schema], name: str, sentence: str) -> type[ReportAnswer]:
+    """Declare the answer of a report with these rows, by its name and its sentence in the document."""
+    return with_members(ReportAnswer, name, sentence, data=fields.List(fields.Nested(row()), required=True))
 
 
-class BrandReport(ReportAnswer):
-    """Insights of brands."""
-
-    data = fields.List(fields.Nested(BrandRow()), required=True)
-
-
-class PriceIndexReport(ReportAnswer):
-    """A price index."""
-
-    data = fields.List(fields.Nested(PriceIndexRow()), required=True)
+CohortReport = report_of(CohortRow, "CohortReport", "A cohort.")
+CategoryReport = report_of(CategoryRow, "CategoryReport", "Insights of categories.")
+BrandReport = report_of(BrandRow, "BrandReport", "Insights of brands.")
+PriceIndexReport = report_of(PriceIndexRow, "PriceIndexReport", "A price index.")
 
 
 @cache

@@ -8,7 +8,17 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from edge.analytics.conversion import ConvertQuery, conversion_meta
 from edge.analytics.envelope import Analysis, Day, LightFormat, LightQuery, Meta, OutlierMeta, outliers_field
 from edge.analytics.unit_prices import UnitPrice, original_currency
-from edge.http.parameters import CurrencyCode, DecimalNumber, Flag, QueryParameters, Utf8, WholeNumber
+from edge.http.parameters import (
+    CurrencyCode,
+    DecimalNumber,
+    Flag,
+    QueryParameters,
+    Utf8,
+    WholeNumber,
+    described,
+    listed,
+    one_of,
+)
 from shared.analytics.footprint import BASES, CODES
 from shared.prior_price import Reason
 from shared.uncertainty.stated import ORIGINS, RATES
@@ -17,20 +27,13 @@ from shared.uncertainty.stated import ORIGINS, RATES
 class DisplacementQuery(QueryParameters):
     """The parameter of every answer with footprints of sales: how many new items each of them displaces."""
 
-    displacement = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(list(RATES)),
-        metadata={
-            "description": "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
-        },
+    displacement = one_of(
+        RATES, "Add the impact avoided by the units sold; at WRAP's displacement rate for resale or repair"
     )
     displacement_rate = DecimalNumber(
         load_default=None,
         validate=validate.Range(0, 1),
-        metadata={
-            "description": "New items displaced by each unit sold; alternative to `displacement`",
-            "example": 0.5,
-        },
+        metadata=described("New items displaced by each unit sold; alternative to `displacement`", example=0.5),
     )
 
     @validates_schema
@@ -45,7 +48,7 @@ class DisplacementMeta(Schema):
 
     rate = fields.Float(required=True, metadata={"example": 0.646})
     citation = fields.Str(required=True)
-    counted = fields.Str(required=True, metadata={"description": "Which units are multiplied by the rate"})
+    counted = fields.Str(required=True, metadata=described("Which units are multiplied by the rate"))
 
 
 _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "example": "10.90"}
@@ -54,36 +57,26 @@ _MONEY = {"format": "decimal", "description": "Decimal amount in `currency`", "e
 class PriorPriceQuery(ConvertQuery, LightFormat):
     """Query of a prior price: a choice that the law leaves to a Member State is a parameter."""
 
-    asked_on = Day(
-        load_default=None, metadata={"description": "Date to evaluate; default: each channel's last observed day"}
-    )
-    channel = fields.List(
-        Utf8(1, 200),
-        load_default=list,
-        validate=validate.Length(0, 100),
-        metadata={"description": "Only this channel; repeat to select several", "explode": True},
-    )
+    asked_on = Day(load_default=None, metadata=described("Date to evaluate; default: each channel's last observed day"))
+    channel = listed(Utf8(1, 200), "Only this channel; repeat to select several")
     currency = CurrencyCode()
     outliers = outliers_field()
     progressive = Flag(
         load_default=None,
-        metadata={
-            "description": "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
+        metadata=described(
+            "Whether the market applies Art. 6a(5): a reduction in several steps is compared with the "
             "price before its first step. If absent, such a reduction is left undecided"
-        },
+        ),
     )
     progressive_days = WholeNumber(
-        1,
-        366,
-        load_default=None,
-        metadata={"description": "Days after the first step within which further steps count"},
+        1, 366, load_default=None, metadata=described("Days after the first step within which further steps count")
     )
     first_offered = Day(
         load_default=None,
-        metadata={
-            "description": "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 "
+        metadata=described(
+            "Day on which the item was first offered, if the market applies Art. 6a(4): fewer than 30 "
             "days may then suffice"
-        },
+        ),
     )
 
 
@@ -99,10 +92,10 @@ class ReductionSummary(Schema):
     prior_price = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     percent = fields.Str(required=True, allow_none=True, metadata={"format": "decimal", "example": "20.00"})
     applicable = fields.Bool(
-        required=True, metadata={"description": "Whether the prior price is known and the price is below it"}
+        required=True, metadata=described("Whether the prior price is known and the price is below it")
     )
     reason = fields.Str(required=True, allow_none=True, validate=validate.OneOf([reason.value for reason in Reason]))
-    known = fields.Bool(required=True, metadata={"description": "Whether the observations suffice for a decision"})
+    known = fields.Bool(required=True, metadata=described("Whether the observations suffice for a decision"))
     at_most = fields.Str(
         required=True,
         allow_none=True,
@@ -144,11 +137,7 @@ class PricingQuery(ConvertQuery, LightQuery):
     """Query of a price history."""
 
     currency = CurrencyCode()
-    kind = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(["listing", "sale"]),
-        metadata={"description": "Only listings or only sales; default: both, in separate rows and statistics"},
-    )
+    kind = one_of(["listing", "sale"], "Only listings or only sales; default: both, in separate rows and statistics")
     outliers = outliers_field()
 
 
@@ -185,7 +174,7 @@ class PriceStatistic(Schema):
     high = fields.Str(required=True, allow_none=True, metadata=_MONEY)
     n = fields.Int(required=True)
     observed_days = fields.Int(required=True)
-    set_aside = fields.Int(required=True, metadata={"description": "Number of outliers among the observations"})
+    set_aside = fields.Int(required=True, metadata=described("Number of outliers among the observations"))
 
 
 class PricingMeta(Meta):
@@ -197,14 +186,12 @@ class PricingMeta(Meta):
     unit_prices = fields.List(
         fields.Nested(UnitPrice()),
         required=True,
-        metadata={"description": "Statistics per kilogram, litre or piece; empty if the content is unknown"},
+        metadata=described("Statistics per kilogram, litre or piece; empty if the content is unknown"),
     )
     reductions = fields.List(
         fields.Nested(ReductionSummary()),
         required=True,
-        metadata={
-            "description": "Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference`"
-        },
+        metadata=described("Each channel's current reduction; the evidence is at `/index/pricing/{iid}/reference`"),
     )
 
 
@@ -230,20 +217,17 @@ class SustainabilityRow(Schema):
     indicator = fields.Str(required=True, validate=validate.OneOf(CODES))
     unit = fields.Str(required=True, metadata={"example": "kg CO2e"})
     per_unit = fields.Float(required=True, allow_none=True, metadata={"example": 0.98})
-    units_observed = fields.Int(required=True, metadata={"description": "Units sold in the range", "example": 270})
+    units_observed = fields.Int(required=True, metadata=described("Units sold in the range", example=270))
     cumulative = fields.Float(
         required=True,
         allow_none=True,
-        metadata={
-            "description": "Figure for all units sold, or for one unit if the basis is the assortment",
-            "example": 264.6,
-        },
+        metadata=described("Figure for all units sold, or for one unit if the basis is the assortment", example=264.6),
     )
     basis = fields.Str(
         required=True, allow_none=True, validate=validate.OneOf(["measured", "modelled", "category_average"])
     )
     scope = fields.Str(required=True, allow_none=True, validate=validate.OneOf(["item", "product_type", "category"]))
-    code = fields.Str(required=True, allow_none=True, metadata={"description": "Product type or category"})
+    code = fields.Str(required=True, allow_none=True, metadata=described("Product type or category"))
     per_kg = fields.Float(required=True, allow_none=True)
     weight_kg = fields.Float(required=True, allow_none=True)
     source = fields.Str(required=True, allow_none=True, metadata={"example": "rivm_food_footprints"})
@@ -252,41 +236,34 @@ class SustainabilityRow(Schema):
     samples = fields.Int(
         required=True,
         allow_none=True,
-        metadata={"description": "Number of records averaged; 1 if the figure is the item's own"},
+        metadata=described("Number of records averaged; 1 if the figure is the item's own"),
     )
     cumulative_basis = fields.Str(required=True, validate=validate.OneOf(BASES))
-    low = fields.Float(required=True, allow_none=True, metadata={"description": "Lower bound of the middle 95 %"})
-    central = fields.Float(required=True, allow_none=True, metadata={"description": "Median, per unit"})
-    high = fields.Float(required=True, allow_none=True, metadata={"description": "Upper bound of the middle 95 %"})
+    low = fields.Float(required=True, allow_none=True, metadata=described("Lower bound of the middle 95 %"))
+    central = fields.Float(required=True, allow_none=True, metadata=described("Median, per unit"))
+    high = fields.Float(required=True, allow_none=True, metadata=described("Upper bound of the middle 95 %"))
     cumulative_low = fields.Float(required=True, allow_none=True)
     cumulative_central = fields.Float(required=True, allow_none=True)
     cumulative_high = fields.Float(required=True, allow_none=True)
     interval_from = fields.Str(
-        required=True,
-        allow_none=True,
-        validate=validate.OneOf(ORIGINS),
-        metadata={"description": "Origin of the interval"},
+        required=True, allow_none=True, validate=validate.OneOf(ORIGINS), metadata=described("Origin of the interval")
     )
     avoided_low = fields.Float(required=True, allow_none=True)
     avoided = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Displacement rate times the median of all units"}
+        required=True, allow_none=True, metadata=described("Displacement rate times the median of all units")
     )
     avoided_high = fields.Float(required=True, allow_none=True)
     stages = fields.List(
         fields.Nested(StageFigure()),
         required=True,
-        metadata={"description": "Stages listed by sources; they need not add up to `per_unit`"},
+        metadata=described("Stages listed by sources; they need not add up to `per_unit`"),
     )
 
 
 class SustainabilityMeta(Meta):
     """Context of an item's figures."""
 
-    basis = fields.Str(
-        required=True,
-        validate=validate.OneOf(BASES),
-        metadata={"description": "What cumulative figures count: units sold, or each item once"},
-    )
+    basis = one_of(BASES, "What cumulative figures count: units sold, or each item once", required=True)
     displacement = fields.Nested(DisplacementMeta(), required=True, allow_none=True)
 
 

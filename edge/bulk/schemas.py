@@ -8,7 +8,7 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, vali
 
 from edge.analytics.envelope import Day
 from edge.bulk.descriptions import FORMS
-from edge.http.lists import ListEnvelope, SelfLink
+from edge.http.lists import SelfLink, list_of
 from edge.http.parameters import (
     CursorText,
     Flag,
@@ -18,6 +18,8 @@ from edge.http.parameters import (
     QueryParameters,
     Utf8,
     WholeNumber,
+    described,
+    one_of,
 )
 from edge.http.parameters import LinkQuery as LinkQuery
 from edge.jobs.schemas import STATES, Job
@@ -31,27 +33,25 @@ _TIME = {"description": "RFC 3339, UTC", "format": "date-time"}
 class DatasetPath(PathParameters):
     """Path of one dataset."""
 
-    name = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
+    name = Utf8(1, 100, required=True, metadata=described("Dataset", example="observations"))
 
 
 class ReleasePath(DatasetPath):
     """Path of one release."""
 
-    release = Utf8(1, 100, required=True, metadata={"description": "A data_version, or `latest`", "example": "latest"})
+    release = Utf8(1, 100, required=True, metadata=described("A data_version, or `latest`", example="latest"))
 
 
 class DescriptionPath(ReleasePath):
     """Path of one description."""
 
-    form = fields.Str(
-        required=True, validate=validate.OneOf(list(FORMS)), metadata={"description": "Vocabulary of the description"}
-    )
+    form = one_of(FORMS, "Vocabulary of the description", required=True)
 
 
 class ReleaseFilePath(ReleasePath):
     """Path of one file."""
 
-    file = Utf8(1, 300, required=True, metadata={"description": "File's name", "example": "2026-07-0000.parquet"})
+    file = Utf8(1, 300, required=True, metadata=described("File's name", example="2026-07-0000.parquet"))
 
 
 class ReleasesQuery(QueryParameters):
@@ -95,50 +95,28 @@ class DatasetEntry(Schema):
     name = fields.Str(required=True)
     title = fields.Str(required=True)
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
-    sorted_by = fields.List(fields.Str(), required=True, metadata={"description": "Order of rows in the files"})
+    sorted_by = fields.List(fields.Str(), required=True, metadata=described("Order of rows in the files"))
     latest = fields.Nested(ReleaseEntry(), required=True, allow_none=True)
     links = fields.Nested(DatasetLinks(), required=True)
-
-
-class DatasetList(ListEnvelope):
-    """All datasets."""
-
-    data = fields.List(fields.Nested(DatasetEntry()), required=True)
 
 
 class SchemaChange(Schema):
     """A column that a release added, changed or removed."""
 
-    data_version = fields.Int(required=True, metadata={"description": "The first release that has the change"})
-    change = fields.Str(
-        required=True,
-        validate=validate.OneOf(("added", "changed", "removed")),
-        metadata={"description": "What happened to the column"},
-    )
+    data_version = fields.Int(required=True, metadata=described("The first release that has the change"))
+    change = one_of(("added", "changed", "removed"), "What happened to the column", required=True)
     name = fields.Str(required=True)
     type = fields.Str(required=True, metadata={"example": "decimal(20,4)"})
     nullable = fields.Bool(required=True)
-
-
-class SchemaChangeList(ListEnvelope):
-    """Changes of a dataset's schema."""
-
-    data = fields.List(fields.Nested(SchemaChange()), required=True)
-
-
-class ReleaseList(ListEnvelope):
-    """Releases of a dataset."""
-
-    data = fields.List(fields.Nested(ReleaseEntry()), required=True)
 
 
 class ReleaseFile(Schema):
     """One file of a release. Files are sorted by key: the first and last key show which file contains a key."""
 
     name = fields.Str(required=True)
-    url = fields.Url(required=True, metadata={"description": "URL for use with your API key"})
+    url = fields.Url(required=True, metadata=described("URL for use with your API key"))
     signed_url = fields.Url(
-        required=True, metadata={"description": "Signed URL that needs no header; valid until `signed_until`"}
+        required=True, metadata=described("Signed URL that needs no header; valid until `signed_until`")
     )
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
@@ -150,15 +128,15 @@ class ReleaseFile(Schema):
 class ManifestSignature(Schema):
     """Signature of a manifest: Ed25519 over its members that never change, as canonical JSON (RFC 8785)."""
 
-    algorithm = fields.Str(required=True, metadata={"description": "Signature scheme (RFC 8032)", "example": "Ed25519"})
-    key_id = fields.Str(required=True, metadata={"description": "`kid` of the key at `links.keys`"})
-    value = fields.Str(required=True, metadata={"description": "base64url"})
+    algorithm = fields.Str(required=True, metadata=described("Signature scheme (RFC 8032)", example="Ed25519"))
+    key_id = fields.Str(required=True, metadata=described("`kid` of the key at `links.keys`"))
+    value = fields.Str(required=True, metadata=described("base64url"))
 
 
 class ManifestLinks(SelfLink):
     """Addresses of related calls."""
 
-    keys = fields.Url(required=True, metadata={"description": "Address of the public keys that verify the signature"})
+    keys = fields.Url(required=True, metadata=described("Address of the public keys that verify the signature"))
     croissant = fields.Url(required=True)
     schema_org = fields.Url(required=True)
     dcat = fields.Url(required=True)
@@ -171,9 +149,7 @@ class ReleaseManifest(Schema):
     schema = fields.List(fields.Nested(DatasetColumn()), required=True)
     data_version = fields.Int(required=True)
     since = fields.Int(
-        metadata={
-            "description": "For datasets of changes: they lead from this data_version or a later one to `data_version`"
-        }
+        metadata=described("For datasets of changes: they lead from this data_version or a later one to `data_version`")
     )
     created_at = fields.Str(required=True, metadata=_TIME)
     expires_at = fields.Str(required=True, metadata=_TIME)
@@ -185,7 +161,7 @@ class ReleaseManifest(Schema):
         ManifestSignature(),
         required=True,
         allow_none=True,
-        metadata={"description": "null if the release was published unsigned"},
+        metadata=described("null if the release was published unsigned"),
     )
     links = fields.Nested(ManifestLinks(), required=True)
 
@@ -201,7 +177,7 @@ class Names(fields.List[Any]):
     """A name, or a list of names."""
 
     def __init__(self, field: fields.Field[Any], sentence: str) -> None:
-        super().__init__(field, validate=validate.Length(1, _NAMES_MAX), metadata={"description": sentence})
+        super().__init__(field, validate=validate.Length(1, _NAMES_MAX), metadata=described(sentence))
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
         return super()._deserialize([value] if isinstance(value, str) else value, attr, data, **options)
@@ -213,8 +189,8 @@ class ExportFilter(Parameters):
     brand = Names(Utf8(1, 200), "Brands (slugs)")
     category = Names(Utf8(1, 400), "Categories (codes), including their subcategories")
     channel = Names(Utf8(1, 200), "Channels; only observations have them")
-    from_ = Day(data_key="from", metadata={"description": "First day; only observations have days"})
-    to = Day(metadata={"description": "Last day, inclusive"})
+    from_ = Day(data_key="from", metadata=described("First day; only observations have days"))
+    to = Day(metadata=described("Last day, inclusive"))
 
     @validates_schema
     def in_order(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -232,7 +208,7 @@ class NewExport(Parameters):
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, 50),
-        metadata={"description": "Columns, in the order of the file; default: all columns"},
+        metadata=described("Columns, in the order of the file; default: all columns"),
     )
     filter = fields.Nested(ExportFilter(), load_default=dict)
     since = JsonInteger(
@@ -240,21 +216,21 @@ class NewExport(Parameters):
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Only rows that changed after this data_version, with a file of removed items"},
+        metadata=described("Only rows that changed after this data_version, with a file of removed items"),
     )
     until = JsonInteger(
         1,
         2**63 - 1,
         load_default=None,
         allow_none=True,
-        metadata={"description": "For datasets of changes: the release that they lead to; default: the newest"},
+        metadata=described("For datasets of changes: the release that they lead to; default: the newest"),
     )
     format = fields.Str(load_default="parquet", validate=validate.OneOf(list(FORMATS)))
     compression = fields.Str(
         load_default=None,
         allow_none=True,
         validate=validate.OneOf(_COMPRESSIONS),
-        metadata={"description": "Compression of the files; default: zstd inside Parquet, none for the others"},
+        metadata=described("Compression of the files; default: zstd inside Parquet, none for the others"),
     )
 
     @validates_schema
@@ -290,16 +266,14 @@ class NewExport(Parameters):
 class NewExportQuery(QueryParameters):
     """How the order is meant."""
 
-    dry_run = Flag(
-        load_default=False, metadata={"description": "Return the cost and the estimated content without charging"}
-    )
-    preview = Flag(load_default=False, metadata={"description": "Like `dry_run`, with the first ten rows"})
+    dry_run = Flag(load_default=False, metadata=described("Return the cost and the estimated content without charging"))
+    preview = Flag(load_default=False, metadata=described("Like `dry_run`, with the first ten rows"))
 
 
 class ExportsQuery(QueryParameters):
     """Query of the list of exports."""
 
-    state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
+    state = one_of(STATES, "Only this state")
     limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
@@ -308,15 +282,14 @@ class ExportPath(PathParameters):
     """Path of one export."""
 
     id = fields.Str(
-        required=True,
-        metadata={"description": "Its id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
+        required=True, metadata=described("Its id", format="uuid", example="019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21")
     )
 
 
 class FilePath(ExportPath):
     """Path of one file."""
 
-    file = fields.Str(required=True, metadata={"description": "Its name", "example": "items-00001.parquet"})
+    file = fields.Str(required=True, metadata=described("Its name", example="items-00001.parquet"))
 
 
 class ExportFile(Schema):
@@ -325,7 +298,7 @@ class ExportFile(Schema):
     name = fields.Str(required=True)
     url = fields.Url(required=True)
     signed_url = fields.Url(
-        required=True, metadata={"description": "Signed URL that needs no header; valid until `signed_until`"}
+        required=True, metadata=described("Signed URL that needs no header; valid until `signed_until`")
     )
     content = fields.Str(required=True, validate=validate.OneOf(["rows", "gone"]))
     rows = fields.Int(required=True)
@@ -346,19 +319,19 @@ class ExportManifest(Schema):
     data_version = fields.Int(required=True)
     since = fields.Int(required=True, allow_none=True)
     months = fields.List(
-        fields.Date(), required=True, metadata={"description": "Months with changes; empty if nothing has changed"}
+        fields.Date(), required=True, metadata=described("Months with changes; empty if nothing has changed")
     )
     all_months = fields.Bool(
-        required=True, metadata={"description": "Whether rows replace those of all months; then `months` is empty"}
+        required=True, metadata=described("Whether rows replace those of all months; then `months` is empty")
     )
     formula_prefix = fields.Str(
         required=True,
         allow_none=True,
-        metadata={
-            "description": "Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, "
+        metadata=described(
+            "Prefix of CSV texts that a spreadsheet would run as formulas: those that begin with =, +, "
             "-, @, a tab or a line break and are not negative numbers. Remove it to get the text. Null in other "
             "formats."
-        },
+        ),
     )
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
@@ -371,19 +344,13 @@ class ExportManifest(Schema):
 class ListedExport(Job):
     """One export: its job and its request."""
 
-    request = fields.Dict(required=True, metadata={"description": "The request in canonical form"})
+    request = fields.Dict(required=True, metadata=described("The request in canonical form"))
 
 
 class Export(ListedExport):
     """One export, with its files once it is complete."""
 
     manifest = fields.Nested(ExportManifest(), required=True, allow_none=True)
-
-
-class ExportList(ListEnvelope):
-    """One page of exports, newest first."""
-
-    data = fields.List(fields.Nested(ListedExport()), required=True)
 
 
 class ExportEstimate(Schema):
@@ -418,31 +385,31 @@ def _moment(sentence: str) -> Moment:
 
 
 def _version(sentence: str) -> WholeNumber:
-    return WholeNumber(0, _VERSION_MAX, load_default=None, metadata={"description": sentence})
+    return WholeNumber(0, _VERSION_MAX, load_default=None, metadata=described(sentence))
 
 
 class SharePath(PathParameters):
     """Path of a share."""
 
-    share = Utf8(1, 100, required=True, metadata={"description": "Share", "example": "item-index"})
+    share = Utf8(1, 100, required=True, metadata=described("Share", example="item-index"))
 
 
 class SchemaPath(SharePath):
     """Path of a schema."""
 
-    schema = Utf8(1, 100, required=True, metadata={"description": "Schema", "example": "releases"})
+    schema = Utf8(1, 100, required=True, metadata=described("Schema", example="releases"))
 
 
 class TablePath(SchemaPath):
     """Path of a table."""
 
-    table = Utf8(1, 100, required=True, metadata={"description": "Dataset", "example": "observations"})
+    table = Utf8(1, 100, required=True, metadata=described("Dataset", example="observations"))
 
 
 class Page(QueryParameters):
     """Query of a list."""
 
-    maxResults = WholeNumber(0, 1_000, load_default=None, metadata={"description": "Entries per page"})  # noqa: N815
+    maxResults = WholeNumber(0, 1_000, load_default=None, metadata=described("Entries per page"))  # noqa: N815
     pageToken = fields.Str(  # noqa: N815
         load_default=None,
         validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the previous page"),
@@ -470,7 +437,7 @@ class ChangesQuery(QueryParameters):
     endingVersion = _version("The last version; default: the newest")  # noqa: N815
     startingTimestamp = _moment("First version published at or after this time")  # noqa: N815
     endingTimestamp = _moment("The version that was current at this time")  # noqa: N815
-    includeHistoricalMetadata = fields.Str(load_default=None, metadata={"description": "Accepted, but ignored"})  # noqa: N815
+    includeHistoricalMetadata = fields.Str(load_default=None, metadata=described("Accepted, but ignored"))  # noqa: N815
 
 
 class SharingQuery(Parameters):
@@ -510,47 +477,45 @@ class SharingList(Schema):
 class DataCredentials(Schema):
     """S3 credentials, and the bucket that they can read."""
 
-    access_key_id = fields.Str(required=True, metadata={"description": "ID of the credentials"})
-    secret_access_key = fields.Str(required=True, metadata={"description": "Key that signs requests"})
-    session_token = fields.Str(required=True, metadata={"description": "Token to be sent with each request"})
-    expires_at = fields.DateTime(
-        required=True, metadata={"description": "When they expire; earlier if the API key does"}
-    )
-    endpoint = fields.Url(required=True, require_tld=False, metadata={"description": "Endpoint for S3 clients"})
-    region = fields.Str(required=True, metadata={"description": "Region for signatures"})
-    bucket = fields.Str(required=True, metadata={"description": "Bucket of the releases"})
+    access_key_id = fields.Str(required=True, metadata=described("ID of the credentials"))
+    secret_access_key = fields.Str(required=True, metadata=described("Key that signs requests"))
+    session_token = fields.Str(required=True, metadata=described("Token to be sent with each request"))
+    expires_at = fields.DateTime(required=True, metadata=described("When they expire; earlier if the API key does"))
+    endpoint = fields.Url(required=True, require_tld=False, metadata=described("Endpoint for S3 clients"))
+    region = fields.Str(required=True, metadata=described("Region for signatures"))
+    bucket = fields.Str(required=True, metadata=described("Bucket of the releases"))
 
 
 class IcebergConfigQuery(QueryParameters):
     """Query of the configuration."""
 
-    warehouse = fields.Str(metadata={"description": "Any name; there is only one warehouse"})
+    warehouse = fields.Str(metadata=described("Any name; there is only one warehouse"))
 
 
 class IcebergPage(QueryParameters):
     """Query of lists, which are short: one page has them all."""
 
-    parent = fields.Str(metadata={"description": "Parent namespace; namespaces are not nested"})
-    pageToken = fields.Str(metadata={"description": "Not used"})  # noqa: N815
-    pageSize = fields.Int(metadata={"description": "Not used"})  # noqa: N815
+    parent = fields.Str(metadata=described("Parent namespace; namespaces are not nested"))
+    pageToken = fields.Str(metadata=described("Not used"))  # noqa: N815
+    pageSize = fields.Int(metadata=described("Not used"))  # noqa: N815
 
 
 class IcebergNamespacePath(PathParameters):
     """A namespace of the catalogue."""
 
-    namespace = fields.Str(required=True, metadata={"description": "`releases`"})
+    namespace = fields.Str(required=True, metadata=described("`releases`"))
 
 
 class IcebergTablePath(IcebergNamespacePath):
     """A table of the catalogue."""
 
-    table = fields.Str(required=True, metadata={"description": "A dataset"})
+    table = fields.Str(required=True, metadata=described("A dataset"))
 
 
 class IcebergTableQuery(QueryParameters):
     """Query of a table."""
 
-    snapshots = fields.Str(metadata={"description": "`all` or `refs`; the response is the same"})
+    snapshots = fields.Str(metadata=described("`all` or `refs`; the response is the same"))
 
 
 class SharingProfile(Schema):
@@ -565,3 +530,9 @@ class SharingShare(Schema):
     """One share."""
 
     share = fields.Nested(SharingObject(), required=True)
+
+
+DatasetList = list_of(DatasetEntry, "DatasetList", "All datasets.")
+SchemaChangeList = list_of(SchemaChange, "SchemaChangeList", "Changes of a dataset's schema.")
+ReleaseList = list_of(ReleaseEntry, "ReleaseList", "Releases of a dataset.")
+ExportList = list_of(ListedExport, "ExportList", "One page of exports, newest first.")

@@ -8,6 +8,7 @@ from marshmallow import Schema, fields
 from edge.analytics.report_declarations import REPORTS
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
+from edge.http.parameters import described
 from edge.http.routing import RULE, Rule, operation
 from edge.quota.limiter import RateLimiter
 from edge.quota.page import QuotaWindow, windows_of
@@ -47,8 +48,7 @@ class RootAnswer(Schema):
     plan = fields.Str(required=True)
     entitlements = fields.List(fields.Str(), required=True)
     batch_iids_max = fields.Int(
-        required=True,
-        metadata={"description": "Largest number of IIDs in one batch lookup; 0 if the plan has no batches"},
+        required=True, metadata=described("Largest number of IIDs in one batch lookup; 0 if the plan has no batches")
     )
     quota = fields.List(fields.Nested(QuotaWindow()), required=True)
     links = fields.Dict(keys=fields.Str(), values=fields.Url(), required=True)

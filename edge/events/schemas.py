@@ -18,6 +18,8 @@ from edge.http.parameters import (
     QueryParameters,
     Utf8,
     WholeNumber,
+    described,
+    one_of,
 )
 from shared.clock import Rfc3339
 from shared.events.types import (
@@ -43,9 +45,9 @@ class FeedQuery(QueryParameters):
         0,
         CURSOR_MAX,
         load_default=None,
-        metadata={
-            "description": f"`cursor` of the last event that you have; default: start at the oldest of {KEPT_DAYS} days"
-        },
+        metadata=described(
+            f"`cursor` of the last event that you have; default: start at the oldest of {KEPT_DAYS} days"
+        ),
     )
     limit = WholeNumber(1, 1_000, load_default=100)
 
@@ -57,7 +59,7 @@ class EventsQuery(FeedQuery):
         fields.Str(validate=validate.OneOf(list(TYPES))),
         load_default=None,
         validate=validate.Length(max=len(TYPES)),
-        metadata={"description": "Only events of this type; repeat to select several"},
+        metadata=described("Only events of this type; repeat to select several"),
     )
 
 
@@ -81,19 +83,12 @@ class NewWatch(Parameters):
 
     target = fields.Str(required=True, validate=validate.OneOf(TARGETS))
     code = Utf8(
-        1,
-        400,
-        required=True,
-        metadata={"description": "IID, slug of a brand, or code of a category", "example": "vitasoy"},
+        1, 400, required=True, metadata=described("IID, slug of a brand, or code of a category", example="vitasoy")
     )
-    condition = fields.Str(
+    condition = one_of(
+        CONDITIONS,
+        "; ".join(["Condition of the watch", *(f"`{one}`: {text}" for one, text in CONDITIONS.items())]),
         required=True,
-        validate=validate.OneOf(list(CONDITIONS)),
-        metadata={
-            "description": "; ".join(
-                ["Condition of the watch", *(f"`{one}`: {text}" for one, text in CONDITIONS.items())]
-            )
-        },
     )
     amount = fields.Str(
         load_default=None,
@@ -105,16 +100,14 @@ class NewWatch(Parameters):
         1,
         3_650,
         load_default=None,
-        metadata={
-            "description": f"For `new-low`: {', '.join(map(str, NEW_LOW_DAYS))}; for `returned`: the length of "
+        metadata=described(
+            f"For `new-low`: {', '.join(map(str, NEW_LOW_DAYS))}; for `returned`: the length of "
             f"the absence, {ABSENT_DAYS_DEFAULT} by default"
-        },
+        ),
     )
-    percent = JsonNumber(
-        0, 10_000, load_default=None, metadata={"description": "Percentage, for `index-moved`", "example": 5}
-    )
+    percent = JsonNumber(0, 10_000, load_default=None, metadata=described("Percentage, for `index-moved`", example=5))
     kind = fields.Str(load_default="listing", validate=validate.OneOf(["listing", "sale"]))
-    label = Utf8(1, 200, load_default=None, metadata={"description": "Your own name for the watch"})
+    label = Utf8(1, 200, load_default=None, metadata=described("Your own name for the watch"))
 
     @validates_schema
     def fits(self, data: Mapping[str, Any], **options: Any) -> None:
@@ -151,7 +144,7 @@ class WatchChange(Parameters):
 class WatchPath(PathParameters):
     """Path of one watch."""
 
-    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
+    id = fields.Str(required=True, metadata=described("Its id", format="uuid"))
 
 
 class WatchesQuery(QueryParameters):
@@ -194,34 +187,30 @@ class NewWebhook(Parameters):
     url = fields.Str(
         required=True,
         validate=validate.Length(1, 2_000),
-        metadata={
-            "description": "An https address on the public internet",
-            "pattern": "^https?://[!-~]+$",
-            "example": "https://example.org/hook",
-        },
+        metadata=described(
+            "An https address on the public internet", pattern="^https?://[!-~]+$", example="https://example.org/hook"
+        ),
     )
     types = fields.List(
         fields.Str(validate=validate.OneOf(list(TYPES))),
         load_default=None,
         allow_none=True,
         validate=validate.Length(1, len(TYPES)),
-        metadata={"description": "Only events of these types; default: all"},
+        metadata=described("Only events of these types; default: all"),
     )
 
 
 class Replay(Parameters):
     """The events to send again: one by its ID, or all after a cursor."""
 
-    event = fields.UUID(load_default=None, allow_none=True, metadata={"description": "ID of one event"})
-    after = JsonInteger(
-        0, 10**15, load_default=None, allow_none=True, metadata={"description": "Later than this cursor"}
-    )
+    event = fields.UUID(load_default=None, allow_none=True, metadata=described("ID of one event"))
+    after = JsonInteger(0, 10**15, load_default=None, allow_none=True, metadata=described("Later than this cursor"))
     to = JsonInteger(
         0,
         10**15,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Up to and including this cursor; default: all"},
+        metadata=described("Up to and including this cursor; default: all"),
     )
 
     @validates_schema
@@ -234,13 +223,13 @@ class Replay(Parameters):
 class WebhookPath(PathParameters):
     """Path of one webhook."""
 
-    id = fields.Str(required=True, metadata={"description": "Its id", "format": "uuid"})
+    id = fields.Str(required=True, metadata=described("Its id", format="uuid"))
 
 
 class AttemptsQuery(QueryParameters):
     """How many attempts."""
 
-    limit = WholeNumber(1, 200, load_default=50, metadata={"description": "Maximum number of entries, newest first"})
+    limit = WholeNumber(1, 200, load_default=50, metadata=described("Maximum number of entries, newest first"))
 
 
 class Webhook(Struct):

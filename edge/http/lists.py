@@ -11,6 +11,7 @@ from aiohttp import web
 from marshmallow import Schema, fields, validate
 from msgspec import Struct
 
+from edge.http.parameters import with_members
 from shared.errors import InvalidCursor
 from shared.printable import base64url
 
@@ -63,6 +64,12 @@ class ListEnvelope(Schema):
     next_cursor = fields.Str(required=True, allow_none=True)
     query = fields.Dict(required=True)
     data_version = fields.Int(required=True)
+
+
+def list_of(entry: type[Schema], name: str, sentence: str) -> type[Schema]:
+    """Declare the answer that lists entries, by its name and its sentence in the document."""
+    data = fields.List(fields.Nested(entry()), required=True)
+    return with_members(ListEnvelope, name, sentence, data=data)
 
 
 def envelope(

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from aiohttp import web
@@ -39,6 +39,9 @@ _WORDS = {
 }
 _OF_OBJECT = "_schema"
 """Where marshmallow puts what is wrong with an object as a whole."""
+
+
+Declared = TypeVar("Declared", bound=Schema)
 
 
 class Parameters(Schema):
@@ -181,6 +184,30 @@ class CurrencyCode(fields.String):
         described = {"description": sentence} if sentence else {}
         metadata = {**described, "example": "HKD", "pattern": "^[A-Z]{3}$"}
         super().__init__(load_default=None, validate=_check_currency, metadata=metadata)
+
+
+def described(sentence: str, **more: Any) -> dict[str, Any]:
+    """Return what the document says of a field: a sentence, and members of its JSON Schema."""
+    return {"description": sentence, **more}
+
+
+def one_of(allowed: Iterable[str], sentence: str, **options: Any) -> fields.Str:
+    """Declare a text that is one of several; it may be absent unless it is required or has a default."""
+    absent = {} if "required" in options else {"load_default": None}
+    return fields.Str(validate=validate.OneOf(list(allowed)), metadata=described(sentence), **absent | options)
+
+
+def listed(field: fields.Field[Any], sentence: str, most: int = 100, example: str | None = None) -> fields.List[Any]:
+    """Declare a parameter of a query that may be repeated."""
+    shown = {"example": [example]} if example else {}
+    metadata = described(sentence, explode=True, **shown)
+    return fields.List(field, load_default=list, validate=validate.Length(0, most), metadata=metadata)
+
+
+def with_members(base: type[Declared], name: str, sentence: str, **members: fields.Field[Any]) -> type[Declared]:
+    """Declare a schema that has members besides those of its base, by its name and its sentence in the document."""
+    made: type[Declared] = type(name, (base,), {"__doc__": sentence, **members})
+    return made
 
 
 class LinkQuery(QueryParameters):

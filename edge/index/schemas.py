@@ -5,8 +5,19 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.lists import ListEnvelope, SelfLink
-from edge.http.parameters import CursorText, Flag, Parameters, PathParameters, QueryParameters, Texts, Utf8, WholeNumber
+from edge.http.lists import SelfLink, list_of
+from edge.http.parameters import (
+    CursorText,
+    Flag,
+    Parameters,
+    PathParameters,
+    QueryParameters,
+    Texts,
+    Utf8,
+    WholeNumber,
+    described,
+    one_of,
+)
 from shared.analytics.footprint import INDICATORS, Indicator
 from shared.errors import InvalidIid
 from shared.index.identifiers import CHARACTERS_MAX, URL_CHARACTERS_MAX
@@ -35,11 +46,11 @@ class ArticleMember(Schema):
 
     iid = fields.Str(required=True, metadata=_IID)
     source = fields.Str(required=True)
-    id = fields.Str(required=True, metadata={"description": "The source's own ID"})
+    id = fields.Str(required=True, metadata=described("The source's own ID"))
     name = fields.Str(
         required=True,
         allow_none=True,
-        metadata={"description": "Name that the source uses; null if the source adds only figures"},
+        metadata=described("Name that the source uses; null if the source adds only figures"),
     )
     identifiers = fields.List(fields.Nested(Identifier()), required=True)
 
@@ -48,7 +59,7 @@ class MatchEvidence(Schema):
     """A field of two items, compared."""
 
     field = fields.Str(required=True)
-    left = fields.Str(required=True, metadata={"description": "Value of the first of `iids`"})
+    left = fields.Str(required=True, metadata=described("Value of the first of `iids`"))
     right = fields.Str(required=True)
     agrees = fields.Bool(required=True)
 
@@ -58,9 +69,7 @@ class ArticleMatch(Schema):
 
     iids = fields.List(fields.Str(metadata=_IID), required=True, validate=validate.Length(equal=2))
     kind = fields.Str(required=True, validate=validate.OneOf(["identifier", "likeness", "review", "merge"]))
-    score = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Probability; null if a person decided"}
-    )
+    score = fields.Float(required=True, allow_none=True, metadata=described("Probability; null if a person decided"))
     evidence = fields.List(fields.Nested(MatchEvidence()), required=True)
     since = fields.DateTime(required=True, allow_none=True)
 
@@ -94,7 +103,7 @@ class IidList(QueryParameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1, 1000),
-        metadata={"description": "Item identifiers; repeat the parameter", "explode": True},
+        metadata=described("Item identifiers; repeat the parameter", explode=True),
     )
     dry_run = Flag(load_default=False, metadata=_DRY_RUN)
 
@@ -112,18 +121,16 @@ class IidBody(Parameters):
         IID_CHARACTERS_MAX,
         required=True,
         validate=validate.Length(1),
-        metadata={"description": "Item identifiers; as many as the plan allows", "example": ["IID-7Q0ZC-8KX2M-4VN1T"]},
+        metadata=described("Item identifiers; as many as the plan allows", example=["IID-7Q0ZC-8KX2M-4VN1T"]),
     )
 
 
 class BrandsQuery(QueryParameters):
     """Query of the list of brands."""
 
-    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the brand's name", "example": "ka"})
-    sort = fields.Str(
-        load_default="name",
-        validate=validate.OneOf(["name", "items"]),
-        metadata={"description": "Sort order; `name`: by name; `items`: brands with the most items first"},
+    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the brand's name", example="ka"))
+    sort = one_of(
+        ["name", "items"], "Sort order; `name`: by name; `items`: brands with the most items first", load_default="name"
     )
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
@@ -132,9 +139,9 @@ class BrandsQuery(QueryParameters):
 class CategoriesQuery(QueryParameters):
     """Query of the list of categories."""
 
-    parent = Utf8(1, 400, load_default=None, metadata={"description": "Only direct children of this category (code)"})
-    level = WholeNumber(1, 8, load_default=None, metadata={"description": "Only this level; 1 is the top"})
-    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the category's own name"})
+    parent = Utf8(1, 400, load_default=None, metadata=described("Only direct children of this category (code)"))
+    level = WholeNumber(1, 8, load_default=None, metadata=described("Only this level; 1 is the top"))
+    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the category's own name"))
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
@@ -142,7 +149,7 @@ class CategoriesQuery(QueryParameters):
 class ChannelsQuery(QueryParameters):
     """Query of the list of channels."""
 
-    q = Utf8(1, 200, load_default=None, metadata={"description": "Beginning of the channel's code"})
+    q = Utf8(1, 200, load_default=None, metadata=described("Beginning of the channel's code"))
     limit = WholeNumber(1, 500, load_default=100)
     cursor = CursorText()
 
@@ -179,7 +186,7 @@ class PriceBand(Schema):
     median = fields.Str(required=True, metadata=_MONEY)
     high = fields.Str(required=True, metadata=_MONEY)
     observations = fields.Int(required=True)
-    set_aside = fields.Int(required=True, metadata={"description": "Outliers; all other figures exclude them"})
+    set_aside = fields.Int(required=True, metadata=described("Outliers; all other figures exclude them"))
     from_ = fields.Date(required=True, data_key="from")
     to = fields.Date(required=True)
 
@@ -187,14 +194,14 @@ class PriceBand(Schema):
 def figure_of(indicator: Indicator) -> fields.Float:
     """Declare the figure of an indicator; null where no source has one."""
     description = f"{indicator.title}, {indicator.unit}"
-    return fields.Float(required=True, allow_none=True, metadata={"description": description})
+    return fields.Float(required=True, allow_none=True, metadata=described(description))
 
 
 class _FootprintBasis(Schema):
     basis = fields.Str(required=True, validate=validate.OneOf(["measured", "modelled", "category_average"]))
     method = fields.Str(required=True)
     samples = fields.Int(
-        required=True, metadata={"description": "Number of records averaged; 1 if the figure is the item's own"}
+        required=True, metadata=described("Number of records averaged; 1 if the figure is the item's own")
     )
 
 
@@ -231,13 +238,13 @@ class Item(Schema):
         keys=fields.Str(),
         values=fields.Str(),
         required=True,
-        metadata={"description": "Source of each descriptive field; keys are like `name` or `attributes.color`"},
+        metadata=described("Source of each descriptive field; keys are like `name` or `attributes.color`"),
     )
     members = fields.List(fields.Nested(ArticleMember()), required=True)
     matches = fields.List(
         fields.Nested(ArticleMatch()),
         required=True,
-        metadata={"description": "Links between its members; empty if the record has only one"},
+        metadata=described("Links between its members; empty if the record has only one"),
     )
     version = fields.Int(required=True)
     first_seen_on = fields.Date(required=True)
@@ -249,20 +256,18 @@ class LookupEntry(Schema):
     """Result of one IID of a batch."""
 
     iid = fields.Str(required=True)
-    status = fields.Int(required=True, metadata={"description": "Status that a separate lookup would return"})
+    status = fields.Int(required=True, metadata=described("Status that a separate lookup would return"))
     record = fields.Nested(Item(), required=True, allow_none=True)
     survivor = fields.Str(required=True, allow_none=True)
-    problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
+    problem = fields.Str(required=True, allow_none=True, metadata=described("Slug of the problem"))
 
 
 class LookupList(Schema):
     """Response to a batch lookup."""
 
-    data = fields.List(fields.Nested(LookupEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
+    data = fields.List(fields.Nested(LookupEntry()), required=True, metadata=described("Empty with `dry_run`"))
     count = fields.Int(required=True)
-    kind = fields.Str(
-        metadata={"description": "Only with `dry_run`, as are the members below", "example": "lookup-batch"}
-    )
+    kind = fields.Str(metadata=described("Only with `dry_run`, as are the members below", example="lookup-batch"))
     cost_units = fields.Int()
     cached = fields.Bool()
     format = fields.Str()
@@ -282,47 +287,25 @@ class BrandEntry(Schema):
     updated_at = fields.DateTime(required=True)
 
 
-class BrandList(ListEnvelope):
-    """One page of brands."""
-
-    data = fields.List(fields.Nested(BrandEntry()), required=True)
-
-
 class CategoryEntry(Schema):
     """One category of the tree."""
 
     code = fields.Str(required=True)
-    name = fields.Str(required=True, metadata={"description": "Last part of `path`"})
+    name = fields.Str(required=True, metadata=described("Last part of `path`"))
     path = fields.List(fields.Str(), required=True)
-    parent = fields.Str(required=True, allow_none=True, metadata={"description": "Code of the parent category"})
-    level = fields.Int(required=True, metadata={"description": "1 at the top"})
-    item_count = fields.Int(required=True, metadata={"description": "Items of the category itself"})
-    item_count_total = fields.Int(
-        required=True, metadata={"description": "Items of the category and its subcategories"}
-    )
-    children = fields.Int(required=True, metadata={"description": "Number of its direct children"})
-
-
-class CategoryList(ListEnvelope):
-    """One page of categories."""
-
-    data = fields.List(fields.Nested(CategoryEntry()), required=True)
+    parent = fields.Str(required=True, allow_none=True, metadata=described("Code of the parent category"))
+    level = fields.Int(required=True, metadata=described("1 at the top"))
+    item_count = fields.Int(required=True, metadata=described("Items of the category itself"))
+    item_count_total = fields.Int(required=True, metadata=described("Items of the category and its subcategories"))
+    children = fields.Int(required=True, metadata=described("Number of its direct children"))
 
 
 class ChannelEntry(Schema):
     """One channel."""
 
     code = fields.Str(required=True)
-    observations = fields.Int(
-        required=True, metadata={"description": "Prices observed in this channel; listings and sales"}
-    )
-    last_seen_on = fields.Date(required=True, metadata={"description": "Day of the newest observation"})
-
-
-class ChannelList(ListEnvelope):
-    """One page of channels."""
-
-    data = fields.List(fields.Nested(ChannelEntry()), required=True)
+    observations = fields.Int(required=True, metadata=described("Prices observed in this channel; listings and sales"))
+    last_seen_on = fields.Date(required=True, metadata=described("Day of the newest observation"))
 
 
 IDENTIFIERS_MAX = 1_000
@@ -341,26 +324,18 @@ class IdentifierFields(Parameters):
     ean = _number("The same as `gtin`", "4006381333931")
     upc = _number("UPC-A (12 digits) or UPC-E (8 digits), with number system and check digit", "036000291452")
     isbn = _number("ISBN of 10 or 13 digits", "978-0-306-40615-7")
-    mpn = Utf8(
-        1, CHARACTERS_MAX, load_default=None, metadata={"description": "Manufacturer part number; requires `brand`"}
-    )
-    brand = Utf8(1, 200, load_default=None, metadata={"description": "Brand of `mpn`, by name or slug"})
+    mpn = Utf8(1, CHARACTERS_MAX, load_default=None, metadata=described("Manufacturer part number; requires `brand`"))
+    brand = Utf8(1, 200, load_default=None, metadata=described("Brand of `mpn`, by name or slug"))
     sku = Utf8(
-        1, CHARACTERS_MAX, load_default=None, metadata={"description": "Number assigned by a source; requires `source`"}
+        1, CHARACTERS_MAX, load_default=None, metadata=described("Number assigned by a source; requires `source`")
     )
-    url = Utf8(
-        1,
-        URL_CHARACTERS_MAX,
-        load_default=None,
-        metadata={"description": "Address of the item's page at a source"},
-    )
+    url = Utf8(1, URL_CHARACTERS_MAX, load_default=None, metadata=described("Address of the item's page at a source"))
     source = fields.Str(
         load_default=None,
         validate=validate.Regexp(r"\A[a-z][a-z0-9_]{0,62}\Z", error="must be the name of a source"),
-        metadata={
-            "description": "Only this source; required for codes that shops assign themselves",
-            "pattern": "^[a-z][a-z0-9_]{0,62}$",
-        },
+        metadata=described(
+            "Only this source; required for codes that shops assign themselves", pattern="^[a-z][a-z0-9_]{0,62}$"
+        ),
     )
 
 
@@ -375,7 +350,7 @@ class ResolveQuery(IdentifierFields, QueryParameters):
 class ResolveBatchQuery(QueryParameters):
     """Query of a batch whose identifiers are in the body."""
 
-    dry_run = Flag(load_default=False, metadata={"description": "Return the cost without charging"})
+    dry_run = Flag(load_default=False, metadata=described("Return the cost without charging"))
 
 
 class ResolveBody(Parameters):
@@ -385,10 +360,10 @@ class ResolveBody(Parameters):
         fields.Nested(IdentifierFields()),
         required=True,
         validate=validate.Length(1, IDENTIFIERS_MAX),
-        metadata={
-            "description": "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
-            "example": [{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
-        },
+        metadata=described(
+            "Identifiers; as many as the plan allows (`batch_iids_max` at `GET /v1/`)",
+            example=[{"gtin": "4006381333931"}, {"mpn": "WH-1000XM4", "brand": "Sony"}],
+        ),
     )
 
 
@@ -396,7 +371,7 @@ class IdentifierRef(Schema):
     """An identifier in its normalized form."""
 
     scheme = fields.Str(required=True, validate=validate.OneOf(["gtin", "mpn", "sku", "url"]))
-    value = fields.Str(required=True, metadata={"description": "Number or text; a GTIN has 14 digits"})
+    value = fields.Str(required=True, metadata=described("Number or text; a GTIN has 14 digits"))
 
 
 class Candidate(Schema):
@@ -413,14 +388,19 @@ class ResolveEntry(Schema):
     """Result of one identifier of a batch."""
 
     identifier = fields.Nested(IdentifierRef(), required=True, allow_none=True)
-    status = fields.Int(required=True, metadata={"description": "Status that a separate call would return"})
+    status = fields.Int(required=True, metadata=described("Status that a separate call would return"))
     record = fields.Nested(Item(), required=True, allow_none=True)
-    candidates = fields.List(fields.Nested(Candidate()), required=True, metadata={"description": "With status 300"})
-    problem = fields.Str(required=True, allow_none=True, metadata={"description": "Slug of the problem"})
-    detail = fields.Str(required=True, allow_none=True, metadata={"description": "Explanation of the problem"})
+    candidates = fields.List(fields.Nested(Candidate()), required=True, metadata=described("With status 300"))
+    problem = fields.Str(required=True, allow_none=True, metadata=described("Slug of the problem"))
+    detail = fields.Str(required=True, allow_none=True, metadata=described("Explanation of the problem"))
 
 
 class ResolveList(LookupList):
     """Response to a batch; with `dry_run` only its price."""
 
-    data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata={"description": "Empty with `dry_run`"})
+    data = fields.List(fields.Nested(ResolveEntry()), required=True, metadata=described("Empty with `dry_run`"))
+
+
+BrandList = list_of(BrandEntry, "BrandList", "One page of brands.")
+CategoryList = list_of(CategoryEntry, "CategoryList", "One page of categories.")
+ChannelList = list_of(ChannelEntry, "ChannelList", "One page of channels.")

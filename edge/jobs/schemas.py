@@ -2,8 +2,8 @@
 
 from marshmallow import Schema, fields, validate
 
-from edge.http.lists import ListEnvelope
-from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber
+from edge.http.lists import list_of
+from edge.http.parameters import CursorText, PathParameters, QueryParameters, WholeNumber, described, one_of
 from edge.http.problems import ProblemDocument
 from shared.jobs.contract import KINDS
 
@@ -15,20 +15,15 @@ class JobPath(PathParameters):
     """Path of one job."""
 
     id = fields.Str(
-        required=True,
-        metadata={"description": "Its id", "format": "uuid", "example": "019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21"},
+        required=True, metadata=described("Its id", format="uuid", example="019aa2b4-5c10-7f7e-8a55-0a5f3b1c9d21")
     )
 
 
 class JobsQuery(QueryParameters):
     """Query of the list of jobs."""
 
-    state = fields.Str(load_default=None, validate=validate.OneOf(STATES), metadata={"description": "Only this state"})
-    kind = fields.Str(
-        load_default=None,
-        validate=validate.OneOf(sorted(name for name, kind in KINDS.items() if kind.units)),
-        metadata={"description": "Only this kind"},
-    )
+    state = one_of(STATES, "Only this state")
+    kind = one_of(sorted(name for name, kind in KINDS.items() if kind.units), "Only this kind")
     limit = WholeNumber(1, 200, load_default=50)
     cursor = CursorText()
 
@@ -49,7 +44,7 @@ class JobResult(Schema):
     media_type = fields.Str(required=True)
     rows = fields.Int(required=True)
     bytes = fields.Int(required=True)
-    sha256 = fields.Str(required=True, metadata={"description": "SHA-256 of the file at `url`, also in its ETag"})
+    sha256 = fields.Str(required=True, metadata=described("SHA-256 of the file at `url`, also in its ETag"))
 
 
 class JobLinks(Schema):
@@ -69,20 +64,14 @@ class Job(Schema):
     progress = fields.Nested(JobProgress(), required=True)
     attempt = fields.Int(required=True)
     data_version = fields.Int(required=True, allow_none=True)
-    cost_units = fields.Int(required=True, metadata={"description": "Units charged; 0 after a refund"})
+    cost_units = fields.Int(required=True, metadata=described("Units charged; 0 after a refund"))
     created_at = fields.DateTime(required=True, metadata=_TIME)
     started_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
     finished_at = fields.DateTime(required=True, allow_none=True, metadata=_TIME)
-    expires_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "When the result expires"})
+    expires_at = fields.DateTime(required=True, allow_none=True, metadata=described("When the result expires"))
     result = fields.Nested(JobResult(), required=True, allow_none=True)
     error = fields.Nested(ProblemDocument(), required=True, allow_none=True)
     links = fields.Nested(JobLinks(), required=True)
-
-
-class JobList(ListEnvelope):
-    """One page of jobs, newest first."""
-
-    data = fields.List(fields.Nested(Job()), required=True)
 
 
 class AnyResult(Schema):
@@ -90,3 +79,6 @@ class AnyResult(Schema):
 
     data = fields.List(fields.Dict(), required=True)
     meta = fields.Dict(required=True)
+
+
+JobList = list_of(Job, "JobList", "One page of jobs, newest first.")

@@ -6,8 +6,8 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.analytics.envelope import Day
-from edge.http.lists import ListEnvelope
-from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber
+from edge.http.lists import list_of
+from edge.http.parameters import CursorText, Parameters, PathParameters, QueryParameters, Utf8, WholeNumber, described
 from shared.organizations.accounts import GRACE_SECONDS, INVITABLE, ROLES
 
 
@@ -15,16 +15,15 @@ class OrganizationQuery(QueryParameters):
     """Which organization, for people who are in several."""
 
     organization = fields.UUID(
-        load_default=None,
-        metadata={"description": "ID of one of your organizations; default: the first that you joined"},
+        load_default=None, metadata=described("ID of one of your organizations; default: the first that you joined")
     )
 
 
 class UsageQuery(OrganizationQuery):
     """The days asked for."""
 
-    first = Day(data_key="from", load_default=None, metadata={"description": "First day; default: 30 days before `to`"})
-    last = Day(data_key="to", load_default=None, metadata={"description": "Last day, inclusive; default: today"})
+    first = Day(data_key="from", load_default=None, metadata=described("First day; default: 30 days before `to`"))
+    last = Day(data_key="to", load_default=None, metadata=described("Last day, inclusive; default: today"))
     format = fields.Str(load_default="json", validate=validate.OneOf(["json", "csv"]))
 
 
@@ -38,13 +37,13 @@ class AuditQuery(OrganizationQuery):
 class PersonPath(PathParameters):
     """Path of one member."""
 
-    person = fields.Str(required=True, metadata={"description": "ID of the person", "format": "uuid"})
+    person = fields.Str(required=True, metadata=described("ID of the person", format="uuid"))
 
 
 class InvitationPath(PathParameters):
     """Path of one invitation."""
 
-    invitation = fields.Str(required=True, metadata={"description": "ID of the invitation", "format": "uuid"})
+    invitation = fields.Str(required=True, metadata=described("ID of the invitation", format="uuid"))
 
 
 class Rotation(Parameters):
@@ -53,7 +52,7 @@ class Rotation(Parameters):
     grace = fields.Str(
         load_default="none",
         validate=validate.OneOf(list(GRACE_SECONDS)),
-        metadata={"description": "How long the old key remains valid", "example": "1h"},
+        metadata=described("How long the old key remains valid", example="1h"),
     )
 
 
@@ -127,7 +126,7 @@ class Organization(Schema):
     name = fields.Str(required=True)
     plan = fields.Str(required=True)
     requested_plan = fields.Str(
-        required=True, allow_none=True, metadata={"description": "Plan that is awaiting an operator's approval"}
+        required=True, allow_none=True, metadata=described("Plan that is awaiting an operator's approval")
     )
     state = fields.Str(required=True, validate=validate.OneOf(["active", "suspended"]))
     role = fields.Str(required=True, validate=validate.OneOf(list(ROLES)))
@@ -148,9 +147,7 @@ class IssuedKey(Schema):
     key = fields.Str(required=True, metadata={"example": "iixk_live_…"})
     key_id = fields.Str(required=True)
     keys = fields.List(
-        fields.Nested(KeyState()),
-        required=True,
-        metadata={"description": "All keys that are valid now, the new one first"},
+        fields.Nested(KeyState()), required=True, metadata=described("All keys that are valid now, the new one first")
     )
 
 
@@ -164,12 +161,6 @@ class Member(Schema):
     joined_at = fields.DateTime(required=True)
 
 
-class MemberList(ListEnvelope):
-    """The people of the organization."""
-
-    data = fields.List(fields.Nested(Member()), required=True)
-
-
 class Invitation(Schema):
     """An invitation that can still be accepted."""
 
@@ -178,12 +169,6 @@ class Invitation(Schema):
     role = fields.Str(required=True)
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
-
-
-class InvitationList(ListEnvelope):
-    """The open invitations."""
-
-    data = fields.List(fields.Nested(Invitation()), required=True)
 
 
 class IssuedInvitation(Schema):
@@ -205,12 +190,6 @@ class UsageRow(Schema):
     units = fields.Int(required=True)
 
 
-class UsageList(ListEnvelope):
-    """Usage statistics, at most a minute old."""
-
-    data = fields.List(fields.Nested(UsageRow()), required=True)
-
-
 class AuditEntry(Schema):
     """One entry of the audit log."""
 
@@ -221,7 +200,7 @@ class AuditEntry(Schema):
     subject = fields.Str(required=True)
 
 
-class AuditList(ListEnvelope):
-    """One page of the audit log, newest first."""
-
-    data = fields.List(fields.Nested(AuditEntry()), required=True)
+MemberList = list_of(Member, "MemberList", "The people of the organization.")
+InvitationList = list_of(Invitation, "InvitationList", "The open invitations.")
+UsageList = list_of(UsageRow, "UsageList", "Usage statistics, at most a minute old.")
+AuditList = list_of(AuditEntry, "AuditList", "One page of the audit log, newest first.")

@@ -7,6 +7,7 @@ from marshmallow import Schema, fields
 
 from edge.http.context import CONTEXT
 from edge.http.json import unstored_json
+from edge.http.parameters import described
 from edge.http.problems import unavailable
 from edge.http.routing import operation
 from edge.quota.limiter import Decision, RateLimiter
@@ -47,16 +48,16 @@ class JobLimits(Schema):
 class QuotaAnswer(Schema):
     """The account that calls are counted for, with its limits."""
 
-    counted_as = fields.Str(required=True, metadata={"description": "Your network address, or your organization's ID"})
+    counted_as = fields.Str(required=True, metadata=described("Your network address, or your organization's ID"))
     plan = fields.Str(required=True)
     limits = fields.List(fields.Nested(QuotaWindow()), required=True)
     jobs = fields.Nested(
         JobLimits(),
         required=True,
         allow_none=True,
-        metadata={
-            "description": "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
-        },
+        metadata=described(
+            "Jobs of the key's organization; null for other credentials, or if the count is unavailable"
+        ),
     )
 
 

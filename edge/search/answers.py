@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from edge.http.answer_cache import DO_NOT_CACHE, UNTIL_THE_DATA_CHANGES
 from edge.http.lists import CursorSigner, ListEnvelope, PageTotalSchema, SelfLink, envelope
-from edge.http.parameters import QUERY, CursorText, QueryParameters, Utf8, WholeNumber
+from edge.http.parameters import QUERY, CursorText, QueryParameters, Utf8, WholeNumber, described
 from edge.http.representation import cacheable
 from edge.http.routing import operation
 from edge.index.schemas import IID, BrandRef, CategoryRef
@@ -25,17 +25,16 @@ class SearchParameters(QueryParameters):
         1,
         200,
         required=True,
-        metadata={
-            "description": "Brand, product type, category, name, identifier, or the beginning of an IID",
-            "example": "soy milk",
-        },
+        metadata=described(
+            "Brand, product type, category, name, identifier, or the beginning of an IID", example="soy milk"
+        ),
     )
     limit = WholeNumber(1, 50, load_default=20)
-    brand = Utf8(1, 200, load_default=None, metadata={"description": "Only this brand (slug)"})
+    brand = Utf8(1, 200, load_default=None, metadata=described("Only this brand (slug)"))
     category = Utf8(
-        1, 400, load_default=None, metadata={"description": "Only this category (code), including its subcategories"}
+        1, 400, load_default=None, metadata=described("Only this category (code), including its subcategories")
     )
-    product_type = Utf8(1, 200, load_default=None, metadata={"description": "Only this product type"})
+    product_type = Utf8(1, 200, load_default=None, metadata=described("Only this product type"))
     cursor = CursorText()
 
 
@@ -53,7 +52,7 @@ class SearchHit(Schema):
         required=True,
     )
     all_words = fields.Bool(
-        required=True, metadata={"description": "Whether it has all words; for the last word, a prefix suffices"}
+        required=True, metadata=described("Whether it has all words; for the last word, a prefix suffices")
     )
     links = fields.Nested(SelfLink(), required=True)
 
@@ -63,7 +62,7 @@ class SearchTotal(PageTotalSchema):
 
     all_words = fields.Int(
         required=True,
-        metadata={"description": "Hits that have all words, which come first; a lower bound if the relation is `gte`"},
+        metadata=described("Hits that have all words, which come first; a lower bound if the relation is `gte`"),
     )
 
 

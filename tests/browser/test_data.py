@@ -17,7 +17,7 @@ from tests.service.articles.support import HEADER as HEADER_MATCHES
 from tests.service.articles.support import row, text_of
 from tests.service.webhooks.receivers import Receiver, receiver
 from tests.support.shop import HEADER, MAPPING, ROWS
-from workers.articles.matching.synthetic_words import SYLLABLES
+from tests.support.world_words import SYLLABLES
 
 pytestmark = pytest.mark.xdist_group("browser")
 

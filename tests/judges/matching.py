@@ -24,9 +24,9 @@ from shared.uncertainty.stated import wilson
 from tests.judges import programs
 from tests.judges.reports import PROJECT
 from tests.support.servers import Servers
+from tests.support.shipped_model import SEED, WORLDS, train_shipped
 from workers.articles.matching.evaluation_files import read_labels
 from workers.articles.matching.model import Model
-from workers.articles.matching.training import SEED, WORLDS, train_shipped
 from workers.ingest.load import load
 from workers.ingest.mapping import read
 

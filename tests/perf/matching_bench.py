@@ -26,11 +26,11 @@ from unittest.mock import patch
 
 import psutil
 
+from tests.support.world_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.matcher import Matcher
 from workers.articles.matching.model import Model
 from workers.articles.matching.records import Record
-from workers.articles.matching.synthetic_words import ADJECTIVES, COLOURS, FEATURES, GOODS, SYLLABLES
 
 _EVERY_S = 0.05
 _MAPPING = """

@@ -15,9 +15,9 @@ from shared.settings.settings import Settings
 from tests.service.articles.support import HEADER, articles, ask, row, shop, take_back, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
 from tests.support.shop import load_rows
+from tests.support.worlds import worlds
 from workers.articles import models
 from workers.articles.matching.model import Model
-from workers.articles.matching.synthetic import worlds
 
 
 @pytest.fixture

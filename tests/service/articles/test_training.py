@@ -14,6 +14,8 @@ from scipy.stats import binom
 from sklearn.metrics import average_precision_score
 
 from deploy.ctl.matches_model import evaluate
+from tests.support.shipped_model import all_pairs, labelled_world, train_shipped
+from tests.support.worlds import World, worlds
 from workers.articles.matching.evaluation import Files
 from workers.articles.matching.evaluation import evaluate as measure
 from workers.articles.matching.evaluation_files import UnusableFile, read_pairs, read_records
@@ -22,12 +24,6 @@ from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model
 from workers.articles.matching.supervised import (
     judge,
-)
-from workers.articles.matching.synthetic import World, worlds
-from workers.articles.matching.training import (
-    all_pairs,
-    labelled_world,
-    train_shipped,
 )
 
 
@@ -55,8 +51,8 @@ def test_the_shipped_model_knows_the_twins_of_worlds_that_it_has_not_seen() -> N
 
 def test_features_are_the_same_bytes_whatever_order_a_process_gives_its_sets() -> None:
     made = (
-        "import sys; from workers.articles.matching.synthetic import worlds; from workers.articles.matching.training import "
-        "labelled_world; sys.stdout.buffer.write(labelled_world(next(worlds(1, 7, 60))).features.tobytes())"
+        "import sys; from tests.support.worlds import worlds; from tests.support.shipped_model import labelled_world; "
+        "sys.stdout.buffer.write(labelled_world(next(worlds(1, 7, 60))).features.tobytes())"
     )
     other = {**os.environ, "PYTHONHASHSEED": "1"}
     printed = subprocess.run([sys.executable, "-c", made], env=other, capture_output=True, check=True).stdout

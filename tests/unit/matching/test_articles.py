@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.worlds import World, worlds
 from workers.articles.matching.clusters import Member, cluster
 from workers.articles.matching.index import MatchIndex, vocabulary_of
 from workers.articles.matching.matcher import Matcher
 from workers.articles.matching.model import Model
 from workers.articles.matching.records import Decision, Evidence, Kind, Link, Record
-from workers.articles.matching.synthetic import World, worlds
 
 # Clusters: one article per group, whatever the order of what is known.
 

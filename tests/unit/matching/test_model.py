@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
+from tests.support.shipped_model import all_pairs, labelled_world, with_link_bounds
+from tests.support.worlds import worlds
 from workers.articles.matching.context import Pairs, contenders, pairs_of
 from workers.articles.matching.evidence import link_bound
 from workers.articles.matching.index import MatchIndex
@@ -28,20 +30,16 @@ from workers.articles.matching.supervised import (
     folding_by_record,
     steady_bound,
 )
-from workers.articles.matching.synthetic import worlds
 from workers.articles.matching.training import (
     Labelled,
-    all_pairs,
     blended,
     boosted,
     bound,
     fitted,
     folds_by_record,
-    labelled_world,
     learn,
     merged,
     supported_bound,
-    with_link_bounds,
 )
 from workers.articles.matching.vocabulary import Vocabulary
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.worlds import worlds
 from workers.articles.matching import features
 from workers.articles.matching.identifiers import identifier_keys, identifier_links
 from workers.articles.matching.index import MatchIndex, Nearest
@@ -12,7 +13,6 @@ from workers.articles.matching.profiles import Profile
 from workers.articles.matching.quantities import amounts, contradictions
 from workers.articles.matching.records import Decision, Kind, Link, Record
 from workers.articles.matching.search import Search
-from workers.articles.matching.synthetic import worlds
 from workers.articles.matching.text import digit_runs, normalize, words
 from workers.articles.matching.vocabulary import Vocabulary
 

@@ -1,6 +1,6 @@
-"""Training: boosted trees from labelled pairs, by the decisions on an index or by the recipe of the shipped model."""
+"""Training: boosted trees from labelled pairs, and a model that learns from the decisions on an index."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,22 +10,15 @@ from sklearn.metrics import average_precision_score
 from threadpoolctl import threadpool_limits
 
 from shared.uncertainty.stated import Proportion, wilson
-from workers.articles.matching.context import Pairs, pairs_of, standings
+from workers.articles.matching.context import Pairs, standings
 from workers.articles.matching.evidence import certain, opposed, same_code
 from workers.articles.matching.index import MatchIndex
 from workers.articles.matching.model import Model, Tree
 from workers.articles.matching.scoring import FEATURES, Profiles, features_of
 from workers.articles.matching.segment import Array
-from workers.articles.matching.synthetic import World, worlds
 
-# So many of what is linked without a person are right in worlds that the trees have not seen. It is more where likeness
-# is all there is, because invented shops are kinder than real ones, than where both records have one model number.
-PRECISION, PRECISION_CODED = 0.994, 0.99
-_REVIEW = 0.35
-# The recipe of the shipped model.
-WORLDS, SEED = 36, 7
-# So many times as many worlds choose the bounds: in each only a few dozen pairs may be linked without a person.
-_UNSEEN = 3
+# So many of what is linked without a person are right among pairs that the trees have not seen.
+PRECISION = 0.994
 # The models that learn from decisions.
 LEAST_OF_LABEL = 10
 _FOLDS, _SEEDS = 5, 2
@@ -53,17 +46,6 @@ class Labelled:
     ends: Array
 
 
-def labelled_world(world: World) -> Labelled:
-    """Find candidates between a world's shops, and label them by what is known of the world."""
-    index = MatchIndex.build([*world.left, *world.right])
-    pairs = all_pairs(index)
-    chosen = np.flatnonzero(pairs.listed.all(axis=0))
-    left = [index.record(int(row)).key for row in pairs.left[chosen]]
-    right = [index.record(int(row)).key for row in pairs.right[chosen]]
-    labels = np.array([pair in world.matches for pair in zip(left, right, strict=True)])
-    return labelled(index, pairs, chosen, labels)
-
-
 def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> Labelled:
     """Return what is learned from the chosen ones among some pairs."""
     profiles = Profiles(index)
@@ -74,21 +56,6 @@ def labelled(index: MatchIndex, pairs: Pairs, chosen: Array, labels: Array) -> L
     features = features_of(compared, standings(index, pairs, chosen))
     against = np.array([bool(opposed(*pair)) for pair in compared], bool)
     return Labelled(features, labels, sure, coded, against, np.stack([pairs.left[chosen], pairs.right[chosen]], axis=1))
-
-
-def all_pairs(index: MatchIndex) -> Pairs:
-    """Return every candidate pair of an index."""
-    nearest = index.nearest(index.rows())
-    return pairs_of(index, nearest.row, nearest.other)
-
-
-def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED) -> Model:
-    """Train on invented worlds; others choose the bounds of precision."""
-    used = [labelled_world(world) for world in worlds(worlds_count, seed)]
-    unseen = [labelled_world(world) for world in worlds(_UNSEEN * worlds_count, seed + 1)]
-    features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
-    model = merged([fitted(boosted(seed * 10 + at), features, labels) for at in range(2)])
-    return with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +151,6 @@ def supported_bound(probabilities: Array, labels: Array) -> float | None:
     last_of_equals = np.append(falling[1:] < falling[:-1], True)[: len(order)]
     enough = np.flatnonzero((right / found >= PRECISION) & (limit >= _LEAST_LIMIT) & last_of_equals)
     return float(falling[enough[-1]]) if len(enough) else None
-
-
-def with_link_bounds(model: Model, judged: Sequence[Array], unseen: Sequence[Labelled], review: float) -> Model:
-    """Return the model with the bounds that its probabilities of unseen pairs ask for.
-
-    What may be linked without a person has the precision, separately with and without a model number that both have.
-    """
-    probabilities = np.concatenate(judged)
-    labels = np.concatenate([one.labels for one in unseen])
-    sure = np.concatenate([one.certain for one in unseen])
-    coded = np.concatenate([one.coded for one in unseen])
-    alone = sure & ~coded
-    link = bound(probabilities[alone], labels[alone])
-    link_coded = bound(probabilities[coded], labels[coded], PRECISION_CODED)
-    return model.with_bounds(link=max(review, link), link_coded=max(review, link_coded), review=review)
 
 
 def boosted(seed: int, **changed: Any) -> Any:

@@ -10,8 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from workers.articles.matching.records import Record
-from workers.articles.matching.synthetic_words import (
+from tests.support.world_words import (
     ADJECTIVES,
     COLOURS,
     EDITIONS,
@@ -26,6 +25,7 @@ from workers.articles.matching.synthetic_words import (
     SYLLABLES,
     UNITS,
 )
+from workers.articles.matching.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Article:
 def worlds(count: int, seed: int, articles: int = 500) -> Iterator[World]:
     """Yield worlds; the same arguments give the same worlds."""
     for number in range(count):
-        yield _world(random.Random(f"{seed}/{number}"), articles)  # noqa: S311 (data, not secrets)
+        yield _world(random.Random(f"{seed}/{number}"), articles)
 
 
 def _world(chance: random.Random, articles: int) -> World:
