@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -45,11 +46,15 @@ SOURCES = {
     if not path.is_relative_to(CLIENT)
 }
 
-TREES = {path: ast.parse(text) for path, text in SOURCES.items()}
-
 CODE = "\n".join(SOURCES.values())
 
 CODE_WITHOUT_SETTINGS = "\n".join(text for path, text in SOURCES.items() if path.name != "config.py")
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Parse every source, once and only where a test asks: each process of tests imports this module."""
+    return {path: ast.parse(text) for path, text in SOURCES.items()}
 
 
 def test_each_setting_is_used_and_has_a_sentence() -> None:
@@ -150,7 +155,7 @@ DRIVERS = ("aiohttp", "asyncpg", "billiard", "celery", "gunicorn", "kombu", "obs
 def pure_modules() -> list[str]:
     """Return the modules whose docstring ends a sentence with the one word Pure."""
     found = []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         text = ast.get_docstring(tree) or ""
         if re.search(r"(^|[.:;] )Pure\b", text):
             found.append(".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"))
@@ -517,7 +522,7 @@ def test_the_product_imports_nothing_that_its_own_lock_file_does_not_install() -
     packages = locked(PROJECT / "requirements.lock")
     sources = packages_distributions()
     checked, missing = 0, []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for name in imported(tree) - sys.stdlib_module_names - OURS:
             checked += 1
             installed = {re.sub(r"[-_.]+", "-", package).lower() for package in sources.get(name, ())}
