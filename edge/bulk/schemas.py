@@ -413,7 +413,7 @@ class Page(QueryParameters):
     pageToken = fields.Str(  # noqa: N815
         load_default=None,
         validate=validate.Regexp(r"\A[0-9]{1,4}\Z", error="must be the `nextPageToken` of the previous page"),
-        metadata={"description": "`nextPageToken` of the previous page", "pattern": "^[0-9]{1,4}$"},
+        metadata=described("`nextPageToken` of the previous page", pattern="^[0-9]{1,4}$"),
     )
 
 

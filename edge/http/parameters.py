@@ -213,15 +213,13 @@ def with_members(base: type[Declared], name: str, sentence: str, **members: fiel
 class LinkQuery(QueryParameters):
     """The query of a signed URL."""
 
-    expires = WholeNumber(1, 10**12, required=True, metadata={"description": "Expiry, in seconds since 1970-01-01 UTC"})
+    expires = WholeNumber(1, 10**12, required=True, metadata=described("Expiry, in seconds since 1970-01-01 UTC"))
     organization = fields.Str(
         required=True,
         validate=validate.Length(1, 64),
-        metadata={"description": "Organization for which it was created"},
+        metadata=described("Organization for which it was created"),
     )
-    signature = fields.Str(
-        required=True, validate=validate.Length(1, 200), metadata={"description": "Signature of the URL"}
-    )
+    signature = fields.Str(required=True, validate=validate.Length(1, 200), metadata=described("Signature of the URL"))
 
 
 class StrictParser(AIOHTTPParser):
