@@ -49,6 +49,11 @@ class Measured:
         return self.met["cut off"] + self.met["refused 502"] if self.attack == AT_ONCE else 0
 
     @property
+    def kept(self) -> bool:
+        """Whether every ordinary caller was served."""
+        return not self.failures and not self.unanswered
+
+    @property
     def ratio(self) -> float:
         """The 99th percentile in the crowd over that of the calm."""
         return percentile(self.crowd, 0.99) / percentile(self.calm, 0.99)
