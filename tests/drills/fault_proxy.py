@@ -89,12 +89,14 @@ class Link:
                 return
             self.lines.add(writer)
             ways = [asyncio.create_task(self._carry(*ends)) for ends in ((reader, far_writer), (far_reader, writer))]
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            for way in ways:
-                way.cancel()
-            self.lines.discard(writer)
-            for end in (writer, far_writer):
-                end.close()
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:  # the loop may end before the connection does
+                for way in ways:
+                    way.cancel()
+                self.lines.discard(writer)
+                for end in (writer, far_writer):
+                    end.close()
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self.is_cut:
