@@ -1,7 +1,8 @@
 """A client of /mcp that speaks both revisions of the protocol, and keeps the HTTP answer beside the message."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,19 @@ from tests.support.client import Answer, Edge
 STATELESS, HANDSHAKE = "2026-07-28", "2025-11-25"
 TASKS = "io.modelcontextprotocol/tasks"
 _CHARGES = itertools.count(1)
+
+
+@asynccontextmanager
+async def sdk_client(address: str, head: dict[str, str], mode: str = "auto") -> AsyncIterator[Any]:
+    """Connect the protocol's own client to the service at HOST:PORT, with the headers of a credential."""
+    from mcp.client import Client  # only here: it takes two seconds, in each process that collects tests
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    async with create_mcp_http_client(headers=head) as http:
+        transport = streamable_http_client(f"http://{address}/mcp", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            yield client
 
 
 @dataclass

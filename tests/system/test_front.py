@@ -7,11 +7,9 @@ import socket
 from typing import Any
 
 import pytest
-from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
 from edge.mcp.tools import TOOLS_BY_NAME
+from tests.support.mcp import sdk_client
 from tests.system.conftest import Running
 
 pytestmark = pytest.mark.xdist_group("stack")
@@ -175,7 +173,7 @@ def post(stack: Running, body: bytes, **head: str) -> tuple[int, str, Any]:
         line.close()
 
 
-async def said(client: Client, tool: str, **arguments: Any) -> Any:
+async def said(client: Any, tool: str, **arguments: Any) -> Any:
     """Return the JSON of a tool's text."""
     return json.loads((await client.call_tool(tool, arguments)).content[0].text)
 
@@ -185,15 +183,13 @@ def test_the_protocols_client_reaches_the_tools_through_nginx(stack: Running, mo
     token = {"X-Service-Public-Token": stack.ctl("tokens", "issue").strip()}
 
     async def talk() -> None:
-        async with create_mcp_http_client(headers=token) as session:
-            transport = streamable_http_client(f"http://127.0.0.1:{stack.port}/mcp", http_client=session)
-            async with Client(transport, mode=mode) as client:
-                assert client.protocol_version == version
-                assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
-                before = await said(client, "how_am_i_counted")
-                assert (await said(client, "find_items", query="soy milk"))["items"]
-                after = await said(client, "how_am_i_counted")
-                assert after["limits"][0]["used"] == before["limits"][0]["used"] + 1
+        async with sdk_client(f"127.0.0.1:{stack.port}", token, mode) as client:
+            assert client.protocol_version == version
+            assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
+            before = await said(client, "how_am_i_counted")
+            assert (await said(client, "find_items", query="soy milk"))["items"]
+            after = await said(client, "how_am_i_counted")
+            assert after["limits"][0]["used"] == before["limits"][0]["used"] + 1
 
     asyncio.run(talk())
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import default_rng
-from scipy.stats import binomtest
 
 from deploy.ctl.demo import DATA
 from shared.uncertainty import stated as pedigree
@@ -369,6 +368,8 @@ def test_a_figure_without_width_is_a_point() -> None:
 
 @pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (3, 4), (49, 50), (50, 50), (192, 192), (17, 300)])
 def test_the_interval_of_a_proportion_is_that_of_scipy(count: int, total: int) -> None:
+    from scipy.stats import binomtest  # only here: seconds, in each process that collects tests
+
     expected = binomtest(count, total).proportion_ci(0.95, "wilson")
     assert wilson(count, total) == pytest.approx((count / total, expected.low, expected.high))
 

@@ -3,22 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import fastmcp
 import jsonschema
 import msgspec
 import pytest
 from aiohttp import web
-from fastmcp.client.transports import StreamableHttpTransport
-from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
 from edge.mcp.tools import TOOLS_BY_NAME
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
-from tests.support.mcp import Mcp, said
+from tests.support.mcp import Mcp, said, sdk_client
 from tests.support.reports import work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -121,21 +116,23 @@ def head(settings: Settings) -> dict[str, str]:
 async def test_the_sdks_client_negotiates_lists_and_calls(
     address: str, head: dict[str, str], mode: str, version: str
 ) -> None:
-    async with create_mcp_http_client(headers=head) as http:
-        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http), mode=mode) as client:
-            assert client.protocol_version == version
-            assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
-            found = await client.call_tool("find_items", {"query": "soy milk"})
-            assert not found.is_error
-            assert msgspec.json.decode(found.content[0].text)["items"][0]["iid"] == SOY
-            # The client itself holds it against the tool's output schema.
-            assert found.structured_content == msgspec.json.decode(found.content[0].text)
-            refused = await client.call_tool("get_item", {"iid": "nope"})
-            assert refused.is_error
-            assert msgspec.json.decode(refused.content[0].text)["type"].endswith("/invalid-iid")
+    async with sdk_client(address, head, mode) as client:
+        assert client.protocol_version == version
+        assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS_BY_NAME)
+        found = await client.call_tool("find_items", {"query": "soy milk"})
+        assert not found.is_error
+        assert msgspec.json.decode(found.content[0].text)["items"][0]["iid"] == SOY
+        # The client itself holds it against the tool's output schema.
+        assert found.structured_content == msgspec.json.decode(found.content[0].text)
+        refused = await client.call_tool("get_item", {"iid": "nope"})
+        assert refused.is_error
+        assert msgspec.json.decode(refused.content[0].text)["type"].endswith("/invalid-iid")
 
 
 async def test_fastmcps_client_lists_and_calls(address: str, head: dict[str, str]) -> None:
+    import fastmcp  # only here: it takes a second, in each process that collects tests
+    from fastmcp.client.transports import StreamableHttpTransport
+
     async with fastmcp.Client(StreamableHttpTransport(f"http://{address}/mcp", headers=head)) as client:
         assert {tool.name for tool in await client.list_tools()} == set(TOOLS_BY_NAME)
         answer = await client.call_tool("compare_items", {"iids": [SOY, mint("shop", "2").iid]})
@@ -154,11 +151,10 @@ async def test_what_each_tool_answers_fits_its_output_schema(address: str, head:
         "market_report": {"report": "cohorts", "brand": ["vita"], "dry_run": True},
         "how_am_i_counted": {},
     }
-    async with create_mcp_http_client(headers=head) as http:
-        async with Client(streamable_http_client(f"http://{address}/mcp", http_client=http)) as client:
-            [listed] = [one for one in (await client.list_tools()).tools if one.name == tool]
-            answer = await client.call_tool(tool, arguments.get(tool, {"iid": SOY}))
-            assert not answer.is_error, answer
+    async with sdk_client(address, head) as client:
+        [listed] = [one for one in (await client.list_tools()).tools if one.name == tool]
+        answer = await client.call_tool(tool, arguments.get(tool, {"iid": SOY}))
+        assert not answer.is_error, answer
     schema = listed.output_schema
     jsonschema.validate(answer.structured_content, {**schema, "minProperties": 1})
     assert set(schema["properties"]) & set(answer.structured_content)
