@@ -45,9 +45,11 @@ def test_a_call_of_the_reference_is_accessible_and_its_bar_is_reachable_on_a_pho
     expect(reader.page.get_by_role("button", name="Copy").first).to_be_attached()
     expect(reader.page.locator("button[aria-selected]:not([role])")).to_have_count(0)
     expect(reader.page.locator("a.endpoint:not([href])")).to_have_count(0)
-    reader.check_accessibility()
+    call = "[id$='/GET/v1/index/lookup/{iid}']"
+    expect(reader.page.locator(call)).to_be_visible()
+    reader.check_accessibility(colours_of=call)
     reader.hold_dark_phone()
-    reader.check_accessibility()
+    reader.check_accessibility(colours_of=call)
     reader.check_width()
     reader.shoot("reference-call-dark-phone")
     for link in reader.page.get_by_label("Pages").get_by_role("link").all():

@@ -16,6 +16,7 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
+from shared.jobs.contract import QUEUES
 from tests.drills import fault_proxy
 from tests.drills.accounts import issue_key, issue_token
 from tests.drills.checks import SQL
@@ -62,7 +63,14 @@ class OutageDrill:
 
     def run(self) -> list[Seen]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        self._stack = Stack(self.paths, free_port(), edge_module="tests.drills.clock_skew", identity_port=free_port())
+        self._stack = Stack(
+            self.paths,
+            free_port(),
+            # One worker for all queues: callers cannot tell, and each process takes a second to start.
+            workers=(("worker", ",".join(QUEUES), 2),),
+            edge_module="tests.drills.clock_skew",
+            identity_port=free_port(),
+        )
         found: list[Seen] = []
         try:
             self._stack.start_servers(self._starting)
