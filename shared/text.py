@@ -78,14 +78,6 @@ def query_words(text: str) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-@lru_cache(maxsize=262_144)
-def prefixes(word: str) -> tuple[str, ...]:
-    """Return the beginnings by which a word is found while it is still being typed; none of CJK, which needs none."""
-    if is_cjk(word):
-        return ()
-    return tuple(word[:length] for length in range(1, min(len(word), PREFIX_CHARACTERS_MAX) + 1))
-
-
 def is_cjk(word: str) -> bool:
     """Return whether a word was cut from a script that is written without spaces."""
     return word >= _FIRST_CJK and _STARTS_CJK.match(word) is not None

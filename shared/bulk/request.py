@@ -58,12 +58,6 @@ GONE_ITEMS = Dataset(
 )
 
 
-def chosen(dataset: Dataset, names: list[str] | None) -> tuple[Column, ...]:
-    """Return the columns of these names, in their order; all columns if `names` is empty."""
-    by_name = {column.name: column for column in dataset.columns}
-    return tuple(by_name[name] for name in names) if names else dataset.columns
-
-
 def dataset_of(name: str, content: str) -> Dataset:
     """Return what a file of this content holds."""
     return RELEASED[name] if content == ROWS else GONE_ITEMS

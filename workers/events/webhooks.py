@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -111,7 +112,7 @@ class Poster:
 
     private_allowed: bool
     seconds: float = SECONDS_MAX
-    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    tls: ssl.SSLContext = field(default_factory=cache(ssl.create_default_context))  # read from files: once is enough
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """Send one POST and return what came of it within `seconds`; never raises.

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from email.message import Message
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
@@ -231,7 +232,7 @@ class Fetcher:
     private_allowed: bool
     bytes_max: int
     seconds_max: float
-    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    tls: ssl.SSLContext = field(default_factory=cache(ssl.create_default_context))  # read from files: once is enough
 
     def fetch(
         self, url: str, folder: Path, name: str | None = None, *, etag: str | None, last_modified: str | None

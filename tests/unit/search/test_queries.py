@@ -32,7 +32,7 @@ from shared.search.index import SearchIndex
 from shared.search.model import Document, Hit, Item, Page, SearchQuery
 from shared.search.paging import find
 from shared.telemetry.log import Log
-from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, prefixes, query_words, stems
+from shared.text import WORD_CHARACTERS_MAX, fold, indexed_words, query_words, stems
 from tests.perf.search_sample import documents
 from tests.unit.search.conftest import catalogue, opened
 from workers.search.build import build
@@ -633,11 +633,6 @@ def test_cjk_is_found_by_characters_and_pairs_beside_other_words() -> None:
     assert indexed_words("維他奶 250ml") == ["維", "他", "奶", "維他", "他奶", "250ml"]
     assert query_words("維他奶") == ["維他", "他奶"]
     assert query_words("奶") == ["奶"]
-
-
-def test_prefixes_are_of_words_not_of_cjk() -> None:
-    assert prefixes("soy") == ("s", "so", "soy")
-    assert prefixes("奶") == ()
 
 
 def test_endings_do_not_matter() -> None:
