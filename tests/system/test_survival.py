@@ -39,6 +39,16 @@ def own(damaged: Running) -> Running:
     return damaged
 
 
+@pytest.fixture
+def private_home() -> Iterator[Path]:
+    home = (
+        Path("/tmp") / f"itemindex-home-{os.getpid()}"
+    )  # where another user may come: the tests' own folder is private
+    home.mkdir(mode=0o700)
+    yield home
+    shutil.rmtree(home, ignore_errors=True)
+
+
 def test_a_killed_part_comes_back(own: Running) -> None:
     for name in ("edge-a", "state", "postgres", "dispatcher"):
         pid = own.pid(name)
@@ -177,14 +187,18 @@ def test_gunicorn_opens_no_control_socket(own: Running) -> None:
         assert paths == {str(Paths.below(own.folder).socket(name))}
 
 
-def test_two_stacks_live_side_by_side_and_ctrl_c_stops_all_of_one(own: Running, tmp_path: Path) -> None:
-    other = Running(tmp_path / "second", free_port())
+def test_another_users_stack_lives_beside_it_and_ctrl_c_stops_all_of_that_one(own: Running, private_home: Path) -> None:
+    other = Running(private_home / "data", free_port())
     command = [*COMMAND, "up", "--no-demo", "--port", str(other.port), "--data-dir", str(other.folder)]
-    process = subprocess.Popen(command, cwd=PROJECT, env=clean_environment(), stdout=subprocess.PIPE, text=True)
+    environment = {**clean_environment(), "HOME": str(private_home)}
+    prefix, identity = _another_user(private_home)
+    process = subprocess.Popen(
+        [*prefix, *command], cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True, **identity
+    )  # type: ignore[call-overload]
     assert until(lambda: ready(other), 60)
     assert until(lambda: "children" in other.ctl("status", "--json", check=False))
     assert ready(own)
-    busy = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, env=clean_environment(), check=False)
+    busy = subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, env=environment, check=False)
     assert busy.returncode == 1
     assert "already runs" in busy.stderr
     assert json.loads(other.ctl("status", "--json"))["children"] == other.state["children"]
@@ -222,43 +236,18 @@ def test_down_leaves_nothing_behind_although_supervisor_and_masters_were_killed(
     assert port_is_free(own.port)
 
 
-def test_an_ordinary_user_under_a_private_home(tmp_path: Path) -> None:
-    """As root it becomes another user; another user is one already."""
+def _another_user(home: Path) -> tuple[list[str], dict[str, object]]:
+    """Give the folder to an ordinary user, and return what runs a command as that user: what to put before it, options.
+
+    Without root's rights this process is one already. Where another user could not read the project, it becomes one in a
+    namespace of its own.
+    """
     if os.getuid() != 0:
-        start(tmp_path / "home", "--no-demo").ctl("down")
-        return
-    home = Path("/tmp") / f"itemindex-home-{os.getpid()}"
-    home.mkdir(mode=0o700)
-    os.chown(home, 65534, 65534)
-    command = [*COMMAND, "up", "--no-demo", "--detach", "--port", str(free_port()), "--data-dir", str(home / "data")]
+        return [], {}
     if not _reachable(PROJECT) or not _reachable(Path(COMMAND[0])):
-        prefix: list[str] = ["unshare", "-U", "--map-user=1000", "--map-group=1000"]
-        os.chown(home, 0, 0)
-        identity: dict[str, object] = {}
-    else:
-        prefix, identity = [], {"user": 65534, "group": 65534, "extra_groups": []}
-    environment = {**clean_environment(), "HOME": str(home)}
-    try:
-        up = subprocess.run(
-            [*prefix, *command],
-            cwd=PROJECT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            **identity,
-        )  # type: ignore[call-overload]
-        assert up.returncode == 0, up.stdout + up.stderr
-        down = [*COMMAND, "down", "--data-dir", str(home / "data")]
-        assert (
-            subprocess.run(
-                [*prefix, *down], cwd=PROJECT, env=environment, check=False, timeout=120, **identity
-            ).returncode
-            == 0
-        )  # type: ignore[call-overload]
-    finally:
-        subprocess.run(["rm", "-rf", str(home)], check=False)
+        return ["unshare", "-U", "--map-user=1000", "--map-group=1000"], {}
+    os.chown(home, 65534, 65534)
+    return [], {"user": 65534, "group": 65534, "extra_groups": []}
 
 
 def _reachable(path: Path) -> bool:
