@@ -41,9 +41,8 @@ def own(damaged: Running) -> Running:
 
 @pytest.fixture
 def private_home() -> Iterator[Path]:
-    home = (
-        Path("/tmp") / f"itemindex-home-{os.getpid()}"
-    )  # where another user may come: the tests' own folder is private
+    """A folder where another user may come, as one may not to the tests' own."""
+    home = Path("/tmp") / f"itemindex-home-{os.getpid()}"
     home.mkdir(mode=0o700)
     yield home
     shutil.rmtree(home, ignore_errors=True)
