@@ -69,12 +69,22 @@ async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Ed
     assert (await edge.get(f"{RELEASES}/latest", key=key)).status == 404
 
 
-async def test_releases_come_in_pages_without_overlap(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+def two_signed_releases(settings: Settings, folder: Path) -> None:
+    """Cut a release without a key, and two that each have a key of their own."""
+    released_shop(settings, folder)
     for month in (8, 9):
-        load_rows(
-            settings, tmp_path, f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n", name=f"{month}.csv"
-        )
-        cut(settings)
+        file = folder / f"{month}.pem"
+        file.write_bytes(new_key())
+        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
+        load_rows(settings, folder, row, name=f"{month}.csv")
+        cut(replace(settings, release_signing_key_file=file))
+
+
+from_signed_releases = pytest.mark.parametrize("contents", [two_signed_releases])
+
+
+@from_signed_releases
+async def test_releases_come_in_pages_without_overlap(edge: Edge, key: str) -> None:
     first = (await edge.get(f"{RELEASES}?limit=2", key=key)).json
     assert [entry["data_version"] for entry in first["data"]] == [3, 2]
     rest = (await edge.get(f"{RELEASES}?limit=2&cursor={first['next_cursor']}", key=key)).json
@@ -98,16 +108,9 @@ async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, k
         assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
 
 
-async def test_a_manifest_is_signed_and_former_keys_stay(
-    edge: Edge, settings: Settings, key: str, tmp_path: Path
-) -> None:
-    assert (await manifest(edge, key))["signature"] is None  # cut without a key
-    for month in (8, 9):
-        file = tmp_path / f"{month}.pem"
-        file.write_bytes(new_key())
-        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
-        load_rows(settings, tmp_path, row, name=f"{month}.csv")
-        cut(replace(settings, release_signing_key_file=file))
+@from_signed_releases
+async def test_a_manifest_is_signed_and_former_keys_stay(edge: Edge, key: str, tmp_path: Path) -> None:
+    assert (await edge.get(f"{RELEASES}/1", key=key)).json["signature"] is None
     url = f"{ORIGIN}/.well-known/release-keys.json"
     async with edge.session.get(url, headers={"X-Real-IP": "192.0.2.1"}) as answer:
         assert answer.content_type == "application/jwk-set+json"
