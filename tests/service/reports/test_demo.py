@@ -40,13 +40,13 @@ def test_random_cohorts_of_the_demo_equal_another_engine(connection: Connection)
     channels = [row[0] for row in connection.execute("SELECT code FROM channels ORDER BY code")]
     assert bounds is not None
     chance, (brands, categories) = random.Random(8), known(connection)
-    for _ in range(50):
+    for _ in range(25):
         parameters = asked(chance, brands[:80], categories)
         first = bounds[0] + timedelta(days=chance.randrange((bounds[1] - bounds[0]).days + 1))
         parameters |= {"from": first.isoformat(), "currency": chance.choice((None, "HKD"))}
         parameters["to"] = (first + timedelta(days=chance.choice((0, 6, 40, 200)))).isoformat()
         parameters["channel"] = chance.sample(channels, chance.choice((0, 0, 1, 2)))
-        rows = engine.execute(plain(parameters, "quantile_cont({1}, {0})")).fetchall()
+        rows = engine.execute(plain(parameters)).fetchall()
         compare(COMPUTATIONS["cohorts"](connection, parameters, quiet), rows, len(parameters["group_by"]))
 
 
