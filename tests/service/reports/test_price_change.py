@@ -10,10 +10,13 @@ import pytest
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound
 from shared.settings.settings import Settings
+from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.analytics.reports import insights
 from workers.analytics.reports.reductions import make
+
+pytestmark = ON_THE_MARKET
 
 # Insights show the change of prices of the same items beside that of the median, and say when the two disagree.
 
