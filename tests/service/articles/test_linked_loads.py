@@ -17,8 +17,15 @@ from tests.support.servers import Servers
 from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
+def one_shop(settings: Settings, folder: Path) -> None:
+    shop(settings, folder, "shop_a", row("1", SOY))
+
+
+from_one_shop = pytest.mark.parametrize("contents", [one_shop])
+
+
+@from_one_shop
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY))
     summary = shop(settings, tmp_path, "shop_b", row("x", f"0{SOY}", "Vita soy milk 1 l", "2026-07-02"))
     assert summary.counts["items_merged"] == 1
     assert articles(settings) == {A: A, B: A}
@@ -72,9 +79,9 @@ def test_a_pack_and_a_single_one_are_two_articles_even_in_a_chain(settings: Sett
     assert first == second != pack
 
 
+@from_one_shop
 def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, tmp_path: Path) -> None:
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
-    shop(settings, tmp_path, "shop_a", row("1", SOY))
     before = ask(settings, f"SELECT {columns} FROM items")
     summary = shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-06-30"))
     assert articles(settings) == {A: B, B: B}
@@ -108,8 +115,8 @@ def test_the_match_section_of_a_mapping_is_followed(
     assert identified == linked
 
 
+@from_one_shop
 def test_rules_that_change_are_applied_to_what_was_loaded_before(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY))
     shop(settings, tmp_path, "shop_b", row("x", SOY))
     shop(settings, tmp_path, "shop_a", row("1", SOY), "[match]\nnever = true\n")
     assert articles(settings) == {A: A, B: B}
@@ -208,8 +215,8 @@ def test_the_order_of_loads_changes_no_article(servers: Servers, tmp_path: Path)
     assert len(set(in_order.values())) < len(in_order)
 
 
+@from_one_shop
 def test_the_data_as_files_lists_merges_and_their_reasons(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", SOY))
     version = shop(settings, tmp_path, "shop_b", row("x", SOY)).data_version
     cut(settings)
     [(sha256,)] = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = 'merged'")
