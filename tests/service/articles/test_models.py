@@ -112,9 +112,7 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
     assert links(settings) == before
 
 
-def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(
-    settings: Settings,
-) -> None:
+def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(settings: Settings) -> None:
     eager = Model.shipped().with_bounds(link=0.36, link_coded=0.36, review=0.35, link_learned=0.36).encoded()
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -184,9 +182,7 @@ def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings) -
     assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
 
 
-def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(
-    settings: Settings,
-) -> None:
+def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(settings: Settings) -> None:
     before = articles(settings)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(

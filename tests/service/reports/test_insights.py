@@ -98,10 +98,7 @@ def test_insights_count_the_outliers_of_each_row(connection: Connection, outlier
         ).fetchall()
         for group in ("lower(top)", "brand")
     )
-    for make, name, rows in (
-        (insights.categories, "category", by_category),
-        (insights.brands, "brand", by_brand),
-    ):
+    for make, name, rows in ((insights.categories, "category", by_category), (insights.brands, "brand", by_brand)):
         answer = make(connection, {**MONTHS, "limit": 500, "outliers": outliers}, quiet)
         expected = {(period, group): n for period, group, n in rows if group is not None}
         shown = {(row["period"], row[name]): row["set_aside"] for row in answer.table.to_pylist()}

@@ -42,10 +42,7 @@ FROM cells a JOIN cells b USING (place, item_id) WHERE {follows} GROUP BY 1, 2""
 def test_change_of_matched_items_equals_plain_sql(
     connection: Connection, granularity: str | None, kind: str, subject: str
 ) -> None:
-    make, group = {
-        "brand": (insights.brands, "b.slug"),
-        "category": (insights.categories, "lower(c.path[1])"),
-    }[subject]
+    make, group = {"brand": (insights.brands, "b.slug"), "category": (insights.categories, "lower(c.path[1])")}[subject]
     rows = make(connection, {**QUESTION, "granularity": granularity, "kind": kind}, quiet).table.to_pylist()
     period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
     earlier = period if granularity else "DATE '2025-12-31'"
