@@ -37,10 +37,10 @@ def all_pairs(index: MatchIndex) -> Pairs:
     return pairs_of(index, nearest.row, nearest.other)
 
 
-def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED) -> Model:
+def train_shipped(*, worlds_count: int = WORLDS, seed: int = SEED, articles: int = 500) -> Model:
     """Train on invented worlds; others choose the bounds of precision."""
-    used = [labelled_world(world) for world in worlds(worlds_count, seed)]
-    unseen = [labelled_world(world) for world in worlds(_UNSEEN * worlds_count, seed + 1)]
+    used = [labelled_world(world) for world in worlds(worlds_count, seed, articles)]
+    unseen = [labelled_world(world) for world in worlds(_UNSEEN * worlds_count, seed + 1, articles)]
     features, labels = np.vstack([one.features for one in used]), np.concatenate([one.labels for one in used])
     model = merged([fitted(boosted(seed * 10 + at), features, labels) for at in range(2)])
     return with_link_bounds(model, [model.probabilities(one.features) for one in unseen], unseen, _REVIEW)

@@ -16,12 +16,12 @@ from click.testing import CliRunner, Result
 from deploy.ctl.healthcheck import wait_until_healthy
 from deploy.ctl.matches import matches
 from deploy.local.paths import free_port
+from shared.articles import Filters
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
 from workers.provenance import events, item_acts
-from workers.provenance import item_acts as reviews
 from workers.provenance.item_acts import ActRefused
 
 # What a person decides of a pair holds until it is undone, whatever later loads find.
@@ -45,8 +45,12 @@ def two_shops(settings: Settings, folder: Path, other: str = "Soy milk 2L") -> N
     shop(settings, folder, "shop_b", row("x", SOY, other, "2026-07-02"))
 
 
-def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Settings, tmp_path: Path) -> None:
-    two_shops(settings, tmp_path)
+# A test begins with both shops' items, of which a person has to decide.
+from_two_shops = pytest.mark.parametrize("contents", [two_shops])
+
+
+@from_two_shops
+def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Settings) -> None:
     [waiting] = printed(settings, "list")
     assert {waiting["left_iid"], waiting["right_iid"]} == {A, B}
     run(settings, "decide", "same", A, B)
@@ -57,8 +61,8 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
     assert len(printed(settings, "list")) == 1
 
 
+@from_two_shops
 def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path) -> None:
-    two_shops(settings, tmp_path)
     [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
     run(settings, "decide", "different", A, B)
     assert ask(settings, "SELECT max(version) FROM data_versions") == [(before,)]
@@ -78,9 +82,9 @@ def test_undoing_a_link_of_a_load_is_remembered(settings: Settings, tmp_path: Pa
     assert (stats["links_undone"], stats["rejected"], stats["precision"]) == (1, 1, 0.0)
 
 
-def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: Settings, tmp_path: Path) -> None:
+@from_two_shops
+def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: Settings) -> None:
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
-    two_shops(settings, tmp_path)
     before = ask(settings, f"SELECT {columns} FROM items ORDER BY iid")
     run(settings, "decide", "same", A, B)
     assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
@@ -96,8 +100,8 @@ def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: S
     assert not {name[:1] for name in exported.values()} & {"=", "+", "-", "@"}
 
 
+@from_two_shops
 def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
-    two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
     run(settings, "decide", "same", A, B)
     run(settings, "decide", "different", A, C)
@@ -108,8 +112,8 @@ def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: P
     }
 
 
+@from_two_shops
 def test_decisions_of_the_dashboard_become_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
-    two_shops(settings, tmp_path)
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
     ids = dict(ask(settings, "SELECT iid, id FROM items"))
     note(settings, ids[A], ids[B], "accept")
@@ -146,13 +150,11 @@ def note(settings: Settings, one: int, other: int, decision: str, batch: str | N
 def apply(settings: Settings) -> tuple[int, int | None]:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
-        return reviews.apply(connection)
+        return item_acts.apply(connection)
 
 
-def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_health_checks(
-    settings: Settings, tmp_path: Path
-) -> None:
-    two_shops(settings, tmp_path)
+@from_two_shops
+def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_health_checks(settings: Settings) -> None:
     ids = dict(ask(settings, "SELECT iid, id FROM items"))
     listen = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
@@ -203,6 +205,27 @@ def acted(settings: Settings, act: Callable[[Connection], object]) -> None:
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
         act(connection)
+
+
+@from_two_shops
+def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings) -> None:
+    found = {
+        Filters(source="shop_a"): 1,
+        Filters(source="shop_c"): 0,
+        Filters(evidence="identifier"): 1,
+        Filters(evidence="likeness"): 0,
+        Filters(evidence="gtin"): 1,
+        Filters(evidence="colour"): 0,
+        Filters(brand="VITA"): 1,
+        Filters(brand="Maison"): 0,
+        Filters(min_score=0.0): 1,
+        Filters(max_score=0.0): 0,
+    }
+    for filters, count in found.items():
+        options = [
+            part for name, value in filters.chosen.items() for part in (f"--{name.replace('_', '-')}", str(value))
+        ]
+        assert len(printed(settings, "list", *options)) == count, filters
 
 
 # Which pairs a person is asked about: those that are the best of one of their records.

@@ -1,48 +1,70 @@
 """What people decide trains a model, which loads use until the choice is undone; and decisions on many pairs at once."""
 
 import csv
+import io
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from deploy.ctl.matches import matches
-from shared.articles import Filters
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
-from tests.service.articles.support import HEADER, articles, ask, row, shop, take_back, text_of
+from tests.service.articles.support import HEADER, articles, ask, take_back, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
+from tests.support.servers import Contents
 from tests.support.shop import load_rows
-from tests.support.worlds import worlds
+from tests.support.worlds import World, worlds
 from workers.articles import models
+from workers.articles.matching import training
 from workers.articles.matching.model import Model
 
 
-@pytest.fixture
-def decisions(settings: Settings, tmp_path: Path) -> Path:
-    """Two shops of invented items, and a file with their pairs: twins, and the twins of others."""
-    world = next(worlds(1, seed=99, articles=90))
+@cache
+def catalogues() -> World:
+    """Two shops' invented items."""
+    return next(worlds(1, seed=99, articles=90))
+
+
+def two_catalogues(settings: Settings, folder: Path) -> None:
+    """Load both shops."""
+    world = catalogues()
     for source, records in (("shop_a", world.left), ("shop_b", world.right)):
-        path = tmp_path / f"{source}.csv"
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(HEADER.strip().split(","))
-            for one in records:
-                writer.writerow(
-                    (one.key, "", one.name, one.brand, "Goods", "Goods", "", "2026-07-01", "NORTH", "1", "")
-                )
-        rows = path.read_text().removeprefix(HEADER.strip()).lstrip("\r\n")
-        load_rows(settings, tmp_path, rows, text=text_of(source), name=path.name, header=HEADER, merges_allowed=True)
-    twins = sorted(world.matches)
+        rows = io.StringIO()
+        csv.writer(rows).writerows(
+            (one.key, "", one.name, one.brand, "Goods", "Goods", "", "2026-07-01", "NORTH", "1", "") for one in records
+        )
+        text = text_of(source)
+        load_rows(
+            settings, folder, rows.getvalue(), text=text, name=f"{source}.csv", header=HEADER, merges_allowed=True
+        )
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return two_catalogues
+
+
+@pytest.fixture
+def decisions(tmp_path: Path) -> Path:
+    """A file of the shops' pairs: twins, and the twins of others."""
+    twins = sorted(catalogues().matches)
     others = [(left, right) for (left, _), (_, right) in zip(twins, twins[1:] + twins[:1], strict=True)]
     decided = tmp_path / "decisions.csv"
     with decided.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("left_id", "right_id", "label"))
-        writer.writerows((*pair, int(pair in world.matches)) for pair in twins + others)
+        writer.writerows((*pair, int(pair in catalogues().matches)) for pair in twins + others)
     return decided
+
+
+@pytest.fixture(autouse=True)
+def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let decisions train smaller models: they are few, and the tests ask what becomes of a model."""
+    monkeypatch.setitem(training._DECIDED, "max_iter", 25)
 
 
 def links(settings: Settings) -> list[tuple[object, ...]]:
@@ -55,7 +77,6 @@ def train(settings: Settings, decisions: Path, *more: str) -> dict[str, object]:
     return said
 
 
-@pytest.mark.timeout(600)  # it trains twelve times or more
 def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_back(
     settings: Settings, decisions: Path
 ) -> None:
@@ -76,7 +97,6 @@ def test_a_model_that_is_activated_judges_all_pairs_and_undo_gives_the_links_bac
     assert [one["active"] for one in printed(settings, "models")] == [False, True]
 
 
-@pytest.mark.timeout(600)  # it trains twelve times or more
 def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by_its_name(
     settings: Settings, decisions: Path
 ) -> None:
@@ -92,9 +112,7 @@ def test_a_model_is_chosen_by_the_beginning_of_its_digest_and_the_shipped_one_by
     assert links(settings) == before
 
 
-def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(
-    settings: Settings, decisions: Path
-) -> None:
+def test_a_model_that_would_merge_a_tenth_of_the_index_is_used_only_if_that_is_meant(settings: Settings) -> None:
     eager = Model.shipped().with_bounds(link=0.36, link_coded=0.36, review=0.35, link_learned=0.36).encoded()
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -132,7 +150,7 @@ def bulk(settings: Settings, *arguments: str, answers: str = "") -> str:
     return CliRunner().invoke(matches, arguments, env=environment, input=answers, catch_exceptions=False).output
 
 
-def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Settings, decisions: Path) -> None:
+def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Settings) -> None:
     before = articles(settings)
     waiting = printed(settings, "list", "--min-score", "0.6", "--limit", "1000")
     said = json.loads(bulk(settings, "decide", "same", "--min-score", "0.6", "--sample", "0", "--yes", "--json"))
@@ -146,7 +164,7 @@ def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Setting
     assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL AND undone_at IS NULL") == [(0,)]
 
 
-def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings, decisions: Path) -> None:
+def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings) -> None:
     waiting = len(printed(settings, "list", "--limit", "1000"))
     output = bulk(settings, "decide", "different", "--sample", "4", answers="y\nn\nn\nn\ny\n")
     assert "3 of 4" in output
@@ -159,36 +177,12 @@ def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings,
     assert reason == "rejected in bulk (all that wait)"
 
 
-def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings, decisions: Path) -> None:
+def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings) -> None:
     bulk(settings, "decide", "same", "--sample", "2", answers="y\nn\nn\n")
     assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
 
 
-def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings, tmp_path: Path) -> None:
-    shop(settings, tmp_path, "shop_a", row("1", "4006381333931"))
-    shop(settings, tmp_path, "shop_b", row("x", "4006381333931", "Soy milk 2L"))
-    found = {
-        Filters(source="shop_a"): 1,
-        Filters(source="shop_c"): 0,
-        Filters(evidence="identifier"): 1,
-        Filters(evidence="likeness"): 0,
-        Filters(evidence="gtin"): 1,
-        Filters(evidence="colour"): 0,
-        Filters(brand="VITA"): 1,
-        Filters(brand="Maison"): 0,
-        Filters(min_score=0.0): 1,
-        Filters(max_score=0.0): 0,
-    }
-    for filters, count in found.items():
-        options = [
-            part for name, value in filters.chosen.items() for part in (f"--{name.replace('_', '-')}", str(value))
-        ]
-        assert len(printed(settings, "list", *options)) == count, filters
-
-
-def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(
-    settings: Settings, decisions: Path
-) -> None:
+def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(settings: Settings) -> None:
     before = articles(settings)
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(

@@ -51,19 +51,18 @@ class _Full:
         return self._file.write(data)
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet", "ndjson", "arrow"])
-def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings, format: str) -> None:
-    job = ordered(settings, {**WANTED, "format": format})
-    owed(settings, job)
-    assert (
-        worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2, split_rows=MANY_PARTS).run(job)
-        == "failed"
-    )
-    assert column(settings, job, "error") == {"slug": "job-failed", "detail": "A part could not be made: OSError."}
-    assert column(settings, job, "result") is None
-    assert column(settings, job, "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)") is True
-    assert list(DirectoryStore(settings.results_dir).attempts()) == []
-    assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == []
+def test_a_full_disk_fails_the_export_and_leaves_nothing(settings: Settings) -> None:
+    for format in ("csv", "parquet", "ndjson", "arrow"):
+        job = ordered(settings, {**WANTED, "format": format})
+        owed(settings, job)
+        full = worker(settings, objects=FullDisk(settings.results_dir), part_attempts_max=2, split_rows=MANY_PARTS)
+        assert full.run(job) == "failed", format
+        reason = {"slug": "job-failed", "detail": "A part could not be made: OSError."}
+        assert (column(settings, job, "error"), column(settings, job, "result")) == (reason, None), format
+        refund = "(SELECT refund_due FROM job_orders WHERE job_id = jobs.id)"
+        assert column(settings, job, refund) is True, format
+        assert list(DirectoryStore(settings.results_dir).attempts()) == [], format
+        assert [path for path in settings.results_dir.rglob("*") if path.is_file()] == [], format
 
 
 def test_parts_that_wait_after_a_failure_send_no_messages_meanwhile(

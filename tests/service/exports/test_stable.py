@@ -32,11 +32,7 @@ def execute(settings: Settings, statement: str) -> None:
         connection.execute(statement)
 
 
-@pytest.mark.parametrize("dataset", ["items", "impacts"])
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_the_same_data_has_the_same_digest_wherever_its_rows_lie(
-    settings: Settings, tmp_path: Path, dataset: str, format: str
-) -> None:
+def test_the_same_data_has_the_same_digest_wherever_its_rows_lie(settings: Settings, tmp_path: Path) -> None:
     rows = "".join(f"{n},Thing {n},Vita,Drinks,Tea,1,2026-07-0{n % 9 + 1},NORTH,{n},\n" for n in range(4, 60))
     load_rows(settings, tmp_path, rows, name="more.csv")
     execute(settings, FIGURES)
@@ -45,8 +41,8 @@ def test_the_same_data_has_the_same_digest_wherever_its_rows_lie(
     for moved in ("true", "item_id % 3 = 0", "item_id % 3 = 1"):
         execute(settings, f"UPDATE impacts SET method = method WHERE {moved}")
         execute(settings, f"UPDATE items SET name = name WHERE {moved.replace('item_id', 'id')}")
-        manifest = made(settings, parameters(dataset, format))
-        digests.add(tuple(file.sha256 for file in manifest.files))
+        manifests = [made(settings, parameters("items", "csv")), made(settings, parameters("impacts", "parquet"))]
+        digests.add(tuple(file.sha256 for manifest in manifests for file in manifest.files))
     assert len(digests) == 1
 
 

@@ -351,21 +351,16 @@ def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp
     assert ask(near, "SELECT failures, error, due_at <= now() FROM feeds") == [(0, None, True)]
 
 
-@pytest.mark.parametrize(
-    ("url", "sentence"),
-    [
+def test_an_address_that_may_not_be_fetched_is_refused(settings: Settings, tmp_path: Path) -> None:
+    for url, sentence in (
         ("ftp://example.org/p.csv", "must be an http or https address"),
         ("http://127.0.0.1/p.csv", "must be on the public internet; set FEED_PRIVATE_ADDRESSES"),
         ("https://me:secret@example.org/p.csv", "must have no user name"),
         ("prices.csv", "is not a valid address"),
         (f"https://example.org/{'a' * 2_000}", "2,000 characters at most"),
-    ],
-)
-def test_an_address_that_may_not_be_fetched_is_refused(
-    settings: Settings, tmp_path: Path, url: str, sentence: str
-) -> None:
-    with pytest.raises(LoadRefused, match=sentence):
-        watch(settings, tmp_path, url=url)
+    ):
+        with pytest.raises(LoadRefused, match=sentence):
+            watch(settings, tmp_path, url=url)
     assert ask(settings, "SELECT count(*) FROM feeds") == [(0,)]
 
 

@@ -84,10 +84,10 @@ def test_a_source_keeps_its_own_iid_and_cannot_change_it(settings: Settings, tmp
     assert ask(settings, "SELECT iid, name FROM items") == [("IID-OWN-1", "Renamed")]
 
 
-@pytest.mark.parametrize("value", ["-1", "32768", '"first"', "true", "1.5"])
-def test_a_rank_is_a_small_whole_number(settings: Settings, tmp_path: Path, value: str) -> None:
-    with pytest.raises(Exception, match="rank must be a whole number"):
-        load_rows(settings, tmp_path, FIRST, text=f"rank = {value}\n{MAPPING}")
+def test_a_rank_is_a_small_whole_number(tmp_path: Path) -> None:
+    for value in ("-1", "32768", '"first"', "true", "1.5"):
+        with pytest.raises(Exception, match="rank must be a whole number"):
+            mapping(tmp_path, f"rank = {value}\n{MAPPING}")
 
 
 def test_a_repeated_value_is_kept_as_a_claim_and_a_replaced_one_too(settings: Settings, tmp_path: Path) -> None:
@@ -106,39 +106,34 @@ def ranked(source: str, rank: int | None) -> str:
     return text if rank is None else f"rank = {rank}\n{text}"
 
 
-ORDERS = (("a", "b"), ("b", "a"))
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(
-    ("ranks", "name", "product_type"),
-    [
-        ({"a": None, "b": None}, "B's name", "B type"),
-        ({"a": 1, "b": 2}, "A's name", "B type"),
-        ({"a": 1, "b": None}, "A's name", "B type"),
-        ({"a": 2, "b": 1}, "B's name", "B type"),
-    ],
-)
 def test_the_rank_decides_between_sources_else_the_survivors_own_and_never_the_order_of_loads(
-    settings: Settings,
-    tmp_path: Path,
-    order: tuple[str, str],
-    ranks: dict[str, int | None],
-    name: str,
-    product_type: str,
+    settings: Settings, tmp_path: Path
 ) -> None:
     rows = {
         "a": "1,A's name,Vita,Drinks,,,2026-07-09,NORTH,1,\n",
         "b": "1,B's name,,Drinks,B type,2,2026-07-01,SOUTH,2,\n",
     }
-    for source in order:
-        load_rows(settings, tmp_path, rows[source], text=ranked(source, ranks[source]), name=f"{source}.csv")
-    with connect(settings.database_url, application="tests") as connection:
-        item_acts.merge(connection, mint("a", "1").iid, mint("b", "1").iid, "tests", None)
     shown = "SELECT i.name, i.product_type, b.slug, i.field_sources FROM items i LEFT JOIN brands b ON b.id = i.brand_id WHERE i.iid = $1"
-    [(reported, kind, brand, sources)] = ask(settings, shown, mint("b", "1").iid)
-    assert (reported, kind, brand) == (name, product_type, "vita")
-    assert (sources["name"], sources["brand"], sources["attributes.weight_kg"]) == (name[0].lower(), "a", "b")
+    for number, (order, ranks, name) in enumerate(
+        (
+            ("ab", {"a": None, "b": None}, "B's name"),
+            ("ba", {"a": None, "b": None}, "B's name"),
+            ("ba", {"a": 1, "b": 2}, "A's name"),
+            ("ab", {"a": 1, "b": None}, "A's name"),
+            ("ab", {"a": 2, "b": 1}, "B's name"),
+        )
+    ):
+        first, survivor = f"a{number}", f"b{number}"
+        for shop in order:
+            source = f"{shop}{number}"
+            text = ranked(source, ranks[shop]) + "[match]\nnever = true\n"
+            load_rows(settings, tmp_path, rows[shop], text=text, name=f"{source}.csv")
+        with connect(settings.database_url, application="tests") as connection:
+            item_acts.merge(connection, mint(first, "1").iid, mint(survivor, "1").iid, "tests", None)
+        [(reported, kind, brand, sources)] = ask(settings, shown, mint(survivor, "1").iid)
+        assert (reported, kind, brand) == (name, "B type", "vita"), (order, ranks)
+        assert sources["name"] == f"{name[0].lower()}{number}", (order, ranks)
+        assert (sources["brand"], sources["attributes.weight_kg"]) == (first, survivor), (order, ranks)
 
 
 def test_a_new_rank_is_in_force_at_once_and_taken_back_with_its_load(settings: Settings, tmp_path: Path) -> None:
@@ -173,6 +168,15 @@ def factors(settings: Settings, folder: Path, source: str, rows: str) -> None:
     load(settings, mapping(folder, FACTORS.format(source=source)), [path])
 
 
+def four_loads(settings: Settings, folder: Path) -> None:
+    """Load an item, and factors of two laboratories."""
+    load_rows(settings, folder, FIRST)
+    factors(settings, folder, "lab_a", "drinks,1\n")
+    factors(settings, folder, "lab_b", "drinks,2\ndesserts,9\n")
+    factors(settings, folder, "lab_a", "drinks,3\n")
+
+
+@pytest.mark.parametrize("contents", [four_loads])
 @pytest.mark.parametrize(
     ("undone", "kept"),
     [
@@ -182,12 +186,8 @@ def factors(settings: Settings, folder: Path, source: str, rows: str) -> None:
     ],
 )
 def test_undoing_a_load_of_factors_restores_the_former_factors(
-    settings: Settings, tmp_path: Path, undone: str, kept: list[tuple[str, int, str]]
+    settings: Settings, undone: str, kept: list[tuple[str, int, str]]
 ) -> None:
-    load_rows(settings, tmp_path, FIRST)
-    factors(settings, tmp_path, "lab_a", "drinks,1\n")
-    factors(settings, tmp_path, "lab_b", "drinks,2\ndesserts,9\n")
-    factors(settings, tmp_path, "lab_a", "drinks,3\n")
     version = "SELECT version FROM items"
     assert ask(settings, version) == [(4,)]
     with connect(settings.database_url, application="tests") as connection:
@@ -218,6 +218,13 @@ OLD = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-06-03,EAST,12,\n1,Soy milk 1L
 NEW = "2,Soy drink,Leaf,Drinks,Soy milk,,2026-07-02,SOUTH,9.00,\n"
 
 THIRD = "3,Custard,Vita,Desserts,Custard,,2026-07-02,WEST,25,30\n"
+
+
+def three_items(settings: Settings, folder: Path) -> None:
+    load_rows(settings, folder, OLD + NEW + THIRD, text=TEXT)
+
+
+from_three_items = pytest.mark.parametrize("contents", [three_items])
 
 MERGED, SURVIVOR, THIRD_IID = (mint("shop", number).iid for number in "123")
 
@@ -299,10 +306,10 @@ async def exported(
     return found
 
 
+@from_three_items
 def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
     before = reports(settings)
     act(settings, item_acts.withdraw, SURVIVOR)
     with servers.fresh() as other:
@@ -316,10 +323,10 @@ def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
     assert reports(settings) == before
 
 
+@from_three_items
 def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
     before = reports(settings)
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     with servers.fresh() as other:
@@ -331,8 +338,8 @@ def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
     assert reports(settings) == before
 
 
-async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+@from_three_items
+async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     paths = [f"/index/lookup/{iid}" for iid in (MERGED, SURVIVOR)]
     before = [(answer.body, answer.head["ETag"]) for path in paths for answer in [await edge.get(path, key=key)]]
@@ -360,10 +367,8 @@ async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings:
     assert after == before
 
 
-async def test_exports_releases_and_search_know_the_survivor_alone(
-    edge: Edge, settings: Settings, tmp_path: Path
-) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+@from_three_items
+async def test_exports_releases_and_search_know_the_survivor_alone(edge: Edge, settings: Settings) -> None:
     key = key_of_a_customer(settings)
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     act(settings, item_acts.withdraw, THIRD_IID)
@@ -421,10 +426,10 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
         "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else ""
     ),
 )
+@from_three_items
 def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
-    settings: Settings, tmp_path: Path, acts: list[Any], refused: Any
+    settings: Settings, acts: list[Any], refused: Any
 ) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
     for one in acts:
         act(settings, *one)
     before = ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events")
@@ -433,8 +438,8 @@ def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
     assert ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
 
 
-def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
+@from_three_items
+def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings) -> None:
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
     act(settings, item_acts.merge, SURVIVOR, THIRD_IID)
@@ -446,10 +451,10 @@ def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings, t
     assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
 
 
+@from_three_items
 def test_a_load_that_speaks_of_a_merged_item_changes_its_survivor(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
-    load_rows(settings, tmp_path, OLD + NEW + THIRD, text=TEXT)
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     more = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,EAST,7,\n"
     load_rows(settings, tmp_path, more, text=TEXT, name="more.csv")
@@ -559,6 +564,12 @@ def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, 
     assert [row[:3] for row in ask(settings, ROWS)] == [("a", "gtin", "09780306406157")]
 
 
+def two_loads(settings: Settings, folder: Path) -> None:
+    load_rows_identifiers(settings, folder, "a,,4006381333931,,,,,\n")
+    load_rows_identifiers(settings, folder, "b,,96385074,,,,,\n")
+
+
+@pytest.mark.parametrize("contents", [two_loads])
 @pytest.mark.parametrize(
     "forget",
     [
@@ -567,11 +578,7 @@ def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, 
         "UPDATE identifiers_derived SET event_no = 1",  # a later load by code that does not know of them
     ],
 )
-def test_rows_that_are_missing_are_derived_before_anything_else_changes(
-    settings: Settings, tmp_path: Path, forget: str
-) -> None:
-    load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
-    load_rows_identifiers(settings, tmp_path, "b,,96385074,,,,,\n")
+def test_rows_that_are_missing_are_derived_before_anything_else_changes(settings: Settings, forget: str) -> None:
     before = ask(settings, ROWS)
     with connect(settings.database_url, application="test") as connection:
         connection.execute(forget.encode())

@@ -240,19 +240,17 @@ def test_an_undone_event_is_as_if_it_had_never_been(
             assert everything(asking) == before
             continue
         history.append((no, one))
+        after = None
         if chance.random() < 0.4:
             undone = chance.choice(history)
             history.remove(undone)
             in_transaction(settings, lambda connection, no=undone[0]: undo(connection, str(no), "tests", None))
             after = everything(asking)
-            if undone[0] == no:
-                assert after == before
-            fresh = fresh_answers(servers, tmp_path, [one for _, one in history])
-            assert {name: after[name] for name in fresh} == fresh
-            before = after
-        else:
-            before = everything(asking)
-        rebuilt_equals_kept(asking, before)
+            assert undone[0] != no or after == before
+        before = after or everything(asking)
+    fresh = fresh_answers(servers, tmp_path, [one for _, one in history])
+    assert {name: before[name] for name in fresh} == fresh
+    rebuilt_equals_kept(asking, before)
 
 
 def rebuilt_equals_kept(connection: Connection, kept: dict[str, Any]) -> None:
@@ -285,17 +283,24 @@ def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
-def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Settings, tmp_path: Path) -> None:
-    summary = load_rows(settings, tmp_path)
+loaded = pytest.mark.parametrize("contents", [load_rows])
+
+
+@loaded
+def test_a_load_is_listed_shown_counted_undone_once_and_loaded_again(
+    command: Any, settings: Settings, tmp_path: Path
+) -> None:
     [listed] = json.loads(command("loads", "list", "--json").stdout)
     assert (listed["no"], listed["kind"], listed["source"], listed["state"]) == (1, "load", "shop", "committed")
-    [shown] = json.loads(command("loads", "list", summary.load_id, "--json").stdout)
+    [(load_id,)] = ask_commands(settings, "SELECT id::text FROM loads")
+    [shown] = json.loads(command("loads", "list", load_id, "--json").stdout)
     assert (shown["no"], list(shown["files"]), shown["rows_read"]) == (1, ["shop.csv"], 5)
     counted = {"observations": 5, "other_claims": 0, "items": 3, "items_vanishing": 3, "factors": 0, "rates": 0}
     dry = command("loads", "undo", "1", "--dry-run", "--json")
     assert json.loads(dry.stdout) == [{**counted, "data_version": None}]
     assert ask_commands(settings, "SELECT count(*) FROM observations") == [(5,)]
-    done = command("loads", "undo", summary.load_id, "--reason", "wrong [red]file", "--json")
+    assert load_rows(settings, tmp_path).state == "unchanged"
+    done = command("loads", "undo", load_id, "--reason", "wrong [red]file", "--json")
     assert json.loads(done.stdout) == [{**counted, "data_version": 2}]
     for table in (
         "items",
@@ -312,37 +317,23 @@ def test_a_load_is_listed_shown_counted_and_undone(command: Any, settings: Setti
         "item_sources",
     ):
         assert ask_commands(settings, f"SELECT count(*) FROM {table}") == [(0,)], table
-    [listed] = json.loads(command("loads", "list", "--json").stdout)
-    assert listed["state"] == "undone"
+    assert {one["no"]: one["state"] for one in json.loads(command("loads", "list", "--json").stdout)}[1] == "undone"
     assert ask_commands(settings, "SELECT undone_reason FROM events WHERE no = 1") == [("wrong [red]file",)]
     assert ask_commands(settings, "SELECT kind, state, data_version FROM jobs ORDER BY data_version")[-1] == (
         "search-index",
         "queued",
         2,
     )
-
-
-def test_a_load_that_was_undone_can_be_loaded_again(command: Any, settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    assert load_rows(settings, tmp_path).state == "unchanged"
-    command("loads", "undo", "1")
+    assert "undone on" in str(command("loads", "undo", "1").exception)
     again = load_rows(settings, tmp_path)
     assert (again.state, again.counts["items_new"], again.counts["observations_new"]) == ("committed", 3, 5)
 
 
-@pytest.mark.parametrize(
-    "named", ["0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"]
-)
-def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Settings, named: str) -> None:
-    refused = command("loads", "undo", named)
-    assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError)
+def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Settings) -> None:
+    for named in ("0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"):
+        refused = command("loads", "undo", named)
+        assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError), named
     assert ask_commands(settings, "SELECT count(*) FROM data_versions") == [(0,)]
-
-
-def test_a_load_is_undone_once(command: Any, settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    assert command("loads", "undo", "1").exit_code == 0
-    assert "undone on" in str(command("loads", "undo", "1").exception)
 
 
 def test_observations_are_deleted_by_source_item_and_days_and_come_back(
@@ -362,39 +353,33 @@ def test_observations_are_deleted_by_source_item_and_days_and_come_back(
     assert ask_commands(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(1,)]
 
 
+@loaded
 def test_the_files_of_deleted_observations_can_be_loaded_again(
     command: Any, settings: Settings, tmp_path: Path
 ) -> None:
-    load_rows(settings, tmp_path)
     command("observations", "delete", "--source", "shop")
     assert ask_commands(settings, "SELECT count(*) FROM observations") == [(0,)]
     assert load_rows(settings, tmp_path).counts["observations_new"] == 5
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
+@loaded
+def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Any, settings: Settings) -> None:
+    for options, reason in (
         ((), "not meant"),
         (("--source", "unknown"), "no source"),
         (("--iid", "IID-NONE"), "no item"),
         (("--iid", "x"), "an IID is"),
         (("--from", "01.02.2099"), "YYYY-MM-DD"),
         (("--source", "shop", "--from", "2099-01-01"), "no observation"),
-    ],
-)
-def test_a_deletion_of_nothing_or_of_everything_is_refused(
-    command: Any, settings: Settings, tmp_path: Path, options: tuple[str, ...], reason: str
-) -> None:
-    load_rows(settings, tmp_path)
-    refused = command("observations", "delete", *options)
-    assert reason in f"{refused.output}{refused.exception}"
-    assert ask_commands(settings, "SELECT count(*), (SELECT count(*) FROM events WHERE no > 0) FROM observations") == [
-        (5, 1)
-    ]
+    ):
+        refused = command("observations", "delete", *options)
+        assert reason in f"{refused.output}{refused.exception}", options
+    left = "SELECT count(*), (SELECT count(*) FROM events WHERE no > 0) FROM observations"
+    assert ask_commands(settings, left) == [(5, 1)]
 
 
-def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
+@loaded
+def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: Settings) -> None:
     before = ask_commands(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
     assert command("items", "merge", SOY, CUSTARD, "--reason", "one product").exit_code == 0
     assert ask_commands(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]

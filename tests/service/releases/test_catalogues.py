@@ -35,12 +35,16 @@ def contents() -> Contents:
     return released_shop
 
 
-def three_more(settings: Settings, folder: Path) -> None:
-    """Cut three releases more: a new month, the same files with one more, and a price that changes a file."""
+def four_releases(settings: Settings, folder: Path) -> None:
+    """Cut three releases after the first: a new month, the same files with one more, and a price that changes a file."""
+    released_shop(settings, folder)
     rows = ("8,Tea,Lipt,Drinks,Tea,1.0,2026-08-03,NORTH,1,", "9,Rice,Gold,Food,Rice,2.0,2026-09-03,NORTH,1,")
     for number, row in enumerate((*rows, "9,Rice,Gold,Food,Rice,3.0,2026-09-04,NORTH,1,")):
         load_rows(settings, folder, f"{row}\n", name=f"more-{number}.csv")
         cut(settings)
+
+
+from_four_releases = pytest.mark.parametrize("contents", [four_releases])
 
 
 async def opened(edge: Edge, key: str, folder: Path) -> duckdb.DuckDBPyConnection:
@@ -63,10 +67,10 @@ WHERE t.table_name = $1 AND parent_column IS NULL AND $2 >= c.begin_snapshot
 AND ($2 < c.end_snapshot OR c.end_snapshot IS NULL) ORDER BY column_order"""
 
 
+@from_four_releases
 async def test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest(
     edge: Edge, settings: Settings, key: str, tmp_path: Path
 ) -> None:
-    three_more(settings, tmp_path)
     with await opened(edge, key, tmp_path) as found:
         assert [row[0] for row in found.execute("SELECT snapshot_id FROM ducklake_snapshot ORDER BY 1").fetchall()] == [
             1, 2, 3, 4,
@@ -86,8 +90,8 @@ async def test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest(
                 assert sorted(digests) == sorted(f'"sha256-{file["sha256"]}"' for file in named["files"])
 
 
+@from_four_releases
 async def test_the_catalogue_follows_what_is_kept(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
-    three_more(settings, tmp_path)
     store = open_object_store(settings)
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         assert not catalogue.refresh(connection, store, settings.base_url)  # nothing has changed
@@ -144,10 +148,8 @@ def test_a_column_that_changes_its_type_is_another_column(tmp_path: Path) -> Non
 TABLES = "/iceberg/namespaces/releases/tables"
 
 
-async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the_files(
-    edge: Edge, settings: Settings, key: str, tmp_path: Path
-) -> None:
-    three_more(settings, tmp_path)
+@from_four_releases
+async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the_files(edge: Edge, key: str) -> None:
     assert (await edge.get("/config?warehouse=any", key=key)).json["overrides"] == {"prefix": "iceberg"}
     listed = (await edge.get(TABLES, key=key)).json["identifiers"]
     assert [one["name"] for one in listed] == list(RELEASED)

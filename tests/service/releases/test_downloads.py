@@ -69,12 +69,22 @@ async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Ed
     assert (await edge.get(f"{RELEASES}/latest", key=key)).status == 404
 
 
-async def test_releases_come_in_pages_without_overlap(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
+def two_signed_releases(settings: Settings, folder: Path) -> None:
+    """Cut a release without a key, and two that each have a key of their own."""
+    released_shop(settings, folder)
     for month in (8, 9):
-        load_rows(
-            settings, tmp_path, f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n", name=f"{month}.csv"
-        )
-        cut(settings)
+        file = folder / f"{month}.pem"
+        file.write_bytes(new_key())
+        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
+        load_rows(settings, folder, row, name=f"{month}.csv")
+        cut(replace(settings, release_signing_key_file=file))
+
+
+from_signed_releases = pytest.mark.parametrize("contents", [two_signed_releases])
+
+
+@from_signed_releases
+async def test_releases_come_in_pages_without_overlap(edge: Edge, key: str) -> None:
     first = (await edge.get(f"{RELEASES}?limit=2", key=key)).json
     assert [entry["data_version"] for entry in first["data"]] == [3, 2]
     rest = (await edge.get(f"{RELEASES}?limit=2&cursor={first['next_cursor']}", key=key)).json
@@ -98,16 +108,9 @@ async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, k
         assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
 
 
-async def test_a_manifest_is_signed_and_former_keys_stay(
-    edge: Edge, settings: Settings, key: str, tmp_path: Path
-) -> None:
-    assert (await manifest(edge, key))["signature"] is None  # cut without a key
-    for month in (8, 9):
-        file = tmp_path / f"{month}.pem"
-        file.write_bytes(new_key())
-        row = f"1,Soy,Vita,Drinks,Soy milk,1.0,2026-0{month}-03,NORTH,1,\n"
-        load_rows(settings, tmp_path, row, name=f"{month}.csv")
-        cut(replace(settings, release_signing_key_file=file))
+@from_signed_releases
+async def test_a_manifest_is_signed_and_former_keys_stay(edge: Edge, key: str, tmp_path: Path) -> None:
+    assert (await edge.get(f"{RELEASES}/1", key=key)).json["signature"] is None
     url = f"{ORIGIN}/.well-known/release-keys.json"
     async with edge.session.get(url, headers={"X-Real-IP": "192.0.2.1"}) as answer:
         assert answer.content_type == "application/jwk-set+json"
@@ -220,27 +223,27 @@ def test_a_file_that_holds_no_signing_key_is_refused_with_a_sentence(tmp_path: P
         SigningKey.read(file)
 
 
-@pytest.mark.parametrize("by", ["url", "signed_url"])
-async def test_parts_and_conditions(edge: Edge, key: str, by: str) -> None:
+async def test_parts_and_conditions(edge: Edge, key: str) -> None:
     file = (await manifest(edge, key))["files"][0]
-    path, credential = path_of(file[by]), key if by == "url" else None
+    for path, credential in ((path_of(file["url"]), key), (path_of(file["signed_url"]), None)):
 
-    async def ask(method: str = "GET", **fields: str) -> Any:
-        head = {name.replace("_", "-"): value for name, value in fields.items()}
-        return await edge.ask(method, path, key=credential, anonymous=False, head=head)
+        async def ask(method: str = "GET", path: str = path, key: str | None = credential, **fields: str) -> Any:
+            head = {name.replace("_", "-"): value for name, value in fields.items()}
+            return await edge.ask(method, path, key=key, anonymous=False, head=head)
 
-    whole, etag = (await ask()).body, f'"sha256-{file["sha256"]}"'
-    part = await ask(Range="bytes=4-9", If_Range=etag)
-    assert (part.status, part.body, part.head["Content-Range"]) == (206, whole[4:10], f"bytes 4-9/{len(whole)}")
-    for other in ('"x"', f"W/{etag}", "Sat, 21 Nov 2026 00:00:00 GMT", "x"):
-        assert (await ask(Range="bytes=4-9", If_Range=other)).body == whole
-    assert (await ask(Range=f"bytes={len(whole)}-")).status == 416
-    assert (await ask(Range="bytes=-7")).body == whole[-7:]
-    assert (await ask(If_None_Match=etag)).status == 304
-    assert (await ask(If_Match='"x"')).status == 412
-    for fields in ({}, {"Range": "bytes=4-9"}, {"Range": f"bytes={len(whole)}-"}):  # Range has a meaning for GET only
-        head = await ask("HEAD", **fields)
-        assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole))
+        whole, etag = (await ask()).body, f'"sha256-{file["sha256"]}"'
+        part = await ask(Range="bytes=4-9", If_Range=etag)
+        assert (part.status, part.body, part.head["Content-Range"]) == (206, whole[4:10], f"bytes 4-9/{len(whole)}")
+        for other in ('"x"', f"W/{etag}", "Sat, 21 Nov 2026 00:00:00 GMT", "x"):
+            assert (await ask(Range="bytes=4-9", If_Range=other)).body == whole
+        assert (await ask(Range=f"bytes={len(whole)}-")).status == 416
+        assert (await ask(Range="bytes=-7")).body == whole[-7:]
+        assert (await ask(If_None_Match=etag)).status == 304
+        assert (await ask(If_Match='"x"')).status == 412
+        # Range has a meaning for GET only.
+        for fields in ({}, {"Range": "bytes=4-9"}, {"Range": f"bytes={len(whole)}-"}):
+            head = await ask("HEAD", **fields)
+            assert (head.status, head.body, int(head.head["Content-Length"])) == (200, b"", len(whole))
 
 
 async def test_the_plan_is_asked_before_anything_else(edge: Edge, settings: Settings, key: str) -> None:

@@ -23,7 +23,7 @@ from shared.objects.directory import DirectoryStore
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.articles.support import row, shop
-from tests.support.releases import cut
+from tests.support.releases import cut, released_shop
 from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.bulk.releases import expire, order, order_due
@@ -45,10 +45,11 @@ def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Tab
     return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
 
 
-def test_a_release_says_what_the_index_says(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    reported = cut(settings)
-    assert (reported["data_version"], reported["cut"], reported["shared_bytes"]) == (1, True, 0)
+from_a_release = pytest.mark.parametrize("contents", [released_shop])
+
+
+@from_a_release
+def test_a_release_says_what_the_index_says(settings: Settings) -> None:
     seen = read(settings, "observations").to_pylist()
     items = {row["iid"]: row for row in read(settings, "items").to_pylist()}
     assert len(seen) == 5 and len(items) == 3
@@ -75,9 +76,8 @@ def test_a_release_says_what_the_index_says(settings: Settings, tmp_path: Path) 
     assert codes["drinks.soy-milk"]["path"] == ["Drinks", "Soy milk"]
 
 
-def test_files_are_typed_sorted_and_listed(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    cut(settings)
+@from_a_release
+def test_files_are_typed_sorted_and_listed(settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         rows = connection.execute(
             "SELECT dataset, sha256, rows, bytes, min_key, max_key, statistics FROM release_files"
@@ -96,22 +96,19 @@ def test_files_are_typed_sorted_and_listed(settings: Settings, tmp_path: Path) -
             assert (statistics["minValues"]["price_minor"], statistics["nullCount"]["list_minor"]) == (850, 3)
 
 
-def test_cutting_the_same_data_again_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_the_last_of_them(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """A load of another month leaves the files of the months before as they are, though it brings a new channel."""
+    store, log = DirectoryStore(settings.results_dir), Log("tests")
     load_rows(settings, tmp_path)
-    cut(settings)
-    files = sorted(path.name for path in (settings.results_dir / PREFIX).iterdir())
-    assert cut(settings) == {"data_version": 1, "cut": False}
-    assert sorted(path.name for path in (settings.results_dir / PREFIX).iterdir()) == files
-
-
-def test_an_unchanged_file_is_shared(settings: Settings, tmp_path: Path) -> None:
-    """A load of another month leaves the files of the months before as they are."""
-    load_rows(settings, tmp_path)
-    cut(settings)
+    reported = cut(settings)
+    assert (reported["data_version"], reported["cut"], reported["shared_bytes"]) == (1, True, 0)
     before = set((settings.results_dir / PREFIX).iterdir())
-    load_rows(
-        settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n", name="august.csv"
-    )
+    assert cut(settings) == {"data_version": 1, "cut": False}, "the same data again"
+    assert set((settings.results_dir / PREFIX).iterdir()) == before
+    august = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n"
+    load_rows(settings, tmp_path, f"{august}9,New,New,New,New,1.0,2026-08-03,ALPHA,1,\n", name="august.csv")
     reported = cut(settings)
     after = set((settings.results_dir / PREFIX).iterdir())
     assert before < after and reported["shared_bytes"] > 0
@@ -123,44 +120,10 @@ def test_an_unchanged_file_is_shared(settings: Settings, tmp_path: Path) -> None
     july = {row[2] for row in rows if row[1].startswith("2026-07")}
     assert len(july) == 1 and {row[0] for row in rows} == {1, 2}
     assert read(settings, "observations", 1).num_rows == 5
-    assert read(settings, "observations", 2).num_rows == 6
-
-
-def test_a_channel_that_comes_later_does_not_touch_old_files(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    cut(settings)
-    load_rows(settings, tmp_path, "9,New,New,New,New,1.0,2026-08-03,ALPHA,1,\n", name="august.csv")
-    cut(settings)
-    with connect(settings.database_url, application="tests") as connection:
-        rows = connection.execute("SELECT DISTINCT sha256 FROM release_files WHERE name LIKE '2026-07%'").fetchall()
-    assert len(rows) == 1
-
-
-def test_withdrawn_items_are_in_no_later_release(settings: Settings, tmp_path: Path) -> None:
-    load_rows(settings, tmp_path)
-    cut(settings)
-    gone = read(settings, "observations").column("iid")[0].as_py()
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (gone,))
-        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
-    cut(settings)
-    for dataset in ("items", "observations"):
-        assert gone not in read(settings, dataset).column("iid").to_pylist()
-        assert gone in read(settings, dataset, 1).column("iid").to_pylist()
-
-
-def test_old_releases_go_and_files_that_others_name_stay(settings: Settings, tmp_path: Path) -> None:
-    store, log = DirectoryStore(settings.results_dir), Log("tests")
-    load_rows(settings, tmp_path)
-    cut(settings)
-    load_rows(
-        settings, tmp_path, "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-08-03,NORTH,10.90,12\n", name="august.csv"
-    )
-    cut(settings)
     with store.writing(key_of("f" * 64)) as file:
         file.write(b"no manifest names this")
     with connect(settings.worker_database_url, application="tests", autocommit=True) as connection:
-        assert expire(connection, store, log) == 0  # not yet: it may belong to a release that is being cut
+        assert expire(connection, store, log) == 0, "it may belong to a release that is being cut"
         assert expire(connection, store, log, orphan_seconds=-1) == 1
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         connection.execute("UPDATE releases SET expires_at = now() - interval '1 second'")
@@ -169,7 +132,19 @@ def test_old_releases_go_and_files_that_others_name_stay(settings: Settings, tmp
         assert connection.execute("SELECT DISTINCT data_version FROM releases").fetchall() == [(2,)]
         named = {row[0] for row in connection.execute("SELECT sha256 FROM release_files")}
     assert {found.key for found in store.listed(PREFIX)} == {key_of(sha256) for sha256 in named}
-    assert read(settings, "observations").num_rows == 6
+    assert read(settings, "observations").num_rows == 7
+
+
+@from_a_release
+def test_withdrawn_items_are_in_no_later_release(settings: Settings) -> None:
+    gone = read(settings, "observations").column("iid")[0].as_py()
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (gone,))
+        connection.execute("INSERT INTO data_versions (version) VALUES (2)")
+    cut(settings)
+    for dataset in ("items", "observations"):
+        assert gone not in read(settings, dataset).column("iid").to_pylist()
+        assert gone in read(settings, dataset, 1).column("iid").to_pylist()
 
 
 def test_a_sweep_waits_for_a_cut(settings: Settings) -> None:
@@ -291,14 +266,13 @@ def test_a_statement_that_is_wrong_is_an_error_of_its_own(settings: Settings) ->
             list(snapshot.copy("SELECT 1 FROM no_such_table", format="csv"))
 
 
-@pytest.mark.parametrize(
-    "value", ["it's", "a\\b\\", "'; DROP TABLE items; --", "$1 $2", "E'\\''", "two\nlines", '{"a",NULL}', "豆奶", ""]
-)
-def test_an_argument_is_a_value_whatever_it_says(settings: Settings, value: str) -> None:
+def test_an_argument_is_a_value_whatever_it_says(settings: Settings) -> None:
     """They are written into the query: no text may end its constant, or be taken for another argument's place."""
+    query = "SELECT $1::text, $2::text[], $3::int, $4::date IS NULL"
+    values = ("it's", "a\\b\\", "'; DROP TABLE items; --", "$1 $2", "E'\\''", "two\nlines", '{"a",NULL}', "豆奶", "")
     with Snapshot(settings.worker_database_url, application="tests") as snapshot:
-        query = "SELECT $1::text, $2::text[], $3::int, $4::date IS NULL"
-        assert snapshot.rows(query, value, [value, "x"], -7, None) == [(value, [value, "x"], -7, True)]
+        for value in values:
+            assert snapshot.rows(query, value, [value, "x"], -7, None) == [(value, [value, "x"], -7, True)]
 
 
 # Data for models: cards and pairs, with DuckDB as their judge.
@@ -362,14 +336,13 @@ def iids(number: int) -> tuple[str, str]:
     return mint("shop_a", f"a{number}").iid, mint("shop_b", f"b{number}").iid
 
 
-@pytest.fixture
-def with_pairs(settings: Settings, tmp_path: Path) -> Settings:
+def with_pairs(settings: Settings, folder: Path) -> None:
     """Thirty items that two shops have. A person takes the first apart, and says of neighbours that they differ."""
     codes = [f"40063813{number:04d}" for number in range(PAIRS)]
     rows = [(code + check_digit(code), f"Item of kind {number} 1L") for number, code in enumerate(codes)]
-    shop(settings, tmp_path, "shop_a", "".join(row(f"a{n}", code, name) for n, (code, name) in enumerate(rows)))
+    shop(settings, folder, "shop_a", "".join(row(f"a{n}", code, name) for n, (code, name) in enumerate(rows)))
     other = "".join(row(f"b{n}", code, name) for n, (code, name) in enumerate(rows))
-    shop(settings, tmp_path, "shop_b", other, merges_allowed=True)
+    shop(settings, folder, "shop_b", other, merges_allowed=True)
     different = [iids(0), *((iids(number)[0], iids(number + 1)[0]) for number in range(1, PAIRS - 1))]
     with connect(settings.database_url, application="tests") as connection:
         ids = dict(connection.execute("SELECT iid, id FROM items").fetchall())
@@ -377,11 +350,14 @@ def with_pairs(settings: Settings, tmp_path: Path) -> Settings:
         decided = [(ids[one], ids[other], False) for one, other in different]
         item_acts.decide_all(connection, decided, {}, "Jane Doe", "a reason of Acme Ltd")
     cut(settings)
-    return settings
 
 
-def test_pairs_are_labelled_by_what_people_decided_and_by_links(with_pairs: Settings) -> None:
-    found = read(with_pairs, "training_pairs")
+from_pairs = pytest.mark.parametrize("contents", [with_pairs])
+
+
+@from_pairs
+def test_pairs_are_labelled_by_what_people_decided_and_by_links(settings: Settings) -> None:
+    found = read(settings, "training_pairs")
     assert {
         (frozenset((one["left_iid"], one["right_iid"])), one["label"], one["known_by"]) for one in found.to_pylist()
     } == {
@@ -390,14 +366,15 @@ def test_pairs_are_labelled_by_what_people_decided_and_by_links(with_pairs: Sett
         *((frozenset((iids(n)[0], iids(n + 1)[0])), "no_match", "review") for n in range(1, PAIRS - 1)),
     }
     assert found.num_rows == 2 * PAIRS - 2
-    with connect(with_pairs.database_url, application="tests") as connection:
+    with connect(settings.database_url, application="tests") as connection:
         counted = "SELECT (SELECT count(*) FROM events WHERE kind = 'separation'), (SELECT count(*) FROM links) - 1"
         assert connection.execute(counted).fetchone() == (PAIRS - 1, PAIRS - 1)
     assert "Jane" not in str(found.to_pylist()) and "Acme" not in str(found.to_pylist())
 
 
-def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(with_pairs: Settings) -> None:
-    pairs, cards = read(with_pairs, "training_pairs"), read(with_pairs, "cards")  # DuckDB finds them by name
+@from_pairs
+def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(settings: Settings) -> None:
+    pairs, cards = read(settings, "training_pairs"), read(settings, "cards")  # DuckDB finds them by name
     assert pairs.num_rows and cards.num_rows
     said = duckdb.sql("""
         SELECT survivor, list(DISTINCT split) FROM (
@@ -414,9 +391,10 @@ def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(with_pairs:
     assert right and 0 < within < every == pairs.num_rows
 
 
-def test_a_merged_item_takes_the_split_of_its_survivor(with_pairs: Settings) -> None:
-    survivors = {one["iid"]: one["survivor_iid"] for one in read(with_pairs, "items").to_pylist()}
-    for one in read(with_pairs, "training_pairs").to_pylist():
+@from_pairs
+def test_a_merged_item_takes_the_split_of_its_survivor(settings: Settings) -> None:
+    survivors = {one["iid"]: one["survivor_iid"] for one in read(settings, "items").to_pylist()}
+    for one in read(settings, "training_pairs").to_pylist():
         for side in ("left", "right"):
             assert one[f"{side}_survivor_iid"] == (survivors[one[f"{side}_iid"]] or one[f"{side}_iid"])
-    assert all(survivors[iid] is None for iid in read(with_pairs, "cards").column("iid").to_pylist())
+    assert all(survivors[iid] is None for iid in read(settings, "cards").column("iid").to_pylist())

@@ -37,7 +37,7 @@ def rows(settings: Settings, files: Files, dataset: str) -> pa.Table:
 
 def market(settings: Settings, folder: Path) -> None:
     path = folder / "market.parquet"
-    write(path, items=600, observations=5_000, seed=3)
+    write(path, items=300, observations=2_500, seed=3)
     path.with_suffix(".toml").write_text(MAPPING)
     load(settings, read(path.with_suffix(".toml")), [path])
 

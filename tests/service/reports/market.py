@@ -27,7 +27,7 @@ KINDS = (("Food", "Tea"), ("Food", "Rice"), ("Drinks", "Cola"), ("Drinks", "Cola
 
 
 def market(
-    settings: Settings, folder: Path, *, items: int = 600, observations: int = 20_000, offers: int = 3_000
+    settings: Settings, folder: Path, *, items: int = 400, observations: int = 8_000, offers: int = 3_000
 ) -> None:
     """Load the market."""
     path = folder / "market.parquet"

@@ -13,7 +13,7 @@ import pytest
 from shared.db.connect import Connection
 from shared.errors import InvalidParameter
 from shared.settings.settings import Settings
-from tests.service.reports.market import market as load_market
+from tests.service.reports.market import ON_THE_MARKET, opened
 from tests.service.reports.test_cohorts import engine_of
 from tests.support.accounts import api_key
 from tests.support.client import Edge
@@ -24,6 +24,7 @@ from tests.support.shop import open_shop
 from workers.analytics.reports import cohorts, insights, price_index
 from workers.analytics.reports.publish import Make, convert
 
+pytestmark = ON_THE_MARKET
 EXACT = Context(prec=60)
 ASKED = {"convert": "USD", "rates": "ecb"}
 RANGE = {"from": "2026-03-01", "to": "2026-06-30", "granularity": "month"}
@@ -31,11 +32,9 @@ RANGE = {"from": "2026-03-01", "to": "2026-06-30", "granularity": "month"}
 
 @pytest.fixture(scope="module")
 def market(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    def loaded(settings: Settings, folder: Path) -> None:
-        load_market(settings, folder, items=50, observations=500, offers=1500)
+    folder = tmp_path_factory.mktemp("market")
+    with opened(servers, folder) as settings:
         load_rates(settings, folder)
-
-    with servers.fresh(tmp_path_factory.mktemp("market"), loaded) as settings:
         yield settings
 
 

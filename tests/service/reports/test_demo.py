@@ -1,8 +1,6 @@
-"""The same comparison on the real demo data: shelf prices of Hong Kong's supermarkets, footprints of food."""
+"""The real demo data: shelf prices of Hong Kong's supermarkets, footprints of food."""
 
-import random
 from collections.abc import Iterator
-from datetime import date, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +11,6 @@ from deploy.terminal import Terminal
 from shared.articles import SQL as MATCHES
 from shared.db.connect import Connection, connect
 from shared.settings.settings import Settings
-from tests.service.reports.test_cohorts import asked, compare, engine_of, known, plain
 from tests.support.reports import quiet
 from tests.support.servers import Servers
 from workers.analytics.reports.publish import COMPUTATIONS
@@ -34,22 +31,6 @@ def connection(demo: Settings) -> Iterator[Connection]:
         yield opened_connection
 
 
-def test_random_cohorts_of_the_demo_equal_another_engine(connection: Connection) -> None:
-    engine = engine_of(connection)
-    bounds = connection.execute("SELECT min(day), max(day) FROM observations").fetchone()
-    channels = [row[0] for row in connection.execute("SELECT code FROM channels ORDER BY code")]
-    assert bounds is not None
-    chance, (brands, categories) = random.Random(8), known(connection)
-    for _ in range(50):
-        parameters = asked(chance, brands[:80], categories)
-        first = bounds[0] + timedelta(days=chance.randrange((bounds[1] - bounds[0]).days + 1))
-        parameters |= {"from": first.isoformat(), "currency": chance.choice((None, "HKD"))}
-        parameters["to"] = (first + timedelta(days=chance.choice((0, 6, 40, 200)))).isoformat()
-        parameters["channel"] = chance.sample(channels, chance.choice((0, 0, 1, 2)))
-        rows = engine.execute(plain(parameters, "quantile_cont({1}, {0})")).fetchall()
-        compare(COMPUTATIONS["cohorts"](connection, parameters, quiet), rows, len(parameters["group_by"]))
-
-
 def test_every_report_of_the_demo_says_something(connection: Connection) -> None:
     seen = connection.execute(
         "SELECT code FROM categories JOIN month_cells m ON scope = 't' AND m.id = categories.id LIMIT 1"
@@ -63,12 +44,6 @@ def test_every_report_of_the_demo_says_something(connection: Connection) -> None
         assert isinstance(answer.table, pa.Table) and answer.days.first <= answer.days.last
         covered = answer.coverage
         assert covered["observed_days"] + covered["missing_days"] == covered["days"]
-
-
-def test_the_demos_rollup_is_covered_by_footprints_of_food_and_knows_no_waste(connection: Connection) -> None:
-    rows = COMPUTATIONS["sustainability-rollup"](connection, {"granularity": "month"}, quiet).table.to_pylist()
-    assert all(isinstance(row["period"], date) and row["waste_kg"] is None for row in rows)
-    assert any(row["co2e_kg"] and 0 < row["items_covered"] < 1 for row in rows)
 
 
 def test_as_many_pairs_of_the_demo_wait_for_review_as_the_readme_says(demo: Settings) -> None:

@@ -10,10 +10,13 @@ import pytest
 from shared.db.connect import Connection, connect
 from shared.errors import CategoryNotFound
 from shared.settings.settings import Settings
+from tests.service.reports.market import ON_THE_MARKET
 from tests.support.reports import quiet
 from tests.support.shop import load_rows
 from workers.analytics.reports import insights
 from workers.analytics.reports.reductions import make
+
+pytestmark = ON_THE_MARKET
 
 # Insights show the change of prices of the same items beside that of the median, and say when the two disagree.
 
@@ -33,16 +36,21 @@ SELECT place, b.period, round((exp(avg(ln(b.price) - ln(a.price))) - 1)::numeric
 FROM cells a JOIN cells b USING (place, item_id) WHERE {follows} GROUP BY 1, 2"""
 
 
-@pytest.mark.parametrize("granularity", ["month", "week", None])
-@pytest.mark.parametrize("kind", ["listing", "sale"])
-@pytest.mark.parametrize("subject", ["brand", "category"])
+@pytest.mark.parametrize(
+    ("granularity", "kind", "subject"),
+    [
+        ("month", "listing", "brand"),
+        ("month", "sale", "category"),
+        ("week", "listing", "category"),
+        ("week", "sale", "brand"),
+        (None, "listing", "brand"),
+        (None, "sale", "category"),
+    ],
+)
 def test_change_of_matched_items_equals_plain_sql(
     connection: Connection, granularity: str | None, kind: str, subject: str
 ) -> None:
-    make, group = {
-        "brand": (insights.brands, "b.slug"),
-        "category": (insights.categories, "lower(c.path[1])"),
-    }[subject]
+    make, group = {"brand": (insights.brands, "b.slug"), "category": (insights.categories, "lower(c.path[1])")}[subject]
     rows = make(connection, {**QUESTION, "granularity": granularity, "kind": kind}, quiet).table.to_pylist()
     period = f"date_trunc('{granularity}', day)::date" if granularity else "DATE '2026-04-01'"
     earlier = period if granularity else "DATE '2025-12-31'"

@@ -66,14 +66,15 @@ ORDER BY a.iid, b.iid;
 -- name: cards
 -- $1, $2: currencies that do not have two decimals, and how many they have. Nothing in a card says when it was made: one
 -- whose item did not change is the same row in the next release. Observations later than the data_version's day are of
--- its future.
+-- its future. The prices are added up once: after a first load, before PostgreSQL has statistics, it expects one item and
+-- would add all of them up again for each.
 WITH prices AS (
     SELECT coalesce(x.owner_id, o.item_id) AS item_id, o.currency::text AS currency, count(*) AS n, min(o.price_minor) AS low,
            max(o.price_minor) AS high, max(ARRAY[o.day - date '1970-01-01', -o.price_minor]) AS last
     FROM observations o LEFT JOIN inactive_items x ON x.item_id = o.item_id
     WHERE o.outlier IS NULL AND o.day <= (SELECT max(committed_at AT TIME ZONE 'UTC')::date FROM data_versions)
     GROUP BY 1, 2),
-priced AS (
+priced AS MATERIALIZED (
     SELECT p.item_id, jsonb_agg(jsonb_build_object('currency', p.currency, 'observations', p.n, 'low', a.low, 'high', a.high,
                'last_day', a.last_day, 'last', a.last) ORDER BY p.currency) AS prices,
            string_agg(format('Price in %s: %s on %s, %s to %s in %s observations', p.currency, a.last, a.last_day, a.low,
