@@ -60,7 +60,7 @@ ACCOUNT_FAULTS = (
         "edge/auth/credentials.py",
         "        self._changed[name] = self._changed[_ANY] = self._clock()\n",
         "",
-        f"{_API_KEYS}::test_revoking_stops_every_key_and_a_new_one_can_be_issued",
+        f"{_API_KEYS}::test_from_nothing_to_a_key_that_works_and_back",
         "tests/unit/test_auth.py::test_a_notice_ends_what_it_names_and_nothing_else",
         "tests/unit/test_auth.py::test_a_value_read_before_a_change_is_not_used_after_it",
     ),
@@ -216,7 +216,7 @@ ACCOUNT_FAULTS = (
         "edge/app.py",
         "            person_limit(services.person_limits),\n            validation,\n",
         "            validation,\n            person_limit(services.person_limits),\n",
-        "tests/service/org/test_organizations.py::test_calls_about_organizations_with_wrong_parameters_count_as_well",
+        "tests/service/org/test_organizations.py::test_calls_about_organizations_have_a_limit_per_person_at_every_address",
     ),
     fault(
         "sign-ins have no limit",
