@@ -322,7 +322,7 @@ ACCOUNT_FAULTS = (
         "edge/dashboard/session_guard.py",
         "except web.HTTPRequestEntityTooLarge:",
         "except ZeroDivisionError:",
-        f"{_SESSIONS}::test_a_form_that_is_too_large_is_a_page_that_says_so",
+        f"{_SESSIONS}::test_a_form_of_another_kind_or_size_or_with_half_a_character_is_refused",
     ),
 )
 
@@ -1771,7 +1771,7 @@ FAULTS = (
         "edge/http/html.py",
         "autoescape=True,",
         "autoescape=False,",
-        f"{_SESSIONS}::test_a_name_is_text_on_every_page",
+        f"{_SESSIONS}::test_each_visit_lets_a_session_go_on_for_another_while",
     ),
     fault(
         "a table on the terminal reads cells as markup",
