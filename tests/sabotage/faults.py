@@ -1532,7 +1532,7 @@ FAULTS = (
         "edge/quota/take.lua",
         "if marker then",
         "if false then",
-        "tests/service/quota/test_meter.py::test_the_same_charge_twice_is_taken_once",
+        "tests/service/quota/test_meter.py::test_a_refusal_burns_nothing_and_a_charge_is_taken_once",
     ),
     fault(
         "a debt is paid back twice",
@@ -1807,7 +1807,7 @@ FAULTS = (
         "shared/db/connect.py",
         '_CLASSES = ("08", "28", "40", "53"',
         '_CLASSES = ("08", "28", "53"',
-        "tests/service/db/test_outages.py::test_a_statement_that_was_rolled_back_for_another_is_sent_once_more",
+        "tests/service/db/test_outages.py::test_each_outage_of_postgresql_is_one_error_of_ours",
     ),
     fault(
         "an object missing once expires its result",
