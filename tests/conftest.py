@@ -15,8 +15,10 @@ from shared.settings.settings import Settings
 from tests.support.client import Edge, running_edge
 from tests.support.servers import Contents, Servers, folder_in_memory
 
-# A busy machine makes a single example slow; pytest's own time-out bounds a test.
-hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine makes a single example slow; pytest's own time-out bounds a test. The examples of each run are others.
+hypothesis_settings.register_profile(
+    "tests", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 # For a run that only asks whether a test fails: a smaller example of it would cost more than all that was tried before.
 hypothesis_settings.register_profile(
     "as-found", hypothesis_settings.get_profile("tests"), phases=(Phase.explicit, Phase.generate)

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from edge.startup import checked_settings
+from shared.errors import ConfigurationError
 from shared.objects.shared_directories import faults, places
 from shared.settings.settings import Settings
+from tests.support.command import runner
 
 PROJECT = Path(__file__).parents[2]
 
@@ -24,9 +27,10 @@ COMMANDS = {
     "worker module": ["-m", "workers"],
     "dispatcher": ["-m", "deploy.ctl.main", "dispatcher"],
     "dispatcher module": ["-m", "workers", "dispatcher"],
-    "nginx": ["-m", "deploy.ctl.main", "nginx", "--print"],
-    "migrate": ["-m", "deploy.ctl.main", "migrate"],
+    "doctor": ["-m", "deploy.ctl.main", "doctor"],
+    "migrate --directories": ["-m", "deploy.ctl.main", "migrate", "--directories"],
 }
+WEAK = {"TOKEN_PEPPER": "a", "TRUSTED_PROXIES": "0.0.0.0/0", "STATE_TIMEOUT_SECONDS": "-5"}
 
 
 def start(
@@ -47,15 +51,20 @@ def start(
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_part_that_is_set_up_weakly_does_not_start(settings: Settings, tmp_path: Path, command: str) -> None:
-    code, printed = start(
-        command, settings, tmp_path, TOKEN_PEPPER="a", TRUSTED_PROXIES="0.0.0.0/0", STATE_TIMEOUT_SECONDS="-5"
-    )
-    assert code == 1
-    lines = [line.removeprefix("itemindex: ") for line in printed.splitlines()]
-    assert sorted(line.split()[0] for line in lines) == ["STATE_TIMEOUT_SECONDS", "TOKEN_PEPPER", "TRUSTED_PROXIES"]
-    assert all("; " in line for line in lines)
+def test_a_part_that_is_set_up_weakly_does_not_start(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = {}
+    for command in ("gunicorn", "worker module", "dispatcher module"):
+        answers[command] = start(command, settings, tmp_path, **WEAK)
+    for command in ("edge", "worker", "dispatcher", "nginx --print", "migrate"):
+        code, out, error = runner(settings, capsys)(*command.split(), **{**settings.environment(), **WEAK})
+        answers[command] = code, out + error
+    for command, (code, printed) in answers.items():
+        assert code == 1, command
+        lines = [line.removeprefix("itemindex: ") for line in printed.splitlines()]
+        assert sorted(line.split()[0] for line in lines) == sorted(WEAK), command
+        assert all("; " in line for line in lines), command
 
 
 def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_path: Path) -> None:
@@ -64,12 +73,17 @@ def test_a_missing_setting_is_one_line_through_gunicorn(settings: Settings, tmp_
     assert (code, line.startswith("itemindex: STATE_URL, SIGNING_SECRET must be set")) == (1, True)
 
 
-@pytest.mark.parametrize("owner_is_named", [True, False])
 def test_an_edge_does_not_start_as_the_owner_of_the_database(
-    settings: Settings, tmp_path: Path, owner_is_named: bool
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_owner = replace(settings, edge_database_url=settings.database_url)
-    code, printed = start("gunicorn", as_owner if owner_is_named else replace(as_owner, database_url=""), tmp_path)
+    for name, value in replace(settings, edge_database_url=settings.database_url).environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("DATABASE_URL", settings.database_url)
+    with pytest.raises(ConfigurationError, match="EDGE_DATABASE_URL has the user of DATABASE_URL"):
+        checked_settings()
+    # Without DATABASE_URL an edge has to ask PostgreSQL who owns the schema.
+    as_owner = replace(settings, edge_database_url=settings.database_url, database_url="")
+    code, printed = start("gunicorn", as_owner, tmp_path)
     (line,) = printed.splitlines()
     assert (code, line.startswith("itemindex: EDGE_DATABASE_URL ")) == (1, True)
     assert "owns the schema; use a login" in line
@@ -88,8 +102,6 @@ def test_a_second_host_with_a_disk_of_its_own_is_refused_with_what_to_set(settin
     first = replace(settings, results_dir=tmp_path / "one/results", search_dir=tmp_path / "one/search")
     second = replace(settings, results_dir=tmp_path / "two/results", search_dir=tmp_path / "two/search")
     listed = {"DATABASE_URL": settings.database_url}
-    for command in ("doctor", "migrate --directories"):
-        COMMANDS[command] = ["-m", "deploy.ctl.main", *command.split()]
     assert "where the other hosts have them" in on_host("one", "doctor", first, tmp_path, **listed)[1]
     mounted = replace(second, results_dir=tmp_path / "mounted/results", search_dir=tmp_path / "mounted/search")
     shutil.copytree(tmp_path / "one", tmp_path / "mounted")  # what a mount shows: the same files
@@ -143,7 +155,6 @@ class _Expired(http.server.BaseHTTPRequestHandler):
 
 
 def test_expired_credentials_of_the_bucket_are_named_and_never_printed(settings: Settings, tmp_path: Path) -> None:
-    COMMANDS["doctor"] = ["-m", "deploy.ctl.main", "doctor"]
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Expired) as bucket:
         thread = threading.Thread(target=bucket.serve_forever)
         thread.start()

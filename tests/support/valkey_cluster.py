@@ -162,7 +162,7 @@ def wait_for(holds: Callable[[], Any], node: Node, seconds: float = 30.0) -> Non
     ends = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends, tail(node.child.program.log, 20)
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
 def _redirected(node: Node) -> int:

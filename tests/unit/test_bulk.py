@@ -142,7 +142,7 @@ def _expected(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(batch=_batches())
 def test_ndjson_and_csv_are_read_as_the_same_rows(batch: Any) -> None:
     lines = bytes(ndjson_rows(batch, batch.schema.names)).decode().split("\n")
@@ -210,7 +210,7 @@ def _written(rows: pa.Table | Columns, format: str) -> tuple[dict[str, Any], byt
 def test_the_bytes_are_those_of_arrows_table(monkeypatch: pytest.MonkeyPatch, format: str) -> None:
     monkeypatch.setattr(formats, "_ROWS_AT_ONCE", 2)  # more rows come in pieces, and as few as these in one
 
-    @settings(max_examples=50)
+    @settings(max_examples=30)
     @given(rows=ROWS_COLUMNS)
     def check(rows: list[tuple[Any, ...]]) -> None:
         columns = _columns(rows)
@@ -488,7 +488,7 @@ def holds_a_match(judge: duckdb.DuckDBPyConnection, table: pa.Table, condition: 
     return bool(found[0])
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(files=FILES, column=COLUMNS, sign=st.sampled_from(list(SIGNS.values())), literal=LITERALS)
 def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
     store: DirectoryStore,
@@ -505,7 +505,7 @@ def test_no_hint_in_sql_leaves_out_a_file_with_a_matching_row(
         assert hints.may_match(file) or not holds_a_match(judge, table, hint.replace("`", '"')), hint
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     files=FILES,
     column=COLUMNS,

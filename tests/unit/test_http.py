@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 from aiohttp import web
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import Schema, ValidationError, fields
 
@@ -309,7 +309,6 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=50)
 def test_text_of_pythons_own_encoder_is_read_as_it_was(value: object) -> None:
     assert decode_json(json.dumps(value)) == value
     assert decode_json(json.dumps(value, ensure_ascii=False).encode()) == value

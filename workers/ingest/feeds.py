@@ -13,7 +13,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from email.message import Message
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
@@ -31,7 +30,7 @@ from shared.objects.open import open_object_store
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log, trace_of
-from workers.events.webhooks import Refused, connected, requested, seconds_left
+from workers.events.webhooks import Refused, connected, requested, seconds_left, trusted_by_system
 from workers.ingest.accounting import Summary, accounts, sentences
 from workers.ingest.guess import guess
 from workers.ingest.load import load
@@ -232,7 +231,7 @@ class Fetcher:
     private_allowed: bool
     bytes_max: int
     seconds_max: float
-    tls: ssl.SSLContext = field(default_factory=cache(ssl.create_default_context))  # read from files: once is enough
+    tls: ssl.SSLContext = field(default_factory=trusted_by_system)
 
     def fetch(
         self, url: str, folder: Path, name: str | None = None, *, etag: str | None, last_modified: str | None

@@ -20,7 +20,7 @@ from tests.support.valkey_cluster import Node, ValkeyCluster
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
-LIMIT = 12_000
+LIMIT = 4_000
 
 PLAN = Plan(
     name="brand",
@@ -219,4 +219,4 @@ def test_a_cluster_keeps_to_the_model_of_the_limits(cluster: ValkeyCluster, monk
     client = ClusterClient(
         cluster.url, name="state", deadline_seconds=2.0, hold_seconds=20.0, acked=True, log=Log("tests")
     )
-    compare_with_model(client, monkeypatch, examples=30, steps=30)
+    compare_with_model(client, monkeypatch, examples=8, steps=20)

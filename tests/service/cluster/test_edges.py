@@ -76,7 +76,8 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
     on_cluster: Settings, cluster: ValkeyCluster, tmp_path: Path
 ) -> None:
     answers: Counter[tuple[str, int]] = Counter()
-    hottest, *others = addresses = [f"198.51.100.{n}" for n in range(ADDRESSES)]
+    addresses = [f"198.51.100.{n}" for n in range(ADDRESSES)]
+    hottest = addresses[0]
     primary = cluster.primary_of(slot_of(keys.quota_prefix(f"ip:{hottest}").encode()))
 
     async def call(edge: Edge, address: str) -> None:
@@ -93,7 +94,6 @@ async def test_callers_see_a_pause_and_no_error_when_a_primary_is_killed(
         served = answers[hottest, 200]
     assert served < LIMIT
     assert {address: answers[address, 200] for address in addresses} == dict.fromkeys(addresses, LIMIT)
-    assert others
 
 
 async def test_the_cache_continues_without_one_of_its_nodes(cluster: ValkeyCluster) -> None:

@@ -58,9 +58,11 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
     assert await browser.ask("POST", f"{PAGE}/{watch}/removal", {"csrf": sent["csrf"]}) == 404
 
 
-@pytest.mark.parametrize(
-    ("fields", "field", "text"),
-    [
+async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
+    browser: Browser, settings: Settings
+) -> None:
+    await member(browser)
+    for fields, field, text in (
         ({"target": "brand", "code": "none", "amount": "1", "currency": "HKD"}, "code", "is not a known brand"),
         ({"target": "brand", "code": "vita", "amount": "1", "currency": "hkd"}, "currency", ""),
         ({"target": "brand", "code": "vita", "currency": "HKD"}, "amount", "is required"),
@@ -68,17 +70,12 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
         ({"target": "brand", "amount": "1", "currency": "HKD"}, "code", ""),
         ({"condition": "returned", "target": "brand", "code": "vita", "days": "x"}, "days", "whole number"),
         ({"condition": "index-moved", "target": "brand", "code": "vita", "percent": "x"}, "percent", ""),
-    ],
-)
-async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
-    browser: Browser, settings: Settings, fields: dict[str, str], field: str, text: str
-) -> None:
-    await member(browser)
-    sent = await form(browser, **{"condition": "below", **fields, "label": 'my "own"'})
-    assert await browser.ask("POST", PAGE, sent) == 400
-    assert fault(browser, field) and text in fault(browser, field)
-    assert 'value="my &#34;own&#34;"' in browser.text
-    assert rows(settings, "SELECT FROM watches") == []
+    ):
+        sent = await form(browser, **{"condition": "below", **fields, "label": 'my "own"'})
+        assert await browser.ask("POST", PAGE, sent) == 400, fields
+        assert fault(browser, field) and text in fault(browser, field), fields
+        assert 'value="my &#34;own&#34;"' in browser.text, fields
+        assert rows(settings, "SELECT FROM watches") == [], fields
 
 
 @pytest.mark.parametrize(

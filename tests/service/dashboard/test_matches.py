@@ -16,15 +16,25 @@ from tests.service.articles.support import SOY, A, B, ask, row, shop
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
 from tests.support.issuer import running_issuer
+from tests.support.servers import Contents
 
 PAGE, DECISIONS = "/dashboard/matches", "/dashboard/matches/decisions"
 
 
+def two_shops(settings: Settings, folder: Path) -> None:
+    """Load two shops with a pair that waits."""
+    shop(settings, folder, "shop_a", row("1", SOY, "Soy milk 1L <b>"))
+    shop(settings, folder, "shop_b", row("x", SOY, "Soy milk 2L"))
+
+
+@pytest.fixture
+def contents() -> Contents:
+    return two_shops
+
+
 @pytest.fixture
 async def browser(settings: Settings, tmp_path: Path) -> AsyncIterator[Browser]:
-    """A browser in front of an edge whose operator is Ada, and two shops with a pair that waits."""
-    shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L <b>"))
-    shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
+    """A browser in front of an edge whose operator is Ada."""
     async with running_issuer() as issuer:
         chosen = replace(settings, oidc_issuer=issuer.url, staff="Ada@example.org, x@example.org")
         async with running_edge(chosen, tmp_path) as edge:
@@ -40,6 +50,12 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
     assert await browser.ask("POST", DECISIONS, form) == 403
     assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
+    # A bulk decision is for operators alone.
+    await browser.ask("GET", "/dashboard")
+    form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
+    assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
+    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+
 
 async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(browser: Browser) -> None:
     await browser.sign_in()
@@ -49,6 +65,26 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
     assert '<span class="shared">Soy</span>' in browser.text
     assert "&lt;b&gt;" in browser.text and "<b>" not in browser.text
     assert [key for key in "jkyn" if f'data-key="{key}"' in browser.text] == ["j", "y", "n"]
+
+    # A form that names no pair is refused.
+    for left, decision, status in ((A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)):
+        await browser.ask("GET", PAGE)
+        form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
+        assert await browser.ask("POST", DECISIONS, form) == status, left
+        assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)], left
+
+    # A decision is noted for the person and the next pair is shown.
+    await browser.ask("GET", PAGE)
+    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
+    assert await browser.ask("POST", DECISIONS, form) == 303
+    assert ask(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
+        ("accept", "Ada", None)
+    ]
+    await browser.ask("GET", PAGE)
+    assert "No pairs to review" in browser.text and "not applied yet" in browser.text
+    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
+    await browser.ask("GET", PAGE)
+    assert re.search(r'data-key="y"', browser.text)
 
 
 async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_page(
@@ -64,21 +100,6 @@ async def test_a_pair_whose_item_is_removed_meanwhile_is_not_an_error_of_the_pag
     monkeypatch.setattr(Database, "fetch", without_one)
     assert await browser.ask("GET", PAGE) == 404
     assert "has been removed" in browser.text
-
-
-async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
-    assert await browser.ask("POST", DECISIONS, form) == 303
-    assert ask(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
-        ("accept", "Ada", None)
-    ]
-    await browser.ask("GET", PAGE)
-    assert "No pairs to review" in browser.text and "not applied yet" in browser.text
-    assert await browser.ask("POST", DECISIONS, {**form, "csrf": browser.csrf(), "decision": "undo"}) == 303
-    await browser.ask("GET", PAGE)
-    assert re.search(r'data-key="y"', browser.text)
 
 
 async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_undone(browser: Browser) -> None:
@@ -111,23 +132,6 @@ async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_un
         ("reject",),
         ("undo",),
     ]
-
-
-async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
-    await browser.sign_in("grace")
-    await browser.ask("GET", "/dashboard")
-    form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
-    assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
-    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
-
-
-@pytest.mark.parametrize(("left", "decision", "status"), [(A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)])
-async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str, decision: str, status: int) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", PAGE)
-    form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
-    assert await browser.ask("POST", DECISIONS, form) == status
-    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
 def test_a_comparison_distinguishes_words_and_fields() -> None:

@@ -90,33 +90,19 @@ async def test_a_person_who_leaves_confirms_first_and_is_then_welcomed(browser: 
     assert "Welcome, Bob" in other.text
 
 
-@pytest.mark.parametrize(
-    ("page", "answers"),
-    [
-        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
-        ("/dashboard/members", ("Yes, leave",)),
-        ("/dashboard/key", ("Yes, stop all calls",)),
-    ],
-)
-async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser, page: str, answers: tuple[str, ...]) -> None:
+async def test_an_act_that_cannot_be_undone_asks_first(browser: Browser) -> None:
     await member(browser)
     for making in ("/dashboard/token", "/dashboard/key"):
         await browser.ask("GET", making)
         await browser.ask("POST", making, {"csrf": browser.csrf(), "once": browser.once()})
-    await browser.ask("GET", page)
-    for answer in answers:
-        assert answer in browser.text
-
-
-async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/watches/new")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
-    assert await browser.ask("POST", "/dashboard/watches", form) == 400
-    main = browser.text.split("<main")[1]
-    assert "<code>condition</code>" in main and "`" not in main
-    assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
-    assert "is not a known brand" in browser.text and "`" not in browser.text
+    for page, answers in (
+        ("/dashboard/token", ("Yes, replace it", "Yes, revoke it")),
+        ("/dashboard/members", ("Yes, leave",)),
+        ("/dashboard/key", ("Yes, stop all calls",)),
+    ):
+        await browser.ask("GET", page)
+        for answer in answers:
+            assert answer in browser.text, page
 
 
 async def test_the_audit_log_is_narrowed_to_an_act_an_actor_and_a_day(browser: Browser, settings: Settings) -> None:
@@ -172,6 +158,12 @@ async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser
     assert await visit(browser, "/dashboard/explorer?q=soy") == 200
     assert await used(browser) == 1
 
+    # A part of a page that fails is a sentence and not a page.
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
+    assert "<html" not in browser.text and 'role="alert"' in browser.text
+    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
+    assert "<html" in browser.text
+
 
 async def test_suggestions_count_against_the_persons_own_limit(settings: Settings, tmp_path: Path) -> None:
     async with running_issuer() as issuer:
@@ -190,14 +182,6 @@ async def test_a_page_of_results_that_is_not_of_this_search_is_refused(browser: 
     assert await used(browser) == 0
 
 
-async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser: Browser) -> None:
-    await browser.sign_in()
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
-    assert "<html" not in browser.text and 'role="alert"' in browser.text
-    assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
-    assert "<html" in browser.text
-
-
 async def test_an_ended_session_takes_the_whole_page_to_sign_in_and_back_to_its_query(browser: Browser) -> None:
     assert await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head=PART) == 204
     location = browser.last.headers["HX-Redirect"]
@@ -206,14 +190,13 @@ async def test_an_ended_session_takes_the_whole_page_to_sign_in_and_back_to_its_
     assert browser.last.headers["Location"] == "/dashboard/explorer?q=soy+milk"
 
 
-@pytest.mark.parametrize(
-    "away", ["https://evil.example/dashboard", "//evil.example/dashboard?q=1", "javascript:alert(1)"]
-)
-async def test_the_address_that_a_part_names_leads_nowhere_else(browser: Browser, away: str) -> None:
-    await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head={**PART, "HX-Current-URL": away})
-    location = browser.last.headers["HX-Redirect"]
-    await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
-    assert re.fullmatch(r"/dashboard(\?q=1)?", browser.last.headers["Location"])
+async def test_the_address_that_a_part_names_leads_nowhere_else(browser: Browser) -> None:
+    for away in ("https://evil.example/dashboard", "//evil.example/dashboard?q=1", "javascript:alert(1)"):
+        browser.cookies.clear()
+        await browser.ask("GET", "/dashboard/explorer/suggestions?q=s", head={**PART, "HX-Current-URL": away})
+        location = browser.last.headers["HX-Redirect"]
+        await browser.sign_in(query=location.removeprefix("/dashboard/sign-in"))
+        assert re.fullmatch(r"/dashboard(\?q=1)?", browser.last.headers["Location"]), away
 
 
 async def test_a_record_says_what_its_history_costs_and_loads_it_on_demand(browser: Browser) -> None:
@@ -275,9 +258,7 @@ async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(brows
     assert "data-cost" not in browser.text and "no field brand" in browser.text
     assert await used_by(browser, organization) == 0
 
-
-async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
-    organization = await member(browser)
+    # A report that is not valid is shown again with what was typed.
     await browser.ask("GET", "/dashboard/reports?kind=cohorts")
     form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
@@ -288,14 +269,6 @@ async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(bro
     assert await used_by(browser, organization) == 0
 
 
-async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
-    assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
-    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
-    assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
-
-
 async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(browser: Browser) -> None:
     await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
@@ -303,25 +276,6 @@ async def test_an_organization_without_a_name_is_asked_again_with_the_plan_kept(
     assert await browser.ask("POST", "/dashboard/organizations", form) == 400
     assert "1 to 200" in fault(browser, "name")
     assert re.search(r'value="brand" checked', browser.text)
-
-
-async def test_an_invitation_without_an_address_is_asked_again_with_the_role_kept(browser: Browser) -> None:
-    await member(browser)
-    await browser.ask("GET", "/dashboard/members")
-    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob", "role": "viewer"}
-    assert await browser.ask("POST", "/dashboard/members/invitations", form) == 400
-    assert "email address" in fault(browser, "email")
-    assert 'value="bob"' in browser.text and "<option selected>viewer" in browser.text
-
-
-@pytest.mark.parametrize(
-    ("asked", "option"),
-    [("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")],
-)
-async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser, asked: str, option: str) -> None:
-    await member(browser)
-    assert await visit(browser, f"/dashboard/completions/{asked}") == 200
-    assert option.lower() in browser.text.lower()
 
 
 async def test_a_person_who_leaves_is_welcomed_and_shown_no_error(browser: Browser) -> None:
@@ -348,14 +302,43 @@ async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
     assert browser.text.lower().count("nothing was charged") == 1
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["/audit?act=%00", "/reports/price?kind=brand-insights&slug=%00", "/explorer?q=%00", "/completions/brand?q=%00"],
-)
-async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser, page: str) -> None:
+async def test_pages_and_forms_say_what_is_wrong_where_it_is(browser: Browser) -> None:
     await member(browser)
-    assert await browser.ask("GET", f"/dashboard{page}") == 400
-    assert "This address" in browser.text
+    for page in (
+        "/audit?act=%00",
+        "/reports/price?kind=brand-insights&slug=%00",
+        "/explorer?q=%00",
+        "/completions/brand?q=%00",
+    ):
+        assert await browser.ask("GET", f"/dashboard{page}") == 400, page
+        assert "This address" in browser.text, page
+
+    # A field is completed and earlier values are kept.
+    for asked, option in (("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")):
+        assert await visit(browser, f"/dashboard/completions/{asked}") == 200, asked
+        assert option.lower() in browser.text.lower(), asked
+
+    # The price puts each fault beside its field and clears the others.
+    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
+    assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
+    await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
+    assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
+
+    # Text between backticks is code in faults and problems.
+    await browser.ask("GET", "/dashboard/watches/new")
+    form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
+    assert await browser.ask("POST", "/dashboard/watches", form) == 400
+    main = browser.text.split("<main")[1]
+    assert "<code>condition</code>" in main and "`" not in main
+    assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
+    assert "is not a known brand" in browser.text and "`" not in browser.text
+
+    # An invitation without an address is asked again with the role kept.
+    await browser.ask("GET", "/dashboard/members")
+    form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob", "role": "viewer"}
+    assert await browser.ask("POST", "/dashboard/members/invitations", form) == 400
+    assert "email address" in fault(browser, "email")
+    assert 'value="bob"' in browser.text and "<option selected>viewer" in browser.text
 
 
 # New secrets in the dashboard: made once, shown once, whatever is reloaded, sent twice or sent again.

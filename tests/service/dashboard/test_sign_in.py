@@ -108,17 +108,18 @@ async def test_a_browser_keeps_the_cookies_of_its_latest_sign_ins_alone(browser:
     assert came_back == [400] * 3 + [403] * 5
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [{"nonce": "other"}, {"nonce": None}, {"aud": "other"}, {"iss": "https://evil.example"}, {"exp": 1, "iat": 0}],
-)
-async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(
-    browser: Browser, claims: dict[str, Any]
-) -> None:
-    asked = await browser.begin()
-    code = browser.issuer.code(**{"nonce": asked["nonce"], **claims})
-    assert await browser.come_back(state=asked["state"], code=code) == 400
-    assert "itemindex" not in browser.cookies
+async def test_a_token_that_was_not_made_for_this_sign_in_begins_no_session(browser: Browser) -> None:
+    for claims in (
+        {"nonce": "other"},
+        {"nonce": None},
+        {"aud": "other"},
+        {"iss": "https://evil.example"},
+        {"exp": 1, "iat": 0},
+    ):
+        asked = await browser.begin()
+        code = browser.issuer.code(**{"nonce": asked["nonce"], **claims})
+        assert await browser.come_back(state=asked["state"], code=code) == 400, claims
+        assert "itemindex" not in browser.cookies, claims
 
 
 async def test_odd_returns_from_the_provider_are_pages_not_faults(browser: Browser) -> None:
@@ -153,9 +154,8 @@ async def test_a_planted_session_is_not_taken_over(browser: Browser) -> None:
     assert await browser.ask("GET", "/dashboard") == 303
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_signing_in_never_redirects_to_another_site() -> None:
+    for text in (
         "https://evil.example",
         "//evil.example",
         "/dashboard//evil.example",
@@ -167,10 +167,8 @@ async def test_a_planted_session_is_not_taken_over(browser: Browser) -> None:
         "",
         None,
         "/dashboardx",
-    ],
-)
-def test_signing_in_never_redirects_to_another_site(text: str | None) -> None:
-    assert destination_of(text) == "/dashboard"
+    ):
+        assert destination_of(text) == "/dashboard", text
 
 
 def test_our_own_pages_are_destinations() -> None:
@@ -316,9 +314,8 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_logout_token_with_a_wrong_claim_is_refused() -> None:
+    for change in (
         {"iss": "https://evil.example"},
         {"aud": "other"},
         {"jti": None},
@@ -334,13 +331,13 @@ GOOD = {
         {"exp": None},
         {"nonce": "n"},
         {"sub": "x" * 256},
-    ],
-)
-def test_a_logout_token_with_a_wrong_claim_is_refused(change: dict[str, Any]) -> None:
-    claims = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
-    with pytest.raises(InvalidToken):
-        check_logout_claims(claims, issuer="https://id.example", client_id=CLIENT, now=NOW)
-    assert check_logout_claims(GOOD, issuer="https://id.example", client_id=CLIENT, now=NOW).subject == "ada"
+    ):
+        claims = {name: value for name, value in {**GOOD, **change}.items() if value is not None}
+        with pytest.raises(InvalidToken):
+            check_logout_claims(claims, issuer="https://id.example", client_id=CLIENT, now=NOW)
+        assert check_logout_claims(GOOD, issuer="https://id.example", client_id=CLIENT, now=NOW).subject == "ada", (
+            change
+        )
 
 
 @pytest.fixture
@@ -365,14 +362,6 @@ async def test_signing_out_continues_at_the_provider_and_names_the_session(farew
     assert identity.subject == "ada"
     assert await farewell.ask("GET", "/dashboard/signed-out") == 200
     assert "http-equiv" not in farewell.text
-
-
-async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browser: Browser) -> None:
-    await browser.sign_in()
-    state = browser.edge.resources.state
-    [name] = await state.command("KEYS", "s:*")
-    # The dots make it a token: sealed bytes in base64 may have the three letters by chance.
-    assert not re.search(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+", await state.command("GET", name))
 
 
 # Sessions of the dashboard: how long they last, their forms, their limits, and what stays secret.
@@ -400,19 +389,33 @@ async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
     assert await other.ask("POST", "/dashboard/token", {"csrf": good}) == 403
 
 
-async def test_a_form_of_another_kind_is_refused(browser: Browser) -> None:
+async def test_a_form_of_another_kind_or_size_or_with_half_a_character_is_refused(browser: Browser) -> None:
+    # A form of another kind is refused.
     await browser.sign_in()
     for kind in ("application/json", "multipart/form-data; boundary=x", "text/plain"):
         assert await browser.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
 
+    # A form with half a character is refused.
+    for page, field in (("token", "csrf"), ("reports", "brand")):
+        await browser.ask("GET", "/dashboard/token")
+        form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
+        kind = "application/x-www-form-urlencoded; charset=unicode_escape"
+        assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400, page
 
-@pytest.mark.parametrize(("page", "field"), [("token", "csrf"), ("reports", "brand")])
-async def test_a_form_with_half_a_character_is_refused(browser: Browser, page: str, field: str) -> None:
-    await browser.sign_in()
+    # A form that no page reads is a page for a person and a document for a program.
+    for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
+        head = {"Content-Encoding": "gzip", "Accept": accept}
+        assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
+        assert browser.last.headers["Content-Type"].startswith(media_type)
+        assert "without Content-Encoding" in browser.text
+
+    # A form that is too large is a page that says so.
     await browser.ask("GET", "/dashboard/token")
-    form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
-    kind = "application/x-www-form-urlencoded; charset=unicode_escape"
-    assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
+    form = {"csrf": browser.csrf(), "label": "x" * 70_000}
+    for page in ("/dashboard/token", "/dashboard/watches"):
+        assert await browser.ask("POST", page, form) == 413
+        assert browser.last.headers["Content-Type"].startswith("text/html")
+        assert "64 kB at most" in browser.text
 
 
 async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> None:
@@ -433,6 +436,28 @@ async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browse
     left = await state.command("TTL", name)
     assert idle / 2 < left <= idle
 
+    # Pages let no other host and no inline script in.
+    assert await browser.ask("GET", "/dashboard") == 200
+    policy = browser.last.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert browser.last.headers["Cache-Control"] == "no-store"
+    assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
+
+    # The store of sessions holds no id token that could be used.
+    state = browser.edge.resources.state
+    [name] = await state.command("KEYS", "s:*")
+    # The dots make it a token: sealed bytes in base64 may have the three letters by chance.
+    assert not re.search(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+", await state.command("GET", name))
+
+    # A name is text on every page.
+    await browser.ask("GET", "/dashboard/organizations/new")
+    form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
+    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
+    for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
+        assert await browser.ask("GET", page) == 200
+        assert "<i>" not in browser.text
+        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in browser.text
+
 
 async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(settings: Settings, tmp_path: Path) -> None:
     async with running_issuer() as issuer:
@@ -448,26 +473,6 @@ async def test_sign_ins_of_an_address_and_forms_of_a_person_have_a_limit(setting
             form = {"csrf": browser.csrf(), "session": "others"}
             sent = [await browser.ask("POST", "/dashboard/sessions/end", form, next(charges)) for _ in range(4)]
             assert sent == [303, 303, 303, 429]
-
-
-async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:
-    await browser.sign_in()
-    assert await browser.ask("GET", "/dashboard") == 200
-    policy = browser.last.headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
-    assert browser.last.headers["Cache-Control"] == "no-store"
-    assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
-
-
-async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/organizations/new")
-    form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
-    assert await browser.ask("POST", "/dashboard/organizations", form) == 303
-    for page in ("/dashboard", "/dashboard/key", "/dashboard/members"):
-        assert await browser.ask("GET", page) == 200
-        assert "<i>" not in browser.text
-        assert "&lt;i&gt;Acme&lt;/i&gt; &amp; &#34;co&#34;" in browser.text
 
 
 async def test_another_organizations_objects_are_absent(browser: Browser) -> None:
@@ -535,25 +540,6 @@ async def test_no_secret_appears_in_any_output(browser: Browser, capfd: pytest.C
     assert not any(secret in f"{keys}{values}" for secret in secrets)
 
 
-async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser) -> None:
-    await browser.sign_in()
-    await browser.ask("GET", "/dashboard/token")
-    form = {"csrf": browser.csrf(), "label": "x" * 70_000}
-    for page in ("/dashboard/token", "/dashboard/watches"):
-        assert await browser.ask("POST", page, form) == 413
-        assert browser.last.headers["Content-Type"].startswith("text/html")
-        assert "64 kB at most" in browser.text
-
-
-async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(browser: Browser) -> None:
-    await browser.sign_in()
-    for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
-        head = {"Content-Encoding": "gzip", "Accept": accept}
-        assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
-        assert browser.last.headers["Content-Type"].startswith(media_type)
-        assert "without Content-Encoding" in browser.text
-
-
 # Values of the state store that are read once, while each first reply is lost after the store did its work.
 
 
@@ -578,20 +564,19 @@ def sessions(browser: Browser) -> Sessions:
     return Sessions(store, idle_seconds=60, seconds_max=60)
 
 
-async def test_a_sign_in_is_taken_once(sessions: Sessions) -> None:
+async def test_what_is_read_once_is_read_once_though_the_first_reply_is_lost(sessions: Sessions) -> None:
+    # A sign in is taken once.
     sign_in = SignIn("nonce", "verifier", "/dashboard/token")
     await sessions.remember_sign_in("state", sign_in)
     assert await sessions.take_sign_in("state") == sign_in
     assert await sessions.take_sign_in("state") is None
 
-
-async def test_a_secret_is_shown_once_and_so_is_the_next_one(sessions: Sessions) -> None:
+    # A secret is shown once and so is the next one.
     for _ in range(2):
         await sessions.put_flash("cookie", "key", "the same text")
         assert await sessions.take_flash("cookie", "key") == "the same text"
         assert await sessions.take_flash("cookie", "key") is None
 
-
-async def test_a_notice_of_the_provider_is_obeyed_once(sessions: Sessions) -> None:
+    # A notice of the provider is obeyed once.
     assert await sessions.obey_once("token", 60)
     assert not await sessions.obey_once("token", 60)

@@ -27,17 +27,17 @@ def _columns(two: TwoOrganizations, table: str) -> list[str]:
     return [row[0] for row in two.edge.execute(query, (table,)).fetchall()]
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_another_organizations_rows_are_not_seen(two: TwoOrganizations, table: str) -> None:
+def test_another_organizations_rows_are_not_seen(two: TwoOrganizations) -> None:
     act(two.edge, two.eve, two.other)
-    seen = str(two.edge.execute(f"SELECT t::text FROM {table} t").fetchall())
-    assert two.other in seen or two.eve in seen or "token-eve" in seen
-    assert not any(text in seen for text in (two.acme, two.ada, "key-ada", "token-ada", "ada@example.org"))
+    for table in TABLES:
+        seen = str(two.edge.execute(f"SELECT t::text FROM {table} t").fetchall())
+        assert two.other in seen or two.eve in seen or "token-eve" in seen, table
+        assert not any(text in seen for text in (two.acme, two.ada, "key-ada", "token-ada", "ada@example.org")), table
 
-
-@pytest.mark.parametrize("table", TABLES)
-def test_without_a_context_nothing_is_seen(two: TwoOrganizations, table: str) -> None:
-    assert two.edge.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    # Without a context nothing is seen.
+    two.edge.rollback()
+    for table in TABLES:
+        assert two.edge.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 
 
 def _statements(two: TwoOrganizations, table: str) -> list[str]:
@@ -82,9 +82,9 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: TwoOr
         ] == foreign, statement
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(two: TwoOrganizations) -> None:
+    before = rows_of(two.owner)
+    for statement in (
         "UPDATE organizations SET plan = 'institutional'",
         "UPDATE organizations SET state = 'active'",
         "INSERT INTO organizations (name, plan) VALUES ('x', 'institutional')",
@@ -106,42 +106,33 @@ def test_another_organizations_rows_cannot_be_made_changed_or_removed(two: TwoOr
         "UPDATE plans SET daily_units = 1",
         "SELECT write_audit('{other}', '{eve}', 'x', 'y', 'z')",
         "SELECT ask_for_plan('{other}', 'brand', '{eve}', 'x', true)",
-    ],
-)
-def test_even_ones_own_plans_roles_keys_and_audit_rows_are_not_written_directly(
-    two: TwoOrganizations, statement: str
-) -> None:
-    before = rows_of(two.owner)
-    act(two.edge, two.eve, two.other)
-    text = statement.format(other=two.other, eve=two.eve, ada=two.ada)
-    try:
-        assert two.edge.execute(text).rowcount == 0
-    except psycopg.errors.InsufficientPrivilege:
-        two.edge.rollback()
-    two.edge.commit()
-    assert rows_of(two.owner) == before
+    ):
+        act(two.edge, two.eve, two.other)
+        text = statement.format(other=two.other, eve=two.eve, ada=two.ada)
+        try:
+            assert two.edge.execute(text).rowcount == 0, statement
+        except psycopg.errors.InsufficientPrivilege:
+            two.edge.rollback()
+        two.edge.commit()
+        assert rows_of(two.owner) == before, statement
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
+def test_an_expression_inside_a_statement_cannot_change_for_whom_it_works(two: TwoOrganizations) -> None:
+    for expression in (
         "set_config('itemindex.organization', '{acme}', true)",
         "pg_catalog.set_config('itemindex.task', 'usage', true)",
-    ],
-)
-def test_an_expression_inside_a_statement_cannot_change_for_whom_it_works(
-    two: TwoOrganizations, expression: str
-) -> None:
-    act(two.edge, two.eve, two.other)
-    text = f"SELECT m.* FROM (SELECT {expression.format(acme=two.acme)}) s, LATERAL (SELECT * FROM members) m"
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(text)
+    ):
+        two.edge.rollback()
+        act(two.edge, two.eve, two.other)
+        text = f"SELECT m.* FROM (SELECT {expression.format(acme=two.acme)}) s, LATERAL (SELECT * FROM members) m"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            two.edge.execute(text)
 
-
-@pytest.mark.parametrize("call", ["lo_create(0)", "lo_from_bytea(0, 'x')", "lo_put(1, 0, 'x')", "lo_get(1)"])
-def test_the_edge_cannot_fill_the_disk_with_large_objects(two: TwoOrganizations, call: str) -> None:
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(f"SELECT {call}")
+    # The edge cannot fill the disk with large objects.
+    for call in ("lo_create(0)", "lo_from_bytea(0, 'x')", "lo_put(1, 0, 'x')", "lo_get(1)"):
+        two.edge.rollback()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            two.edge.execute(f"SELECT {call}")
 
 
 def test_a_context_ends_with_its_transaction(two: TwoOrganizations) -> None:
@@ -151,7 +142,8 @@ def test_a_context_ends_with_its_transaction(two: TwoOrganizations) -> None:
     assert two.edge.execute("SELECT count(*) FROM members").fetchone() == (0,)
 
 
-def test_the_tables_tried_are_all_that_the_edge_can_reach(two: TwoOrganizations) -> None:
+def test_the_tables_and_functions_tried_are_all_that_the_edge_can_reach(two: TwoOrganizations) -> None:
+    # The tables tried are all that the edge can reach.
     query = """SELECT DISTINCT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
                WHERE c.relkind IN ('r', 'p') AND a.attname = ANY ($1) AND c.relnamespace = 'public'::regnamespace
                  AND has_any_column_privilege('itemindex_edge', c.oid, 'SELECT, INSERT, UPDATE')"""
@@ -160,8 +152,13 @@ def test_the_tables_tried_are_all_that_the_edge_can_reach(two: TwoOrganizations)
     # test_uploads.py try their policies.
     assert reached - set(TABLES) == {"match_reviews", "uploads"}
 
+    # Every function of the edge that writes is among those tried.
+    query = """SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.provolatile = 'v'
+               AND has_function_privilege('itemindex_edge', p.oid, 'EXECUTE')"""
+    named = {row[0] for row in two.edge.execute(query).fetchall()}
+    assert named <= {call.partition("(")[0] for call in FUNCTIONS}
 
-def test_the_roles_time_outs_are_set(two: TwoOrganizations) -> None:
+    # The roles time outs are set.
     for name in ("statement_timeout", "lock_timeout"):
         row = two.edge.execute(f"SHOW {name}").fetchone()
         assert row is not None and row[0] != "0"
@@ -190,18 +187,18 @@ FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize("call", FUNCTIONS)
-def test_no_function_acts_for_another_organization_or_person(two: TwoOrganizations, call: str) -> None:
+def test_no_function_acts_for_another_organization_or_person(two: TwoOrganizations) -> None:
     before = rows_of(two.owner)
-    for person in (two.eve, two.ada):
-        act(two.edge, two.eve, two.other)
-        named = {"acme": two.acme, "ada": two.ada, "person": person, "invitation": uuid4()}
-        try:
-            assert two.edge.execute(f"SELECT * FROM {call.format(**named)}").fetchall() == []
-        except psycopg.errors.InsufficientPrivilege:
-            two.edge.rollback()
-        two.edge.commit()
-    assert rows_of(two.owner) == before
+    for call in FUNCTIONS:
+        for person in (two.eve, two.ada):
+            act(two.edge, two.eve, two.other)
+            named = {"acme": two.acme, "ada": two.ada, "person": person, "invitation": uuid4()}
+            try:
+                assert two.edge.execute(f"SELECT * FROM {call.format(**named)}").fetchall() == [], call
+            except psycopg.errors.InsufficientPrivilege:
+                two.edge.rollback()
+            two.edge.commit()
+        assert rows_of(two.owner) == before, call
 
 
 _OWNERS_ALONE = (
@@ -222,23 +219,15 @@ _NOT_MEMBERS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("role", "call"),
-    [("admin", call) for call in _OWNERS_ALONE]
-    + [(role, call) for role in ("member", "viewer") for call in _OWNERS_ALONE + _NOT_MEMBERS],
-)
-def test_each_function_holds_the_acting_persons_role_itself(two: TwoOrganizations, role: str, call: str) -> None:
-    two.owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
-    act(two.edge, two.eve, two.other)
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}")
-
-
-def test_every_function_of_the_edge_that_writes_is_among_those_tried(two: TwoOrganizations) -> None:
-    query = """SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.provolatile = 'v'
-               AND has_function_privilege('itemindex_edge', p.oid, 'EXECUTE')"""
-    named = {row[0] for row in two.edge.execute(query).fetchall()}
-    assert named <= {call.partition("(")[0] for call in FUNCTIONS}
+def test_each_function_holds_the_acting_persons_role_itself(two: TwoOrganizations) -> None:
+    for role, call in [("admin", call) for call in _OWNERS_ALONE] + [
+        (role, call) for role in ("member", "viewer") for call in _OWNERS_ALONE + _NOT_MEMBERS
+    ]:
+        two.owner.execute("UPDATE members SET role = $1 WHERE person_id = $2", (role, two.eve))
+        two.edge.rollback()
+        act(two.edge, two.eve, two.other)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            two.edge.execute(f"SELECT * FROM {call.format(other=two.other, eve=two.eve, ada=two.ada)}")
 
 
 # The audit log is a chain: a row that was forged, changed, moved or removed is detected, whichever role did it.
@@ -275,10 +264,41 @@ def acme(number: int) -> str:
     return f"organization_id = (SELECT id FROM organizations WHERE name = 'Acme') AND number = {number}"
 
 
-def test_an_unbroken_chain_is_confirmed(chained: Settings) -> None:
+def test_an_unbroken_chain_is_confirmed_and_its_hash_is_what_another_program_computes(chained: Settings) -> None:
+    # An unbroken chain is confirmed.
     code, output = verify(chained)
     assert code == 0, output
     assert output.count('"rows": 6') == 2
+
+    # The hash is what another program computes.
+    query = """SELECT number::text, organization_id::text, id::text, (extract(epoch FROM at) * 1000000)::bigint::text,
+                      coalesce(actor_id::text, ''), actor, act, subject, hash FROM audit WHERE organization_id =
+                      (SELECT id FROM organizations WHERE name = 'Acme') ORDER BY number"""
+    with connect(chained.database_url, application="tests") as connection:
+        rows = connection.execute(query).fetchall()
+    before = b""
+    for *fields, kept in rows:
+        reported = ",".join(f"{len(field.encode())}:{field}" for field in fields)
+        before = hashlib.sha256(before + reported.encode()).digest()
+        assert before == bytes(kept)
+    assert len(rows) == ROWS
+
+    # Rows of many writers at once form one chain.
+    connections: list[Connection] = [connect(chained.database_url, application="tests") for _ in range(2)]
+    first, second = connections
+    add: Callable[[Connection], Any] = lambda one: one.execute(  # noqa: E731
+        "INSERT INTO audit (organization_id, actor, act) SELECT id, 'x', 'y' FROM organizations WHERE name = 'Acme'"
+    )
+    for one, other in ((first, second), (second, first)):
+        add(one)
+        one.commit()
+        add(other)
+        add(other)
+        other.commit()
+    for one in connections:
+        one.close()
+    code, output = verify(chained)
+    assert code == 0, output
 
 
 @pytest.mark.parametrize(
@@ -307,35 +327,3 @@ def test_a_forged_removed_moved_or_reordered_entry_is_detected(chained: Settings
     change(chained, statement)
     code, output = verify(chained)
     assert code == 1, output
-
-
-def test_the_hash_is_what_another_program_computes(chained: Settings) -> None:
-    query = """SELECT number::text, organization_id::text, id::text, (extract(epoch FROM at) * 1000000)::bigint::text,
-                      coalesce(actor_id::text, ''), actor, act, subject, hash FROM audit WHERE organization_id =
-                      (SELECT id FROM organizations WHERE name = 'Acme') ORDER BY number"""
-    with connect(chained.database_url, application="tests") as connection:
-        rows = connection.execute(query).fetchall()
-    before = b""
-    for *fields, kept in rows:
-        reported = ",".join(f"{len(field.encode())}:{field}" for field in fields)
-        before = hashlib.sha256(before + reported.encode()).digest()
-        assert before == bytes(kept)
-    assert len(rows) == ROWS
-
-
-def test_rows_of_many_writers_at_once_form_one_chain(chained: Settings) -> None:
-    connections: list[Connection] = [connect(chained.database_url, application="tests") for _ in range(2)]
-    first, second = connections
-    add: Callable[[Connection], Any] = lambda one: one.execute(  # noqa: E731
-        "INSERT INTO audit (organization_id, actor, act) SELECT id, 'x', 'y' FROM organizations WHERE name = 'Acme'"
-    )
-    for one, other in ((first, second), (second, first)):
-        add(one)
-        one.commit()
-        add(other)
-        add(other)
-        other.commit()
-    for one in connections:
-        one.close()
-    code, output = verify(chained)
-    assert code == 0, output

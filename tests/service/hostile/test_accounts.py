@@ -84,9 +84,39 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
     ]
     assert await faults(edge, rows) == []
 
+    # A key in the address is refused and never written down.
+    # E5: query strings end up in logs and histories.
+    key = api_key(edge.settings)
+    for path in (
+        f"/index/brands?key={key}",
+        f"/index/brands?{key}=1",
+        f"/index/lookup/{key}",
+        f"/index/brands?api_key={key}",
+    ):
+        answer = await edge.get(path, address="203.0.113.7")
+        assert answer.status == 400
+        assert key.encode() not in answer.body
+    edge.resources.access_log.flush()
+    assert key not in Path(edge.settings.access_log).read_text(encoding="utf-8")
 
-async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) -> None:
-    """E4: one body for all of them, but for its request id; a wrong check costs no question to PostgreSQL."""
+    # No secret of a caller comes to rest.
+    # P20: in no log, no store, no table, whichever way the call went.
+    key, token = api_key(edge.settings), free_token(edge.settings)
+    for path in ("/quota", "/index/brands", "/index/cohorts", "/nowhere", "/index/lookup?iid=IID-A"):
+        await edge.get(path, key=key)
+        await edge.get(path, token=token)
+    edge.resources.access_log.flush()
+    stored = Path(edge.settings.access_log).read_bytes()
+    for store in (edge.resources.state, edge.resources.cache):
+        stored += b"\n".join(await store.command("KEYS", "*"))
+    with connect(edge.settings.database_url, application="tests") as connection:
+        for table in ("api_keys", "public_tokens", "audit", "organizations"):
+            stored += str(connection.execute(f"SELECT t::text FROM {table} t").fetchall()).encode()
+    for secret in (key[20:52], token[20:52]):
+        assert secret.encode() not in stored
+
+    # Wrong unknown and revoked keys get the same answer.
+    # E4: one body for all of them, but for its request id; a wrong check costs no question to PostgreSQL.
     revoked = api_key(edge.settings)
     with connect(edge.settings.database_url, application="tests") as connection:
         connection.execute("UPDATE api_keys SET revoked_at = now() WHERE key_id = $1", (revoked[10:20],))
@@ -102,39 +132,6 @@ async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) ->
     assert (await edge.get("/quota", key=mint(KEY_PREFIX))).status == 503
 
 
-async def test_a_key_in_the_address_is_refused_and_never_written_down(edge: Edge) -> None:
-    """E5: query strings end up in logs and histories."""
-    key = api_key(edge.settings)
-    for path in (
-        f"/index/brands?key={key}",
-        f"/index/brands?{key}=1",
-        f"/index/lookup/{key}",
-        f"/index/brands?api_key={key}",
-    ):
-        answer = await edge.get(path, address="203.0.113.7")
-        assert answer.status == 400
-        assert key.encode() not in answer.body
-    edge.resources.access_log.flush()
-    assert key not in Path(edge.settings.access_log).read_text(encoding="utf-8")
-
-
-async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
-    """P20: in no log, no store, no table, whichever way the call went."""
-    key, token = api_key(edge.settings), free_token(edge.settings)
-    for path in ("/quota", "/index/brands", "/index/cohorts", "/nowhere", "/index/lookup?iid=IID-A"):
-        await edge.get(path, key=key)
-        await edge.get(path, token=token)
-    edge.resources.access_log.flush()
-    stored = Path(edge.settings.access_log).read_bytes()
-    for store in (edge.resources.state, edge.resources.cache):
-        stored += b"\n".join(await store.command("KEYS", "*"))
-    with connect(edge.settings.database_url, application="tests") as connection:
-        for table in ("api_keys", "public_tokens", "audit", "organizations"):
-            stored += str(connection.execute(f"SELECT t::text FROM {table} t").fetchall()).encode()
-    for secret in (key[20:52], token[20:52]):
-        assert secret.encode() not in stored
-
-
 def test_a_secret_scanner_can_be_sure() -> None:
     """E16: form and check find every key, and no random text of the same form."""
 
@@ -142,7 +139,7 @@ def test_a_secret_scanner_can_be_sure() -> None:
         return bool(PUBLISHED.fullmatch(text)) and checksum(text[:-6]) == text[-6:]
 
     assert all(known(mint(KEY_PREFIX)) for _ in range(100))
-    assert not any(known(mint(KEY_PREFIX)[:-6] + checksum(str(n))) for n in range(10_000))
+    assert not any(known(mint(KEY_PREFIX)[:-6] + checksum(str(n))) for n in range(1_000))
 
 
 # Section G of the catalogue: what is counted, as whom, and what happens when counting is made hard.
@@ -176,25 +173,23 @@ async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
         answer = await edge.ask(method, path, address=address, head=head)
         assert (answer.status, await used(edge, address)) == (status, units), (method, path)
 
-
-async def test_a_caller_that_disconnects_has_paid(edge: Edge) -> None:
-    """G7: else hanging up before the answer would be a way to ask for nothing."""
+    # A caller that disconnects has paid.
+    # G7: else hanging up before the answer would be a way to ask for nothing.
     token = edge.settings.anonymous_token
     _, writer = await asyncio.open_unix_connection(edge.path)
     writer.write(
-        f"GET /v1/index/brands HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: 203.0.113.1\r\n"
+        f"GET /v1/index/brands HTTP/1.1\r\nHost: testserver\r\nX-Real-IP: 203.0.113.200\r\n"
         f"X-Charge-Id: {'7' * 32}\r\nX-Service-Public-Token: {token}\r\n\r\n".encode()
     )
     await writer.drain()
     writer.transport.abort()
     for _ in range(500):
-        if await used(edge, "203.0.113.1"):
+        if await used(edge, "203.0.113.200"):
             break
-    assert await used(edge, "203.0.113.1") == 1
+    assert await used(edge, "203.0.113.200") == 1
 
-
-async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
-    """G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller."""
+    # Odd networks have one allowance each.
+    # G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller.
     groups = [
         ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"),
         ("2002:c633:6401::1", "2002:c633:6401::2"),
@@ -206,17 +201,15 @@ async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
         counted = {(await edge.get("/quota", address=address)).json["counted_as"] for address in group}
         assert len(counted) == 1, group
 
-
-async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
-    """G15: all callers as one, or none: the fault is in nginx's configuration, and it shows at once."""
+    # Without an address no caller is served.
+    # G15: all callers as one, or none: the fault is in nginx's configuration, and it shows at once.
     for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
         answer = await edge.ask("GET", SOY, address=address)
         assert answer.status == 500
         assert answer.json["type"].endswith("/internal-error")
 
-
-async def test_a_refusal_says_what_lifts_it(edge: Edge) -> None:
-    """G16: a thousand people behind one address learn how to get an allowance of their own."""
+    # A refusal says what lifts it.
+    # G16: a thousand people behind one address learn how to get an allowance of their own.
     for _ in range(3):
         await edge.get("/index/brands")
     refused = (await edge.get("/index/brands")).json
@@ -423,7 +416,7 @@ def test_permissions_and_remaining_units_are_those_of_the_model(settings: Settin
     """E8, E11, G1, G6: whatever happens in whatever order. Several walks share an edge; each has an organization."""
 
     @seed(20261121)
-    @options(max_examples=4, suppress_health_check=list(HealthCheck), database=None)
+    @options(max_examples=2, suppress_health_check=list(HealthCheck), database=None)
     @given(st.lists(STEPS, min_size=5, max_size=5))
     def walk(all_steps: Any) -> None:
         asyncio.run(_walk(settings, tmp_path, all_steps))

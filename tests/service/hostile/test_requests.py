@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-
 from edge.index import lookup as record
 from edge.index.lookup import Record, RecordCache
 from shared.index.iid import mint
@@ -70,14 +68,12 @@ ROWS = [
 async def test_each_header_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS) == []
 
-
-async def test_a_tag_of_the_record_in_any_list_is_304_and_costs_nothing(edge: Edge) -> None:
+    # A tag of the record in any list is 304 and costs nothing.
     tag = (await edge.get(SOY, address="192.0.2.77")).head["ETag"]
     lists = ("*", tag, tag.removeprefix("W/"), f"{MANY_TAGS}, {tag}")
     assert await faults(edge, [Row("B6", SOY, 304, head={"If-None-Match": tags}) for tags in lists]) == []
 
-
-async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(edge: Edge) -> None:
+    # Any origin reads free answers and none reads paid ones.
     key = api_key(edge.settings)
     for origin in ("null", "https://evil.example", "https://testserver.evil.example"):
         free = await edge.get(SOY, head={"Origin": origin}, key=key)
@@ -86,8 +82,7 @@ async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(edge: Edge
         assert "Access-Control-Allow-Credentials" not in free.head
         assert "Access-Control-Allow-Origin" not in paid.head
 
-
-async def test_a_pre_flight_allows_what_there_is_and_is_not_counted(edge: Edge) -> None:
+    # A pre flight allows what there is and is not counted.
     asked = {
         "Origin": "https://evil.example",
         "Access-Control-Request-Method": "DELETE",
@@ -180,18 +175,7 @@ ROWS_PATHS = [
 async def test_each_path_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS_PATHS) == []
 
-
-async def test_head_has_the_same_head_as_get(edge: Edge) -> None:
-    for path in (f"/index/lookup/{SOY_PATHS}", "/index/brands", "/health", "/openapi.json", "/errors", "/docs"):
-        got = await edge.ask("GET", path, address="203.0.113.1")
-        asked = await edge.ask("HEAD", path, address="203.0.113.2")
-        own = {"date", "x-request-id", "ratelimit"}
-        heads = [{k: v for k, v in answer.head.items() if k.lower() not in own} for answer in (got, asked)]
-        assert heads[0] == heads[1], path
-        assert asked.body == b""
-
-
-async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
+    # Unknown iids fill no memory.
     async def absent(iids: Sequence[str]) -> dict[str, Record]:
         return dict.fromkeys(iids, record.ABSENT)
 
@@ -200,6 +184,15 @@ async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
     for n in range(1_000):
         assert (await records.find(f"IID-UNKNOWN-{n:013}")).state == "-"
     assert sum(records.peek(f"IID-UNKNOWN-{n:013}") is not None for n in range(1_000)) <= 100
+
+    # Head has the same head as get.
+    for path in (f"/index/lookup/{SOY_PATHS}", "/index/brands", "/health", "/openapi.json", "/errors", "/docs"):
+        got = await edge.ask("GET", path, address="203.0.113.1")
+        asked = await edge.ask("HEAD", path, address="203.0.113.2")
+        own = {"date", "x-request-id", "ratelimit"}
+        heads = [{k: v for k, v in answer.head.items() if k.lower() not in own} for answer in (got, asked)]
+        assert heads[0] == heads[1], path
+        assert asked.body == b""
 
 
 # Section D of the catalogue: query parameters.
@@ -287,14 +280,13 @@ ROWS_QUERY = [
 async def test_each_query_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS_QUERY) == []
 
-
-@pytest.mark.parametrize("bomb", ["%" * 200, "(a+)+$", "a" * 200, "\u0301" * 200, "a " * 99 + "a"])
-async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge, bomb: str) -> None:
-    """D6, D7: the text is looked up, never run: the answer is a page of at most `limit` hits, and literal."""
-    token = free_token(edge.settings)
-    answer = await edge.get(f"/index/search?q={quote(bomb)}&limit=1", token=token)
-    assert answer.status == 200
-    assert answer.json["count"] <= 1
+    # No question makes the search read more than a page.
+    for bomb in ("%" * 200, "(a+)+$", "a" * 200, "\u0301" * 200, "a " * 99 + "a"):
+        """D6, D7: the text is looked up, never run: the answer is a page of at most `limit` hits, and literal."""
+        token = free_token(edge.settings)
+        answer = await edge.get(f"/index/search?q={quote(bomb)}&limit=1", token=token)
+        assert answer.status == 200, bomb
+        assert answer.json["count"] <= 1, bomb
 
 
 async def test_an_address_that_looks_like_a_static_file_is_not_cached_as_one(edge: Edge) -> None:

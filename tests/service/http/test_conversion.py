@@ -59,8 +59,7 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
         assert float(row["close"]) == pytest.approx(price, abs=1e-6)
         assert Decimal(row["low"]) == Decimal(row["high"]) == converted(before, str(rate_day))
 
-
-async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(edge: Edge, key: str) -> None:
+    # The meta names the table its source and each rate with its own day.
     answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
     meta = answer["meta"]
     stated = meta["conversion"]
@@ -76,26 +75,22 @@ async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_da
     assert Decimal(week["median"]) == converted("10.10", "2026-07-06")
     assert meta["rounding"]["low"].startswith("half-even")
 
-
-async def test_nothing_is_converted_unless_it_is_asked_for(edge: Edge, key: str) -> None:
+    # Nothing is converted unless it is asked for.
     answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
     assert "conversion" not in answer["meta"]
     assert "original_currency" not in answer["data"][0]
     assert [row["low"] for row in answer["data"]] == list(PRICES)
 
-
-async def test_the_currency_of_the_prices_needs_no_rate(edge: Edge, key: str) -> None:
+    # The currency of the prices needs no rate.
     answer = (await edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)
 
-
-async def test_euros_are_converted_by_one_rate(edge: Edge, key: str) -> None:
+    # Euros are converted by one rate.
     answer = (await edge.get(f"/index/pricing/{SOY}?convert=EUR&rates=ecb&from=2026-07-06", key=key)).json
     exact = EXACT.divide(Decimal("10.10"), Decimal("9.0410")).quantize(Decimal("0.000001"))
     assert [Decimal(row["low"]) for row in answer["data"]] == [exact]
 
-
-async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(edge: Edge, key: str) -> None:
+    # A prior price is judged in its own currency and shown in another.
     path = f"/index/pricing/{SOY}/reference"
     [own] = (await edge.get(path, key=key)).json["data"]
     answer = (await edge.get(f"{path}?{ASKED}", key=key)).json
@@ -107,10 +102,8 @@ async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(
     ]
     assert [one["day"] for one in answer["meta"]["conversion"]["used"]] == ["2026-07-06"]
 
-
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
+    # An amount that cannot be converted is refused.
+    for query, parameter in (
         ("convert=USD", "rates"),
         ("rates=ecb", "convert"),
         ("convert=usd&rates=ecb", "convert"),
@@ -118,11 +111,9 @@ async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(
         ("convert=USD&rates=ECB", "rates"),
         ("convert=CYP&rates=ecb", "convert"),
         ("convert=QQQ&rates=ecb", "convert"),
-    ],
-)
-async def test_an_amount_that_cannot_be_converted_is_refused(edge: Edge, key: str, query: str, parameter: str) -> None:
-    refused = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
-    assert (refused.status, [one["parameter"] for one in refused.json["errors"]]) == (400, [parameter])
+    ):
+        refused = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+        assert (refused.status, [one["parameter"] for one in refused.json["errors"]]) == (400, [parameter]), query
 
 
 async def test_a_rate_older_than_seven_days_is_none(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:

@@ -41,24 +41,28 @@ def contents() -> Contents:
     return load_rows
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [price_history.SQL.prices, prior_price.SQL.listings, sustainability.SQL.figures, lookup.SQL.records],
-    ids=["prices", "prior price", "sustainability", "record"],
-)
-def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings, statement: str) -> None:
-    with connect(settings.database_url, application="test") as connection:
-        plan = connection.execute(f"EXPLAIN (GENERIC_PLAN, COSTS OFF) {statement}").fetchall()
-    opened = re.findall(r" on (observations_\d{4}_\d\d)\b", "\n".join(line for (line,) in plan))
-    assert opened
-    assert len(opened) == len(set(opened))
+def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings) -> None:
+    for statement in (
+        price_history.SQL.prices,
+        prior_price.SQL.listings,
+        sustainability.SQL.figures,
+        lookup.SQL.records,
+    ):
+        with connect(settings.database_url, application="test") as connection:
+            plan = connection.execute(f"EXPLAIN (GENERIC_PLAN, COSTS OFF) {statement}").fetchall()
+        opened = re.findall(r" on (observations_\d{4}_\d\d)\b", "\n".join(line for (line,) in plan))
+        assert opened, statement
+        assert len(opened) == len(set(opened)), statement
 
 
 async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/", key=key)).json["quota"][0]["used"])
 
 
-async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, key: str) -> None:
+async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format(
+    edge: Edge, key: str, settings: Settings
+) -> None:
+    # A pricing history is exact by day channel and kind.
     answer = await edge.get(f"/index/pricing/{SOY}", key=key)
     assert answer.status == 200
     assert answer.json["data"] == [
@@ -116,40 +120,14 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, ke
     assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
     assert await used(edge, key) == 2
 
-
-async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
+    # A range a channel and a currency narrow it.
     answer = await edge.get(f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=key)
     assert [row["low"] for row in answer.json["data"]] == ["11.50"]
     assert answer.json["meta"]["coverage"]["days"] == 30
     none = await edge.get(f"/index/pricing/{SOY}?currency=USD&to=2026-07-31", key=key)
     assert (none.status, none.json["data"], none.json["meta"]["coverage"]["observed_days"]) == (200, [], 0)
 
-
-async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: str, settings: Settings) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute("DELETE FROM observations WHERE item_id = $1", (mint("shop", "3").key,))
-    for path in ("pricing", "sustainability"):
-        answer = await edge.get(f"/index/{path}/{NEW}", key=key)
-        assert answer.status == 200
-        assert answer.json["meta"]["coverage"]["observed_days"] == 0
-
-
-@pytest.mark.parametrize("read", ["pricing", "sustainability"])
-async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
-    edge: Edge, key: str, read: str
-) -> None:
-    answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
-    meta = answer.json["meta"]
-    assert (answer.status, meta["from"], meta["to"]) == (200, "2026-11-20", "2026-11-20")
-    assert (meta["coverage"]["days"], meta["coverage"]["observed_days"]) == (1, 0)
-    refused = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=key)
-    assert (refused.status, refused.json["detail"]) == (
-        400,
-        "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
-    )
-
-
-async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
+    # Each format has the same rows.
     path = f"/index/pricing/{SOY}"
     plain = await edge.get(path, key=key)
     rows = csv.DictReader(io.StringIO((await edge.get(f"{path}?format=csv", key=key)).body.decode(), newline=""))
@@ -162,21 +140,97 @@ async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
     assert [f"{row['low']:.2f}" for row in table.to_pylist()] == [row["low"] for row in plain.json["data"]]
     assert json.loads(table.schema.metadata[META_KEY])["result_sha256"] == plain.json["meta"]["result_sha256"]
 
+    # A pricing history states prices per litre of what its name says.
+    meta = (await edge.get(f"/index/pricing/{SOY}", key=api_key(settings))).json["meta"]
+    assert {(row["per"], row["content"], row["read_in"]) for row in meta["unit_prices"]} == {("l", "1", "name")}
+    for row, statistic in zip(meta["unit_prices"], meta["statistics"], strict=True):
+        assert (row["days"], row["currency"], row["kind"]) == (
+            statistic["days"],
+            statistic["currency"],
+            statistic["kind"],
+        )
+        for name in ("low", "median", "high"):
+            assert float(row[name]) == float(statistic[name])
+    assert "unit_prices.low" in meta["rounding"]
 
-async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
+
+async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
+    edge: Edge, key: str, settings: Settings
+) -> None:
+    for read in ("pricing", "sustainability"):
+        answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
+        meta = answer.json["meta"]
+        assert (answer.status, meta["from"], meta["to"]) == (200, "2026-11-20", "2026-11-20"), read
+        assert (meta["coverage"]["days"], meta["coverage"]["observed_days"]) == (1, 0), read
+        refused = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20&to=2026-11-19", key=key)
+        assert (refused.status, refused.json["detail"]) == (
+            400,
+            "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
+        )
+
+    # An item without observations is an empty answer.
+    with connect(settings.database_url, application="tests") as connection:
+        connection.execute("DELETE FROM observations WHERE item_id = $1", (mint("shop", "3").key,))
+    for path in ("pricing", "sustainability"):
+        answer = await edge.get(f"/index/{path}/{NEW}", key=key)
+        assert answer.status == 200
+        assert answer.json["meta"]["coverage"]["observed_days"] == 0
+
+
+async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: str, settings: Settings) -> None:
+    # A format that is not offered is 406 and costs nothing.
     answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
     assert answer.status == 406
     assert await used(edge, key) == 0
 
-
-async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str) -> None:
+    # A dry run says the cost and charges nothing.
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
         assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
     assert await used(edge, key) == 0
 
+    # A bad parameter is named and costs nothing.
+    for query, parameter in BAD_PARAMETERS:
+        answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
+        assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
+        assert await used(edge, key) == 0, query
 
-async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
+    # Allowed values are named as callers write them.
+    for path in (f"pricing/{SOY}", "cohorts"):
+        [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
+        assert error["parameter"] == "from_"
+        allowed = error["detail"].partition("allowed: ")[2].split(", ")
+        assert "from" in allowed and "from_" not in allowed
+
+    # A rate that is none is refused.
+    for query in (
+        "displacement=gift",
+        "displacement_rate=1.1",
+        "displacement_rate=-0.1",
+        "displacement_rate=nan",
+        "displacement_rate=%EF%BC%91",
+        "displacement_rate=0_1",
+        "displacement_rate=%200.5",
+        "displacement_rate=0.5&displacement=resale",
+    ):
+        answer = await edge.get(f"/index/sustainability/{SOY}?{query}", key=key)
+        assert answer.status == 400, query
+        assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
+
+    # A caller without permission is refused before anything is charged.
+    for path in ("pricing", "sustainability"):
+        assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"], path
+        answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
+        assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free"), (
+            path
+        )
+
+    # The list is free for everyone.
+    answer = await edge.get("/index/channels")
+    assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
+    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
+
+    # A representation that the caller has is 304 and is not counted.
     first = await edge.get(f"/index/sustainability/{SOY}", key=key)
     again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
@@ -187,32 +241,6 @@ SALES = MAPPING.replace(
     'currency = { constant = "HKD" }',
     'currency = { constant = "HKD" }\nkind = "sale"\nidentity = "event"\nunits = "list"',
 ).replace('list_price = "list"\n', "")
-
-
-async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
-    sold = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
-    await asyncio.to_thread(load_rows, settings, tmp_path, sold, text=SALES, name="sales.csv")
-    whole = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
-    week = {one["kind"]: one for one in whole["meta"]["statistics"] if one["days"] == 7}
-    assert [(one["low"], one["high"], one["n"]) for one in (week["listing"], week["sale"])] == [
-        ("9.00", "11.50", 3),
-        ("7.00", "7.00", 1),
-    ]
-    for kind, count in (("listing", 3), ("sale", 1)):
-        answer = (await edge.get(f"/index/pricing/{SOY}?kind={kind}", key=key)).json
-        assert [row["kind"] for row in answer["data"]] == [kind] * count
-        assert {one["kind"] for one in answer["meta"]["statistics"]} == {kind}
-    band = (await edge.get(f"/index/lookup/{SOY}")).json["price_band"]
-    assert (band["kind"], band["low"], band["observations"]) == ("listing", "9.00", 3)
-
-
-@pytest.mark.parametrize("path", ["pricing", "sustainability"])
-async def test_a_caller_without_permission_is_refused_before_anything_is_charged(
-    edge: Edge, settings: Settings, path: str
-) -> None:
-    assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"]
-    answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
-    assert (answer.status, answer.json["required_plan"], answer.json["current_plan"]) == (403, "brand", "free")
 
 
 BAD_PARAMETERS = [
@@ -226,21 +254,6 @@ BAD_PARAMETERS = [
     ("dry_run=1", "dry_run"),
     ("chanel=NORTH", "chanel"),
 ]
-
-
-async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
-    for query, parameter in BAD_PARAMETERS:
-        answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
-        assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
-        assert await used(edge, key) == 0, query
-
-
-async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: str) -> None:
-    for path in (f"pricing/{SOY}", "cohorts"):
-        [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
-        assert error["parameter"] == "from_"
-        allowed = error["detail"].partition("allowed: ")[2].split(", ")
-        assert "from" in allowed and "from_" not in allowed
 
 
 async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
@@ -266,20 +279,6 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
 
 
 # GET /index/pricing: prices per kilogram, litre and piece of what the name says that an article holds.
-
-
-async def test_a_pricing_history_states_prices_per_litre_of_what_its_name_says(edge: Edge, settings: Settings) -> None:
-    meta = (await edge.get(f"/index/pricing/{SOY}", key=api_key(settings))).json["meta"]
-    assert {(row["per"], row["content"], row["read_in"]) for row in meta["unit_prices"]} == {("l", "1", "name")}
-    for row, statistic in zip(meta["unit_prices"], meta["statistics"], strict=True):
-        assert (row["days"], row["currency"], row["kind"]) == (
-            statistic["days"],
-            statistic["currency"],
-            statistic["kind"],
-        )
-        for name in ("low", "median", "high"):
-            assert float(row[name]) == float(statistic[name])
-    assert "unit_prices.low" in meta["rounding"]
 
 
 # Footprints of an item: from the nearest figures, with stages, cumulated over units or articles.
@@ -357,9 +356,8 @@ async def test_every_indicator_has_its_row_with_its_stages(edge: Edge, key: str,
     assert (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]["land_use_m2a"] == 0.375
 
 
-async def test_cumulative_figures_count_units_sold_else_one_article(
-    edge: Edge, key: str, settings: Settings, tmp_path: Path
-) -> None:
+async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
+    # Cumulative figures count units sold else one article.
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(FACTORS)
     listed = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
@@ -376,6 +374,22 @@ async def test_cumulative_figures_count_units_sold_else_one_article(
     now = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
     row = now["data"][0]
     assert (now["meta"]["basis"], row["units_observed"], row["cumulative"]) == ("sales", 5, 10.0)
+
+    # Listings and sales are never mixed.
+    sold = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
+    await asyncio.to_thread(load_rows, settings, tmp_path, sold, text=SALES, name="sales.csv")
+    whole = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
+    week = {one["kind"]: one for one in whole["meta"]["statistics"] if one["days"] == 7}
+    assert [(one["low"], one["high"], one["n"]) for one in (week["listing"], week["sale"])] == [
+        ("9.00", "11.50", 3),
+        ("7.00", "7.00", 1),
+    ]
+    for kind, count in (("listing", 3), ("sale", 1)):
+        answer = (await edge.get(f"/index/pricing/{SOY}?kind={kind}", key=key)).json
+        assert [row["kind"] for row in answer["data"]] == [kind] * count
+        assert {one["kind"] for one in answer["meta"]["statistics"]} == {kind}
+    band = (await edge.get(f"/index/lookup/{SOY}")).json["price_band"]
+    assert (band["kind"], band["low"], band["observations"]) == ("listing", "9.00", 3)
 
 
 async def test_a_figure_comes_out_as_it_was_loaded(edge: Edge, key: str, settings: Settings) -> None:
@@ -458,7 +472,7 @@ async def test_a_source_s_own_spread_takes_precedence_over_the_pedigree_matrix(
     assert found["acidification_kg_so2e"]["low"] is None
 
 
-async def test_a_category_average_is_as_wide_as_its_samples_and_says_how_many(
+async def test_a_category_average_is_as_wide_as_its_samples_and_borrows_the_spread_within_the_others(
     edge: Edge, key: str, settings: Settings
 ) -> None:
     factor(settings, "drinks.soy-milk", 9, math.log(1.8), 0.4)
@@ -515,25 +529,6 @@ async def test_second_hand_sales_avoid_by_the_rate_that_the_caller_or_wrap_state
     assert "those sold new included" in meta["counted"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "displacement=gift",
-        "displacement_rate=1.1",
-        "displacement_rate=-0.1",
-        "displacement_rate=nan",
-        "displacement_rate=%EF%BC%91",
-        "displacement_rate=0_1",
-        "displacement_rate=%200.5",
-        "displacement_rate=0.5&displacement=resale",
-    ],
-)
-async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str, query: str) -> None:
-    answer = await edge.get(f"/index/sustainability/{SOY}?{query}", key=key)
-    assert answer.status == 400
-    assert answer.json["errors"][0]["parameter"].startswith("displacement")
-
-
 async def test_each_channel_has_its_observations_and_its_last_day(
     edge: Edge, settings: Settings, tmp_path: Path
 ) -> None:
@@ -562,9 +557,3 @@ async def test_each_channel_has_its_observations_and_its_last_day(
     ]
     begun = (await edge.get("/index/channels?q=%CF%89", key=key)).json  # a small omega
     assert [entry["code"] for entry in begun["data"]] == ["Ω-shop"]
-
-
-async def test_the_list_is_free_for_everyone(edge: Edge) -> None:
-    answer = await edge.get("/index/channels")
-    assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
-    assert (await edge.get("/quota")).json["limits"][0]["used"] == 1

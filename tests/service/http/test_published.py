@@ -52,16 +52,19 @@ async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/quota", key=key)).json["limits"][0]["used"])
 
 
-@pytest.mark.parametrize(("path", "template"), PAID)
 @pytest.mark.asyncio(loop_scope="module")
-async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge, path: str, template: str) -> None:
-    key = api_key(shared_edge.settings, "institutional")
-    price = shared_edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
-    assert (await shared_edge.get(path, key=key, head=NOW)).status in (200, 202)
-    assert await used(shared_edge, key) == price["units"]
+async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge) -> None:
+    for path, template in PAID:
+        key = api_key(shared_edge.settings, "institutional")
+        price = shared_edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
+        assert (await shared_edge.get(path, key=key, head=NOW)).status in (200, 202), path
+        assert await used(shared_edge, key) == price["units"], path
 
 
-async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
+async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sentence_too(
+    edge: Edge, settings: Settings
+) -> None:
+    # Every operation that has a price is tried.
     priced = {
         (method, path.removeprefix("/v1"))
         for path, operations in edge.document["paths"].items()
@@ -69,6 +72,52 @@ async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
         if operation["x-units"]["units"]
     }
     assert {("get", template) for _, template in PAID} | COUNTED == priced, "add a call of it to PAID"
+
+    # Every operation names its price in a sentence too.
+    for path, operations in edge.document["paths"].items():
+        for operation in operations.values():
+            price = operation["x-units"]
+            if operation["security"]:
+                said = f"Costs {price['units']} unit" if price["units"] else "Costs nothing."
+                assert said in operation["description"], path
+
+    # The page names prices plans and the compatibility policy.
+    page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
+    for section in ("limits", "unit-prices", "compatibility", "request-ids"):
+        assert f'<h2 id="{section}">' in page
+    line = page.split("/v1/index/rollups/sustainability</code></td>")[1].split("</tr>")[0]
+    assert '<td class="number">20</td>' in line
+    assert '<td class="number">50,000</td>' in page and '<td class="number">1,000</td>' in page
+
+    # Every capability names a rule.
+    app = create_app(edge.resources)
+    assert set(CAPABILITIES.values()) <= {rule.name for rule in app[RULE].values()}
+    assert DOCUMENT in app
+
+    # Root links the paid paths and each link is a path of the document.
+    root = (await edge.get("/", key=api_key(settings))).json
+    paths = [path.partition("{")[0].rstrip("/") for path in edge.document["paths"]]
+    for link in root["links"].values():
+        assert link.removeprefix("http://testserver").rstrip("/") in paths, link
+    assert {"pricing", "sustainability", "cohorts", "datasets", "exports", "jobs"} <= root["links"].keys()
+
+    # Entitlements are what the rules let in.
+    for plan in ("brand", "institutional"):
+        key = api_key(settings, plan)
+        entitled = (await edge.get("/", key=key)).json["entitlements"]
+        paid = {
+            "sustainability-rollup": "/index/rollups/sustainability",
+            "enterprise-data-access": "/index/datasets",
+            "cohort-intelligence": "/index/cohorts?brand=vita",
+            "batch-lookup": f"/index/lookup?iid={SOY}",
+        }
+        for capability, path in paid.items():
+            allowed = (await edge.get(path, key=key, head=NOW)).status != 403
+            assert allowed == (capability in entitled), capability
+
+    # A batch on a plan without one names the plan that has it.
+    answer = await edge.get(f"/index/lookup?iid={SOY}", key=api_key(settings, "free"))
+    assert (answer.status, answer.json["required_plan"]) == (403, "brand")
 
 
 async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Edge, settings: Settings) -> None:
@@ -86,24 +135,6 @@ async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Ed
     assert await used(edge, key) - before == price["units"] == 100
 
 
-async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> None:
-    for path, operations in edge.document["paths"].items():
-        for operation in operations.values():
-            price = operation["x-units"]
-            if operation["security"]:
-                said = f"Costs {price['units']} unit" if price["units"] else "Costs nothing."
-                assert said in operation["description"], path
-
-
-async def test_the_page_names_prices_plans_and_the_compatibility_policy(edge: Edge) -> None:
-    page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
-    for section in ("limits", "unit-prices", "compatibility", "request-ids"):
-        assert f'<h2 id="{section}">' in page
-    line = page.split("/v1/index/rollups/sustainability</code></td>")[1].split("</tr>")[0]
-    assert '<td class="number">20</td>' in line
-    assert '<td class="number">50,000</td>' in page and '<td class="number">1,000</td>' in page
-
-
 async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:
     async with running_edge(settings, tmp_path) as edge:
         assert ">61,234</td>" not in (await edge.get("/docs", anonymous=False)).body.decode()
@@ -115,42 +146,6 @@ async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings
         await edge.resources.database.close()
         page = (await edge.get("/docs", anonymous=False)).body.decode()
         assert "The plans are temporarily unavailable" in page
-
-
-async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(
-    edge: Edge, settings: Settings
-) -> None:
-    root = (await edge.get("/", key=api_key(settings))).json
-    paths = [path.partition("{")[0].rstrip("/") for path in edge.document["paths"]]
-    for link in root["links"].values():
-        assert link.removeprefix("http://testserver").rstrip("/") in paths, link
-    assert {"pricing", "sustainability", "cohorts", "datasets", "exports", "jobs"} <= root["links"].keys()
-
-
-@pytest.mark.parametrize("plan", ["brand", "institutional"])
-async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Settings, plan: str) -> None:
-    key = api_key(settings, plan)
-    entitled = (await edge.get("/", key=key)).json["entitlements"]
-    paid = {
-        "sustainability-rollup": "/index/rollups/sustainability",
-        "enterprise-data-access": "/index/datasets",
-        "cohort-intelligence": "/index/cohorts?brand=vita",
-        "batch-lookup": f"/index/lookup?iid={SOY}",
-    }
-    for capability, path in paid.items():
-        allowed = (await edge.get(path, key=key, head=NOW)).status != 403
-        assert allowed == (capability in entitled), capability
-
-
-async def test_every_capability_names_a_rule(edge: Edge) -> None:
-    app = create_app(edge.resources)
-    assert set(CAPABILITIES.values()) <= {rule.name for rule in app[RULE].values()}
-    assert DOCUMENT in app
-
-
-async def test_a_batch_on_a_plan_without_one_names_the_plan_that_has_it(edge: Edge, settings: Settings) -> None:
-    answer = await edge.get(f"/index/lookup?iid={SOY}", key=api_key(settings, "free"))
-    assert (answer.status, answer.json["required_plan"]) == (403, "brand")
 
 
 async def test_quota_counts_the_organizations_jobs(edge: Edge, settings: Settings) -> None:

@@ -57,9 +57,9 @@ def contents() -> Contents:
     return fill
 
 
-@pytest.mark.parametrize(
-    ("query", "iid"),
-    [
+@pytest.mark.asyncio(loop_scope="module")
+async def test_every_identifier_of_an_item_opens_its_record(shared_edge: Edge) -> None:
+    for query, iid in [
         ("gtin=042100005264", TWO),
         ("gtin=0042100005264", TWO),
         ("gtin=00042100005264", TWO),
@@ -81,37 +81,29 @@ def contents() -> Contents:
         ("sku=7&source=south", SEVEN),  # a source's own id
         ("url=http://NORTH.test/p/1/?utm_source=mail", ONE),
         (f"iid={TWO.lower()}", TWO),
-    ],
-)
+    ]:
+        key = api_key(shared_edge.settings)
+        found = await shared_edge.get(f"/index/resolve?{query}", key=key)
+        same = await shared_edge.get(f"/index/lookup/{iid}", key=key)
+        assert (found.status, found.body) == (200, same.body), query
+        assert found.head["ETag"] == same.head["ETag"], query
+        assert found.head["Content-Location"] == f"{shared_edge.settings.base_url}/index/lookup/{iid}", query
+
+
 @pytest.mark.asyncio(loop_scope="module")
-async def test_every_identifier_of_an_item_opens_its_record(shared_edge: Edge, query: str, iid: str) -> None:
-    key = api_key(shared_edge.settings)
-    found = await shared_edge.get(f"/index/resolve?{query}", key=key)
-    same = await shared_edge.get(f"/index/lookup/{iid}", key=key)
-    assert (found.status, found.body) == (200, same.body)
-    assert found.head["ETag"] == same.head["ETag"]
-    assert found.head["Content-Location"] == f"{shared_edge.settings.base_url}/index/lookup/{iid}"
-
-
-@pytest.mark.parametrize(
-    ("query", "iids"),
-    [
+async def test_where_several_items_have_it_they_are_listed_to_choose_from(shared_edge: Edge) -> None:
+    for query, iids in (
         ("gtin=4006381333931", [ONE, NINE]),
         ("mpn=WH1000XM4&brand=sony", [ONE, NINE]),
         ("gtin=2012345000001", [FOUR, EIGHT]),
-    ],
-)
-@pytest.mark.asyncio(loop_scope="module")
-async def test_where_several_items_have_it_they_are_listed_to_choose_from(
-    shared_edge: Edge, query: str, iids: list[str]
-) -> None:
-    key = api_key(shared_edge.settings)
-    answer = await shared_edge.get(f"/index/resolve?{query}", key=key)
-    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (300, "several-items")
-    assert [one["iid"] for one in answer.json["candidates"]] == sorted(iids)
-    assert answer.json["count"] == 2
-    assert {one["sources"][0] for one in answer.json["candidates"]} == {"north", "south"}
-    assert (await shared_edge.get("/quota", key=key)).json["limits"][0]["used"] == 1
+    ):
+        key = api_key(shared_edge.settings)
+        answer = await shared_edge.get(f"/index/resolve?{query}", key=key)
+        assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (300, "several-items"), query
+        assert [one["iid"] for one in answer.json["candidates"]] == sorted(iids), query
+        assert answer.json["count"] == 2, query
+        assert {one["sources"][0] for one in answer.json["candidates"]} == {"north", "south"}, query
+        assert (await shared_edge.get("/quota", key=key)).json["limits"][0]["used"] == 1, query
 
 
 async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edge: Edge, settings: Settings) -> None:
@@ -123,9 +115,9 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
     assert (alone.status, [one["iid"] for one in alone.json["candidates"]]) == (300, [FOUR])
 
 
-@pytest.mark.parametrize(
-    ("query", "slug", "parameter", "detail"),
-    [
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_malformed_identifier_is_refused_by_name_and_not_counted(shared_edge: Edge) -> None:
+    for query, slug, parameter, detail in (
         ("gtin=4006381333932", "invalid-identifier", "gtin", "has a wrong check digit; the correct one is 1"),
         ("isbn=0306406151", "invalid-identifier", "isbn", "has a wrong check digit; the correct one is 2"),
         ("ean=400638133393", "invalid-identifier", "ean", "has a wrong check digit; the correct one is 0"),
@@ -159,28 +151,14 @@ async def test_a_code_that_a_shop_made_itself_opens_nothing_without_the_shop(edg
         ("gtin=96385074&source=No!", "invalid-parameter", "source", "must be the name of a source"),
         ("barcode=96385074", "invalid-parameter", "barcode", None),
         ("gtin=96385074&gtin=96385074", "invalid-parameter", "gtin", "is repeated; send it once"),
-    ],
-)
-@pytest.mark.asyncio(loop_scope="module")
-async def test_a_malformed_identifier_is_refused_by_name_and_not_counted(
-    shared_edge: Edge, query: str, slug: str, parameter: str, detail: str | None
-) -> None:
-    uncounted = "192.0.2.8"  # the stores are those of all tests: nothing else asks from this address
-    answer = await shared_edge.get(f"/index/resolve?{query}", address=uncounted)
-    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, slug)
-    [error] = answer.json["errors"]
-    assert error["parameter"] == parameter
-    assert detail is None or error["detail"] == detail
-    assert (await shared_edge.get("/quota", address=uncounted)).json["limits"][0]["used"] == 0
-
-
-async def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(edge: Edge) -> None:
-    wrong = (await edge.get("/index/resolve?gtin=4006381333932")).json
-    assert (wrong["expected_check_digit"], wrong["suggestion"]) == ("1", None)
-    lost = (await edge.get("/index/resolve?gtin=42100005264")).json
-    assert (lost["expected_check_digit"], lost["suggestion"]) == (None, "042100005264")
-    no_iid = await edge.get("/index/resolve?iid=IID-%21")
-    assert no_iid.json["type"].rsplit("/", 1)[1] == "invalid-iid"
+    ):
+        uncounted = "192.0.2.8"  # the stores are those of all tests: nothing else asks from this address
+        answer = await shared_edge.get(f"/index/resolve?{query}", address=uncounted)
+        assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (400, slug), query
+        [error] = answer.json["errors"]
+        assert error["parameter"] == parameter, query
+        assert detail is None or error["detail"] == detail, query
+        assert (await shared_edge.get("/quota", address=uncounted)).json["limits"][0]["used"] == 0, query
 
 
 async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> None:
@@ -191,8 +169,15 @@ async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> 
     refused = await edge.get("/index/resolve?gtin=96385074", address="192.0.2.7")
     assert refused.status == 429
 
+    # A wrong check digit is refused with the one that was expected.
+    wrong = (await edge.get("/index/resolve?gtin=4006381333932")).json
+    assert (wrong["expected_check_digit"], wrong["suggestion"]) == ("1", None)
+    lost = (await edge.get("/index/resolve?gtin=42100005264")).json
+    assert (lost["expected_check_digit"], lost["suggestion"]) == (None, "042100005264")
+    no_iid = await edge.get("/index/resolve?iid=IID-%21")
+    assert no_iid.json["type"].rsplit("/", 1)[1] == "invalid-iid"
 
-async def test_a_representation_that_the_caller_has_is_304_and_head_has_no_body(edge: Edge) -> None:
+    # A representation that the caller has is 304 and head has no body.
     first = await edge.get("/index/resolve?gtin=96385074")
     again = await edge.get("/index/resolve?gtin=96385074", head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")

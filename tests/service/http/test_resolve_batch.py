@@ -85,9 +85,8 @@ async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edg
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == 2
 
 
-@pytest.mark.parametrize(
-    ("q", "first"),
-    [
+async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key: str) -> None:
+    for q, first in (
         ("042100005264", [TWO]),
         ("9780306406157", [THREE]),
         ("0-306-40615-2", [THREE]),
@@ -96,18 +95,15 @@ async def test_a_batch_costs_a_unit_for_ten_and_is_bounded_by_the_plan(edge: Edg
         ("sony wh1000xm4", [ONE, NINE]),
         ("https://north.test/p/1", [ONE]),
         ("2012345000001", [FOUR, EIGHT]),
-    ],
-)
-async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key: str, q: str, first: list[str]) -> None:
-    page = (await edge.get(f"/index/search?q={quote(q)}", key=key)).json
-    found = page["data"][: len(first)]
-    assert [hit["iid"] for hit in found] == sorted(first)
-    assert all(hit["score"] == 1 and hit["all_words"] and "identifier" in hit["matched_on"] for hit in found)
-    assert page["total"] == {"value": page["count"], "relation": "eq", "all_words": page["total"]["all_words"]}
-    assert len({hit["iid"] for hit in page["data"]}) == page["count"]
+    ):
+        page = (await edge.get(f"/index/search?q={quote(q)}", key=key)).json
+        found = page["data"][: len(first)]
+        assert [hit["iid"] for hit in found] == sorted(first), q
+        assert all(hit["score"] == 1 and hit["all_words"] and "identifier" in hit["matched_on"] for hit in found), q
+        assert page["total"] == {"value": page["count"], "relation": "eq", "all_words": page["total"]["all_words"]}, q
+        assert len({hit["iid"] for hit in page["data"]}) == page["count"], q
 
-
-async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(edge: Edge, key: str) -> None:
+    # Pages of a search for an identifier neither repeat nor omit items.
     whole = (await edge.get("/index/search?q=juice%2096385074", key=key)).json
     seen, cursor = [], ""
     for _ in range(whole["count"]):
@@ -117,8 +113,7 @@ async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items
     assert seen == [hit["iid"] for hit in whole["data"]] == [FIVE, TWO]
     assert page["next_cursor"] is None
 
-
-async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str) -> None:
+    # Filters hold for items of an identifier too.
     assert (await edge.get("/index/search?q=96385074&brand=vita", key=key)).json["count"] == 1
     assert (await edge.get("/index/search?q=96385074&brand=maison", key=key)).json["count"] == 0
 

@@ -29,13 +29,9 @@ from tests.support.wire import exchange, head
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 
 
-async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None:
-    await edge.resources.database.close()
-    answer = await edge.get("/health", anonymous=False)
-    assert (answer.status, answer.json["status"], answer.json["revision"]) == (200, "ok", "api-dev")
-
-
-async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
+async def test_ready_reports_each_part_and_an_empty_index_is_degraded(
+    edge: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = await edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
         "database": "ok",
@@ -47,14 +43,7 @@ async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge
     }
     assert (answer.status, answer.json["status"]) == (200, "degraded")
 
-
-async def ready_part(edge: Edge, name: str) -> tuple[str, str]:
-    answer = await edge.get("/ready", anonymous=False)
-    assert (answer.status, answer.json["status"]) == (200, "degraded")
-    return next((part["state"], part["detail"]) for part in answer.json["parts"] if part["name"] == name)
-
-
-async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -> None:
+    # Ready reports that no worker takes the waiting jobs.
     def execute(statement: str) -> None:
         with connect(edge.settings.database_url, application="tests") as connection:
             connection.execute(statement)
@@ -69,19 +58,28 @@ async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -
     execute("INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')")
     assert (await ready_part(edge, "jobs"))[0] == "ok"  # a worker is running: jobs that wait, wait for their turn
 
-
-async def test_ready_reports_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ready reports that the clock is off.
     real = time.time
     for ahead, reported in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
         monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
         state, detail = await ready_part(edge, "clock")
         assert state == "off" and reported in detail
 
+    # Health touches nothing and names its revision.
+    await edge.resources.database.close()
+    answer = await edge.get("/health", anonymous=False)
+    assert (answer.status, answer.json["status"], answer.json["revision"]) == (200, "ok", "api-dev")
 
-async def test_ready_is_503_without_the_database(edge: Edge) -> None:
+    # Ready is 503 without the database.
     await edge.resources.database.close()
     answer = await edge.ask("GET", "/ready", check=False)
     assert (answer.status, answer.json["status"]) == (503, "not-ready")
+
+
+async def ready_part(edge: Edge, name: str) -> tuple[str, str]:
+    answer = await edge.get("/ready", anonymous=False)
+    assert (answer.status, answer.json["status"]) == (200, "degraded")
+    return next((part["state"], part["detail"]) for part in answer.json["parts"] if part["name"] == name)
 
 
 async def test_the_first_caller_of_the_document_keeps_no_other_waiting(
@@ -119,18 +117,31 @@ async def test_the_document_is_what_the_code_describes_and_is_cached(edge: Edge)
     assert (again.status, again.body) == (304, b"")
     assert b"openapi: 3.1.0" in (await edge.get("/openapi.yaml", anonymous=False)).body
 
+    # An example is valid and says something.
+    for operation in EXAMPLES:
+        [reported] = [
+            method["responses"]["200"]["content"]["application/json"]
+            for path in edge.document["paths"].values()
+            for method in path.values()
+            if method["operationId"] == operation
+        ]
+        assert reported["example"] == EXAMPLES[operation], operation
+        assert reported["example"]["data"], "an example without rows shows nothing"
+        Draft202012Validator({**reported["schema"], "components": edge.document["components"]}).validate(
+            reported["example"]
+        )
 
-@pytest.mark.parametrize("path", ["/docs", "/errors", "/errors/rate-limited"])
-async def test_pages_for_people_name_no_other_host_and_run_no_inline_code(edge: Edge, path: str) -> None:
-    answer = await edge.ask("GET", path, anonymous=False, head=HTML)
-    page = answer.body.decode()
-    assert answer.status == 200
-    assert "<title>" in page
-    assert "<script>" not in page and "style=" not in page and "onclick" not in page
-    assert "script-src 'self'" in answer.head["Content-Security-Policy"]
 
+async def test_pages_for_people_name_no_other_host_and_run_no_inline_code(edge: Edge) -> None:
+    for path in ("/docs", "/errors", "/errors/rate-limited"):
+        answer = await edge.ask("GET", path, anonymous=False, head=HTML)
+        page = answer.body.decode()
+        assert answer.status == 200, path
+        assert "<title>" in page, path
+        assert "<script>" not in page and "style=" not in page and "onclick" not in page, path
+        assert "script-src 'self'" in answer.head["Content-Security-Policy"], path
 
-async def test_every_problem_is_explained(edge: Edge) -> None:
+    # Every problem is explained.
     listed = (await edge.get("/errors", anonymous=False)).json
     assert {entry["slug"] for entry in listed["data"]} == set(CATALOGUE)
     one = (await edge.get("/errors/invalid-iid", anonymous=False)).json
@@ -138,18 +149,52 @@ async def test_every_problem_is_explained(edge: Edge) -> None:
     assert (await edge.get("/errors/no-such-problem", anonymous=False)).status == 404
 
 
-async def test_root_names_the_caller(edge: Edge, settings: object) -> None:
+async def test_credentials_and_parameters_are_refused_by_name(edge: Edge, settings: object) -> None:
+    # Root names the caller.
     answer = await edge.get("/", key=api_key(edge.settings, "institutional"))
     assert answer.json["plan"] == "institutional"
     assert "enterprise-data-access" in answer.json["entitlements"]
     assert answer.json["quota"][0]["limit"] == 1_000_000
 
-
-async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
+    # Root takes no public token and no stranger.
     assert (await edge.get("/")).json["accepted"] == ["api-key", "bearer"]
     missing = await edge.get("/", anonymous=False)
     assert missing.status == 401
     assert "ApiKey" in missing.head["WWW-Authenticate"]
+
+    # A malformed token is 401 with one slug.
+    for token in NO_TOKENS:
+        answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
+        assert answer.status == 401, token
+        assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
+
+    # Without a credential the anonymous token is named.
+    answer = await edge.get("/index/brands", anonymous=False)
+    assert answer.json["type"].endswith("/missing-credentials")
+    assert edge.settings.anonymous_token in answer.json["detail"]
+
+    # A bearer token is refused until an issuer is configured.
+    answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
+    assert answer.status == 401
+    assert answer.json["type"].endswith("/invalid-credentials")
+
+    # Unknown and double parameters are named.
+    unknown = (await edge.get("/index/brands?lmit=3")).json
+    assert unknown["errors"][0]["parameter"] == "lmit"
+    assert "limit" in unknown["errors"][0]["detail"]
+    double = (await edge.get("/index/brands?limit=3&limit=4")).json
+    assert double["errors"] == [{"parameter": "limit", "detail": "is repeated; send it once"}]
+    stray = (await edge.get("/health?x=1", anonymous=False)).json
+    assert stray["errors"][0]["parameter"] == "x"
+
+    # A compressed body is refused before it is read.
+    answer = await edge.ask("GET", "/health", head={"Content-Encoding": "gzip"}, check=False)
+    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (415, "unsupported-media-type")
+
+    # A missing parameter is named.
+    answer = await edge.get("/index/search")
+    assert answer.json["type"].endswith("/missing-parameter")
+    assert answer.json["errors"] == [{"parameter": "q", "detail": "is required"}]
 
 
 NO_TOKENS = [
@@ -160,46 +205,6 @@ NO_TOKENS = [
     "iixk_live_" + "A" * 48,
     "iixp_anon_ItemIndex0PublicAccessWithoutSignUp4Anyone3ZeZnk",
 ]
-
-
-async def test_a_malformed_token_is_401_with_one_slug(edge: Edge) -> None:
-    for token in NO_TOKENS:
-        answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
-        assert answer.status == 401, token
-        assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
-
-
-async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge) -> None:
-    answer = await edge.get("/index/brands", anonymous=False)
-    assert answer.json["type"].endswith("/missing-credentials")
-    assert edge.settings.anonymous_token in answer.json["detail"]
-
-
-async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
-    answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
-    assert answer.status == 401
-    assert answer.json["type"].endswith("/invalid-credentials")
-
-
-async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:
-    unknown = (await edge.get("/index/brands?lmit=3")).json
-    assert unknown["errors"][0]["parameter"] == "lmit"
-    assert "limit" in unknown["errors"][0]["detail"]
-    double = (await edge.get("/index/brands?limit=3&limit=4")).json
-    assert double["errors"] == [{"parameter": "limit", "detail": "is repeated; send it once"}]
-    stray = (await edge.get("/health?x=1", anonymous=False)).json
-    assert stray["errors"][0]["parameter"] == "x"
-
-
-async def test_a_compressed_body_is_refused_before_it_is_read(edge: Edge) -> None:
-    answer = await edge.ask("GET", "/health", head={"Content-Encoding": "gzip"}, check=False)
-    assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (415, "unsupported-media-type")
-
-
-async def test_a_missing_parameter_is_named(edge: Edge) -> None:
-    answer = await edge.get("/index/search")
-    assert answer.json["type"].endswith("/missing-parameter")
-    assert answer.json["errors"] == [{"parameter": "q", "detail": "is required"}]
 
 
 async def test_brands_come_in_pages_that_never_overlap(edge: Edge, tmp_path: object) -> None:
@@ -253,7 +258,8 @@ async def _ask(edge: Edge, target: str, extra: str = "") -> tuple[int, dict[str,
     return int(start.split(" ")[1]), fields, answer.partition(b"\r\n\r\n")[2]
 
 
-async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(edge: Edge) -> None:
+async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed_and_no_other(edge: Edge) -> None:
+    # Each file of the pages is sent as it is whole and compressed.
     assert len(FILES) > 10
     for path in FILES:
         target = f"/static/{path.relative_to(FOLDER)}"
@@ -265,10 +271,8 @@ async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(edge
         assert (gzip.decompress(packed) if coded else packed) == body, target
         assert (await _ask(edge, target, f"If-None-Match: {fields['ETag']}\r\n"))[0] == 304
 
-
-@pytest.mark.parametrize(
-    "target",
-    [
+    # Only the files of the pages are sent.
+    for target in (
         "/static/",
         "/static/none.css",
         "/static/vendor",
@@ -278,29 +282,12 @@ async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(edge
         "/static/..%2fdocs.py",
         "/static/vendor/..%2f..%2fdocs.py",
         "/static/%2fetc%2fpasswd",
-    ],
-)
-async def test_only_the_files_of_the_pages_are_sent(edge: Edge, target: str) -> None:
-    status, _, body = await _ask(edge, target)
-    assert (status, json.loads(body)["type"].rpartition("/")[2]) == (404, "not-found")
+    ):
+        status, _, body = await _ask(edge, target)
+        assert (status, json.loads(body)["type"].rpartition("/")[2]) == (404, "not-found"), target
 
 
 # The document's examples are answers that the document allows.
-
-
-@pytest.mark.parametrize("operation", EXAMPLES)
-async def test_an_example_is_valid_and_says_something(edge: Edge, operation: str) -> None:
-    [reported] = [
-        method["responses"]["200"]["content"]["application/json"]
-        for path in edge.document["paths"].values()
-        for method in path.values()
-        if method["operationId"] == operation
-    ]
-    assert reported["example"] == EXAMPLES[operation]
-    assert reported["example"]["data"], "an example without rows shows nothing"
-    Draft202012Validator({**reported["schema"], "components": edge.document["components"]}).validate(
-        reported["example"]
-    )
 
 
 # An edge that stops answers what still arrives, and sends its callers away.

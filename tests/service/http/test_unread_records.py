@@ -1,6 +1,7 @@
 """What memory does not have is read on the fast path: the same bytes, charged once; records, and prices of an item."""
 
 import asyncio
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,84 +48,74 @@ def _comparable(answer: bytes) -> bytes:
     return re.sub(rb"r=\d+", b"r=-", alike(answer))
 
 
-@pytest.mark.parametrize(
-    ("iid", "status", "units"),
-    [
+async def test_an_unread_record_has_the_bytes_and_the_price_of_the_ordinary_way(
+    settings: Settings, tmp_path: Path, taken: list[bool]
+) -> None:
+    charges = itertools.count(2)
+    key = f"Authorization: ApiKey {api_key(settings)}"
+    cases = (
         (SOY, b"200", 1),
-        (SOY.lower(), b"200", 1),
         (mint("shop", "none").iid, b"404", 1),
         ("IID-X", b"404", 1),
         (DRINK, b"410", 0),
-    ],
-    ids=["found", "lower-case", "absent", "not-ours", "withdrawn"],
-)
-async def test_an_unread_record_has_the_bytes_and_the_price_of_the_ordinary_way(
-    settings: Settings, tmp_path: Path, taken: list[bool], iid: str, status: bytes, units: int
+    )
+    for lower in (False, True):
+        async with running_edge(settings, tmp_path) as edge:
+            await _ask(edge, key, 1, CUSTARD)  # the fast path needs the principal in memory
+            for iid, status, units in cases[: 1 if lower else None]:
+                asked = iid.lower() if lower else iid
+                assert edge.resources.records.peek(iid) is None
+                before = await used(edge, key)
+                taken.clear()
+                first = await _ask(edge, key, next(charges), asked)
+                assert await used(edge, key) - before == units, asked
+                ordinary = await _ask(edge, key, next(charges), asked, OTHER)
+                assert await used(edge, key) - before == 2 * units, asked
+                assert taken == [True, False], asked
+                assert first.split(b" ")[1] == status, asked
+                assert _comparable(first) == _comparable(ordinary), asked
+
+
+async def test_prices_asked_for_the_first_time_have_the_bytes_and_the_price_of_the_ordinary_way_and_are_kept(
+    settings: Settings, tmp_path: Path, taken: list[bool]
 ) -> None:
+    charges = itertools.count(2)
     key = f"Authorization: ApiKey {api_key(settings)}"
-    async with running_edge(settings, tmp_path) as edge:
-        await _ask(edge, key, 1, CUSTARD)  # the fast path needs the principal in memory
-        assert edge.resources.records.peek(iid.upper()) is None
-        before = await used(edge, key)
-        first = await _ask(edge, key, 2, iid)
-        assert await used(edge, key) - before == units
-        ordinary = await _ask(edge, key, 3, iid, OTHER)
-        assert await used(edge, key) - before == 2 * units
-    assert taken == [False, True, False]
-    assert first.split(b" ")[1] == status
-    assert _comparable(first) == _comparable(ordinary)
-
-
-@pytest.mark.parametrize(
-    ("iid", "status", "units"),
-    [
+    cases = (
         (SOY, b"200", 2),
         (SOY.lower(), b"200", 2),
         (mint("shop", "none").iid, b"404", 2),
         (DRINK, b"410", 0),
         (MERGED, b"301", 0),
-    ],
-    ids=["found", "lower-case", "absent", "withdrawn", "merged"],
-)
-@pytest.mark.parametrize(
-    "fields", ["Accept: */*\r\n", "Accept: */*\r\nAccept-Encoding: gzip\r\n"], ids=["plain", "gzip"]
-)
-async def test_prices_asked_for_the_first_time_have_the_bytes_and_the_price_of_the_ordinary_way_and_are_kept(
-    settings: Settings, tmp_path: Path, taken: list[bool], iid: str, status: bytes, units: int, fields: str
-) -> None:
-    key = f"Authorization: ApiKey {api_key(settings)}"
+    )
     async with running_edge(settings, tmp_path) as edge:
         await _ask(edge, key, 1, CUSTARD)
-        before = await used(edge, key)
-        first = await _ask(edge, key, 2, iid, fields, "pricing")
-        assert await used(edge, key) - before == units
-        assert len(edge.resources.answers) == (status == b"200")
-        again = await _ask(edge, key, 3, iid, fields, "pricing")
-        ordinary = await _ask(edge, key, 4, iid, fields + OTHER, "pricing")
-        assert await used(edge, key) - before == 3 * units
-    assert taken == [False, True, True, False]
-    assert first.split(b" ")[1] == status
-    assert _comparable(first) == _comparable(again) == _comparable(ordinary)
+        for fields in ("Accept: */*\r\n", "Accept: */*\r\nAccept-Encoding: gzip\r\n"):
+            for iid, status, units in cases:
+                edge.resources.answers.clear()
+                before = await used(edge, key)
+                taken.clear()
+                first = await _ask(edge, key, next(charges), iid, fields, "pricing")
+                assert await used(edge, key) - before == units, (iid, fields)
+                assert len(edge.resources.answers) == (status == b"200"), (iid, fields)
+                again = await _ask(edge, key, next(charges), iid, fields, "pricing")
+                ordinary = await _ask(edge, key, next(charges), iid, fields + OTHER, "pricing")
+                assert await used(edge, key) - before == 3 * units, (iid, fields)
+                assert taken == [True, True, False], (iid, fields)
+                assert first.split(b" ")[1] == status, (iid, fields)
+                assert _comparable(first) == _comparable(again) == _comparable(ordinary), (iid, fields)
 
-
-@pytest.mark.parametrize(
-    ("target", "fields"),
-    [
-        (f"{SOY}?currency=HKD", ""),
-        (f"{SOY}/", ""),
-        (SOY, "Accept: text/csv\r\n"),
-        (SOY, 'Accept: */*\r\nIf-None-Match: "x"\r\n'),
-    ],
-    ids=["a parameter", "a slash", "another format", "a condition"],
-)
-async def test_other_questions_about_prices_take_the_ordinary_way(
-    settings: Settings, tmp_path: Path, taken: list[bool], target: str, fields: str
-) -> None:
-    key = f"Authorization: ApiKey {api_key(settings)}"
-    async with running_edge(settings, tmp_path) as edge:
-        await _ask(edge, key, 1, CUSTARD)
-        await _ask(edge, key, 2, target, fields, "pricing")
-    assert taken == [False, False]
+        # Other questions about prices take the ordinary way.
+        taken.clear()
+        for target, fields in (
+            (f"{SOY}?currency=HKD", ""),
+            (f"{SOY}/", ""),
+            (SOY, "Accept: text/csv\r\n"),
+            (SOY, 'Accept: */*\r\nIf-None-Match: "x"\r\n'),
+        ):
+            edge.resources.answers.clear()
+            await _ask(edge, key, next(charges), target, fields, "pricing")
+    assert taken == [False] * 4
 
 
 async def test_prices_that_were_read_before_a_load_ended_are_not_kept_after_it(
@@ -202,6 +193,16 @@ async def test_records_that_many_miss_at_once_are_few_queries_and_each_is_read_o
     assert sorted(iid for one in asked for iid in one) == sorted(iids)
     assert len(asked) < 20
 
+    # One waiter that fails leaves no other waiting.
+    records = RecordCache(edge.resources.cache, edge.resources.version, _as_written, bytes_max=10**6, ttl_seconds=60)
+
+    def broken(outcome: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    records.read_then(SOY, broken)
+    async with asyncio.timeout(10):
+        assert (await records.find(SOY)).body == b"of PostgreSQL"
+
 
 async def test_a_query_that_fails_fails_for_all_that_wait_and_for_no_other(edge: Edge) -> None:
     broken = True
@@ -251,35 +252,24 @@ async def _as_written(iids: Sequence[str]) -> dict[str, Record]:
     return {iid: Record("+", b"of PostgreSQL", '"1"') for iid in iids}
 
 
-@pytest.mark.parametrize("bytes_found", [b"", b"+", b"\xff\n\n\n"], ids=["empty", "cut off", "not ours"])
-async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced(
-    edge: Edge, bytes_found: bytes
-) -> None:
+async def test_an_entry_that_cannot_be_read_is_a_miss_is_counted_and_is_replaced(edge: Edge) -> None:
     cache, version = edge.resources.cache, edge.resources.version
-    records = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
-    many = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
-    name, before = keys.record(LAYOUT, version.snapshot, SOY), _unreadable()
-    await cache.command("SET", name, bytes_found)
-    async with asyncio.timeout(10):
-        assert [one.body for one in await asyncio.gather(records.find(SOY), records.find(SOY))] == [
-            b"of PostgreSQL"
-        ] * 2
-        assert _unreadable() == before + 1
-        assert Record.unpack(await cache.command("GET", name)).body == b"of PostgreSQL"
+    for bytes_found in (b"", b"+", b"\xff\n\n\n"):
+        records = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
+        many = RecordCache(cache, version, _as_written, bytes_max=10**6, ttl_seconds=60)
+        name, before = keys.record(LAYOUT, version.snapshot, SOY), _unreadable()
         await cache.command("SET", name, bytes_found)
-        assert {iid: one.body for iid, one in (await many.find_many([SOY])).items()} == {SOY: b"of PostgreSQL"}
-    assert _unreadable() == before + 2
-
-
-async def test_one_waiter_that_fails_leaves_no_other_waiting(edge: Edge) -> None:
-    records = RecordCache(edge.resources.cache, edge.resources.version, _as_written, bytes_max=10**6, ttl_seconds=60)
-
-    def broken(outcome: object) -> None:
-        raise RuntimeError("a fault of ours")
-
-    records.read_then(SOY, broken)
-    async with asyncio.timeout(10):
-        assert (await records.find(SOY)).body == b"of PostgreSQL"
+        async with asyncio.timeout(10):
+            assert [one.body for one in await asyncio.gather(records.find(SOY), records.find(SOY))] == [
+                b"of PostgreSQL"
+            ] * 2
+            assert _unreadable() == before + 1, bytes_found
+            assert Record.unpack(await cache.command("GET", name)).body == b"of PostgreSQL", bytes_found
+            await cache.command("SET", name, bytes_found)
+            assert {iid: one.body for iid, one in (await many.find_many([SOY])).items()} == {SOY: b"of PostgreSQL"}, (
+                bytes_found
+            )
+        assert _unreadable() == before + 2, bytes_found
 
 
 async def test_a_query_that_leaves_a_key_out_fails_for_it_alone(edge: Edge) -> None:

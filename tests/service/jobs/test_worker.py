@@ -79,51 +79,33 @@ def _borrowed(kept: KeptConnection, statement: str = "SELECT 1", *, keep: bool =
         return connection.info.backend_pid
 
 
-def test_a_connection_is_lent_again_after_its_borrower_has_ended_well(settings: Settings) -> None:
-    kept = _kept(settings, _Clock())
-    assert _borrowed(kept) == _borrowed(kept) == _borrowed(kept, keep=False)
-    kept.close()
-
-
-@pytest.mark.parametrize(("statement", "keep"), [("SELECT 1", False), ("BEGIN", True)], ids=["not-kept", "transaction"])
-def test_a_connection_that_may_hold_something_is_closed(settings: Settings, statement: str, keep: bool) -> None:
-    kept = _kept(settings, _Clock())
-    first = _borrowed(kept, statement, keep=keep)
-    assert _borrowed(kept) != first
-    kept.close()
-
-
-def test_a_borrower_that_raises_gives_nothing_back(settings: Settings) -> None:
-    kept = _kept(settings, _Clock())
-    first = _borrowed(kept)
-    with pytest.raises(psycopg.errors.DivisionByZero):
-        _borrowed(kept, "SELECT 1 / 0", keep=False)
-    assert _borrowed(kept) != first
-    kept.close()
-
-
-def test_an_idle_connection_is_given_up_after_its_time_and_none_is_kept_without_one(settings: Settings) -> None:
+def test_a_connection_is_lent_again_only_while_nothing_speaks_against_it(settings: Settings) -> None:
     clock = _Clock()
     kept = _kept(settings, clock)
     first = _borrowed(kept)
+    assert _borrowed(kept) == first, "its borrower ended well"
+    assert _borrowed(kept, keep=False) == first
+    second = _borrowed(kept, "BEGIN")
+    assert second != first, "one that was not kept is closed"
+    third = _borrowed(kept)
+    assert third != second, "one with a transaction is closed"
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        _borrowed(kept, "SELECT 1 / 0", keep=False)
+    fourth = _borrowed(kept)
+    assert fourth != third, "a borrower that raises gives nothing back"
     clock.now = 61.0
-    assert _borrowed(kept) != first
-    kept.close()
-    none = _kept(settings, clock, 0.0)
-    assert _borrowed(none) != _borrowed(none)
-
-
-def test_a_connection_that_the_server_has_ended_is_replaced(settings: Settings) -> None:
-    kept = _kept(settings, _Clock())
-    first = _borrowed(kept)
+    fifth = _borrowed(kept)
+    assert fifth != fourth, "an idle one is given up after its time"
     with connect(settings.database_url, application="tests", autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend($1)", (first,))
+        other.execute("SELECT pg_terminate_backend($1)", (fifth,))
         ends = time.monotonic() + 60
-        while other.execute("SELECT FROM pg_stat_activity WHERE pid = $1", (first,)).fetchone() is not None:
+        while other.execute("SELECT FROM pg_stat_activity WHERE pid = $1", (fifth,)).fetchone() is not None:
             assert time.monotonic() < ends
             time.sleep(0.01)
-    assert _borrowed(kept) != first
+    assert _borrowed(kept) != fifth, "one that the server has ended is replaced"
     kept.close()
+    none = _kept(settings, clock, 0.0)
+    assert _borrowed(none) != _borrowed(none), "without a time none is kept"
 
 
 # A worker survives any message in its queues: refused, counted, never quoted.
@@ -266,7 +248,7 @@ def broker(servers: Servers, settings: Settings) -> Iterator["redis.Redis[bytes]
         yield client
 
 
-def test_no_message_ends_the_worker_and_the_next_job_is_done(
+def test_no_message_ends_the_worker_and_a_blocked_one_is_unhealthy_and_restarted(
     settings: Settings, worker: ServiceProcess, broker: "redis.Redis[bytes]"
 ) -> None:
     until(worker, lambda: health(worker) == 200)
@@ -276,6 +258,7 @@ def test_no_message_ends_the_worker_and_the_next_job_is_done(
         broker.lpush("maintenance", poison)
     job = ordered(settings, "after all of it", broker)
     until(worker, lambda: state(settings, job) not in ("queued", "running"))
+    assert not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists()
     assert worker.alive
     assert _children(worker.process.pid) == pool
     lines = worker.program.log.read_text(errors="replace").splitlines()
@@ -284,13 +267,8 @@ def test_no_message_ends_the_worker_and_the_next_job_is_done(
     read = [json.loads(line) for line in lines if line.startswith("{")]
     assert sum(line["event"] == "message-refused" for line in read) > 20
     assert broker.llen("maintenance") == 0
-    assert broker.hlen("unacked") == 0
+    until(worker, lambda: broker.hlen("unacked") == 0)
 
-
-def test_a_blocked_worker_is_unhealthy_and_is_restarted(settings: Settings, worker: ServiceProcess) -> None:
-    until(worker, lambda: health(worker) == 200)
-    until(worker, lambda: not worker.end_if_stuck() and (worker.program.heartbeat or Path()).exists())
-    assert worker.process is not None
     worker.process.send_signal(signal.SIGSTOP)
     until(worker, lambda: health(worker) != 200)
     until(worker, worker.end_if_stuck)

@@ -19,9 +19,9 @@ from tests.support.shop import open_shop
 
 IIDS = [mint("shop", str(n)).iid for n in (1, 2, 3)]
 ODD_IIDS = [mint("shop", "99").iid, "IID-", "nope", IIDS[0].lower(), ""]
-# Five hundred calls in both versions together; the units of the day end within them.
-CALLS = 250
-DAILY_UNITS = 100
+# Of each version; the units of the day end within them.
+CALLS = 100
+DAILY_UNITS = 40
 
 
 class Twin(NamedTuple):

@@ -87,13 +87,3 @@ async def signed_in(settings: Settings, tmp_path: Path, issuer: Issuer) -> Async
     """The edge and a way to call it."""
     async with running_edge(replace(settings, oidc_issuer=issuer.url, usage_flush_seconds=0.05), tmp_path) as edge:
         yield SignedIn(edge, issuer)
-
-
-@pytest.fixture
-async def suspended_organization(signed_in: SignedIn) -> tuple[str, str]:
-    """The id of an organization that an operator has just suspended, and its key, which worked until then."""
-    organization = await signed_in.organization()
-    key = await signed_in.key()
-    assert await signed_in.works(key) == 200
-    signed_in.set_state(organization, "suspended")
-    return organization, key

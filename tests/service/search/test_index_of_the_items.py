@@ -6,13 +6,10 @@ import psycopg
 import pytest
 
 from shared.objects.directory import DirectoryStore
-from shared.objects.open import open_object_store
 from shared.search import layout, remote
 from shared.search.index import SearchIndex
 from shared.search.model import Page, SearchQuery
 from shared.search.paging import find
-from shared.settings.settings import Settings
-from tests.support.s3 import in_bucket
 from workers.search import build as tiers
 from workers.search.build import make_index
 
@@ -67,27 +64,16 @@ def test_active_items_are_found_with_all_that_a_hit_shows(database: str, filled:
     assert ask(tmp_path, "豆奶").hits[0].item.iid == "IID-A1"
     assert ask(tmp_path, "cappuccino").hits[0].item.iid == "IID-B2"
     assert {hit.item.iid for hit in ask(tmp_path, "milk", category="drinks").hits} == {"IID-A1"}
-
-
-def test_unknown_parts_of_an_item_are_none(database: str, filled: Owner, tmp_path: Path) -> None:
-    make_index(database, tmp_path)
-    item = ask(tmp_path, "IID-A2").hits[0].item
-    assert (item.brand, item.product_type, item.category) == (None, None, None)
-
-
-def test_withdrawn_and_merged_items_are_not_found(database: str, filled: Owner, tmp_path: Path) -> None:
-    make_index(database, tmp_path)
+    bare = ask(tmp_path, "IID-A2").hits[0].item
+    assert (bare.brand, bare.product_type, bare.category) == (None, None, None), "unknown parts of an item"
     assert {hit.item.iid for hit in ask(tmp_path, "soy milk").hits} == {"IID-A1", "IID-A2"}
-    assert ask(tmp_path, "IID-C").hits == []
+    assert ask(tmp_path, "IID-C").hits == [], "neither withdrawn nor merged items"
 
-
-def test_a_new_data_version_brings_a_new_index(database: str, filled: Owner, tmp_path: Path) -> None:
-    make_index(database, tmp_path)
     filled.execute("UPDATE items SET name = 'Rice Drink' WHERE id = 2")
     filled.execute("INSERT INTO data_versions (version) VALUES (2)")
     assert make_index(database, tmp_path)["data_version"] == 2
     page = ask(tmp_path, "rice")
-    assert (page.data_version, page.hits[0].item.iid) == (2, "IID-A2")
+    assert (page.data_version, page.hits[0].item.iid) == (2, "IID-A2"), "a new data_version brings a new index"
 
 
 def segments(directory: Path) -> list[str]:
@@ -135,7 +121,7 @@ def test_only_what_changed_is_indexed_again(database: str, filled: Owner, update
     assert "IID-N1" not in found(updated, "rye crackers")
 
 
-def test_an_item_that_is_withdrawn_merged_or_there_again_is_noticed(
+def test_each_change_of_an_item_its_brand_or_its_category_is_noticed(
     database: str, filled: Owner, updated: Path
 ) -> None:
     before = segments(updated)
@@ -144,35 +130,21 @@ def test_an_item_that_is_withdrawn_merged_or_there_again_is_noticed(
     commit(filled, 2)
     make_index(database, updated)
     assert segments(updated)[0] == before[0]
-    assert found(updated, "soy milk") == ["IID-A2", "IID-C2"]
-
-
-@pytest.mark.parametrize(
-    ("change", "q"),
-    [
-        ("UPDATE brands SET name = 'Plainly' WHERE slug = 'oatly'", "plainly"),
-        ("UPDATE categories SET path = '{Drinks,Grain}' WHERE code = 'drinks.plant'", "grain oat"),
-    ],
-)
-def test_another_name_of_a_brand_or_category_is_found(
-    database: str, filled: Owner, updated: Path, change: str, q: str
-) -> None:
-    before = segments(updated)
-    filled.execute(change)
-    commit(filled, 2)
-    make_index(database, updated)
-    assert segments(updated)[0] == before[0]
-    assert found(updated, q) == ["IID-B2"]
-
-
-def test_a_change_that_its_row_does_not_record_rebuilds_the_whole_index(
-    database: str, filled: Owner, updated: Path
-) -> None:
-    before = segments(updated)
+    assert found(updated, "soy milk") == ["IID-A2", "IID-C2"], "withdrawn, and no longer merged"
+    renamed = {
+        "UPDATE brands SET name = 'Plainly' WHERE slug = 'oatly'": "plainly",
+        "UPDATE categories SET path = '{Drinks,Grain}' WHERE code = 'drinks.plant'": "grain oat",
+    }
+    for version, (change, q) in enumerate(renamed.items(), 3):
+        filled.execute(change)
+        commit(filled, version)
+        make_index(database, updated)
+        assert segments(updated)[0] == before[0], q
+        assert found(updated, q) == ["IID-B2"]
     filled.execute("DELETE FROM items WHERE id = 101")
-    commit(filled, 2)
+    commit(filled, 5)
     assert make_index(database, updated)["items"] == 19
-    assert set(before).isdisjoint(segments(updated))
+    assert set(before).isdisjoint(segments(updated)), "a change that its row does not record rebuilds the whole index"
 
 
 def test_the_index_of_another_database_is_not_continued(database: str, filled: Owner, updated: Path) -> None:
@@ -198,10 +170,11 @@ def test_many_loads_leave_few_segments_and_all_items(
     assert len(kept) < 6
 
 
-def test_workers_and_edges_without_a_shared_disk_meet_in_the_bucket(
-    settings: Settings, database: str, filled: Owner, s3: str, tmp_path: Path
+def test_workers_and_edges_without_a_shared_disk_meet_in_the_store(
+    database: str, filled: Owner, tmp_path: Path
 ) -> None:
-    store = open_object_store(in_bucket(settings, s3))
+    (tmp_path / "store" / ".partial").mkdir(parents=True)
+    store = DirectoryStore(tmp_path / "store")
     more_items(filled, 17)
     make_index(database, tmp_path / "worker-a", objects=store)
     assert remote.fetch(store, tmp_path / "edge")

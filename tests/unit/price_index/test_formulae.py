@@ -38,7 +38,7 @@ NO_IDENTITY = {"cswdb"}
 NOT_PROPORTIONAL = NO_IDENTITY | {"montgomery-vartia", "geks-montgomery-vartia", "lehr", "geks-lehr"}
 
 # Each panel is asked of every method: making a panel costs more than an index.
-FEW = settings(max_examples=10)
+FEW = settings(max_examples=8)
 
 PRICE = st.floats(0.5, 50.0)
 

@@ -254,7 +254,7 @@ def test_all_pages_together_are_all_hits_each_once_and_in_order(many: SearchInde
 
 
 @given(q=st.sampled_from(QUESTIONS), limit=st.integers(1, 50))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_the_size_of_pages_does_not_change_the_order(many: SearchIndex, q: str, limit: int) -> None:
     small = walk(many, q, limit=limit, pages=8)
     large = walk(many, q, limit=50, pages=-(-8 * limit // 50))
@@ -324,7 +324,6 @@ async def _validated(query: str) -> dict[str, Any] | None:
 
 
 @given(query=QUERIES)
-@settings(max_examples=60)
 async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> None:
     read = search_parameters(query)
     assert read is None or read == await _validated(query)
@@ -525,7 +524,6 @@ def test_filters_hold_for_iids_too(index: SearchIndex) -> None:
 
 
 @given(q=st.text(min_size=1, max_size=200))
-@settings(max_examples=150)
 def test_no_question_breaks_it_and_every_answer_is_in_order(index: SearchIndex, q: str) -> None:
     page = ask_search_promises(index, q, limit=50)
     keys = [(-hit.score, hit.item.iid) for hit in page.hits]

@@ -160,7 +160,7 @@ def had(documents: list[Document]) -> set[tuple[str, str]]:
 
 
 @given(steps=STEPS)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_segments_answer_byte_for_byte_as_one_whole_build(steps: list[Callable[[Catalogue], None]]) -> None:
     """And after each step they say of every identifier whether an item may have it."""
     with TemporaryDirectory() as directory:
@@ -230,7 +230,7 @@ def test_one_process_at_a_time_merges(tmp_path: Path) -> None:
 
 
 @given(sizes=st.lists(st.integers(1, 5_000), max_size=60))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_merges_bound_the_number_of_segments(sizes: list[int]) -> None:
     segments: tuple[SegmentEntry, ...] = ()
     for number, size in enumerate(sizes):
