@@ -33,18 +33,20 @@ def test_an_organization_is_named_by_its_id_or_its_name(run: Run) -> None:
     assert (code, json.loads(out)["organization"]) == (0, made["id"])
 
 
-def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run, settings: Settings) -> None:
+def test_a_name_of_several_organizations_is_refused_with_their_ids(run: Run) -> None:
     ids = [run("orgs", "create", "Twin")[1].strip() for _ in range(2)]
     code, _, error = run("orgs", "set", "Twin", "--state", "suspended")
     assert code == 1
     assert all(one in " ".join(error.split()) for one in ids)
     assert "there is no organization" in run("orgs", "set", "Unknown Inc", "--state", "suspended")[2]
 
-    # One job or load that is not there is named as such.
+
+def test_one_job_or_load_that_is_not_there_is_named_as_such(run: Run) -> None:
     assert "there is no such job; `itemindex jobs list` shows all" in run("jobs", "list", str(uuid4()))[2]
     assert "there is no such load; `itemindex loads list` shows all" in run("loads", "list", "17")[2]
 
-    # What is no utf 8 and a store that is down are answered with a sentence.
+
+def test_what_is_no_utf_8_and_a_store_that_is_down_are_answered_with_a_sentence(run: Run, settings: Settings) -> None:
     code, _, error = run("orgs", "set", "\udcff", "--plan", "brand")
     assert (code, "is not text in UTF-8" in error) == (1, True)
     with connect(settings.database_url, application="tests") as connection:
@@ -178,7 +180,7 @@ def test_a_webhook_is_made_delivered_to_rotated_replayed_disabled_and_deleted_by
     } <= acts
 
 
-def test_a_failure_is_one_sentence(run: Run, acme: str) -> None:
+def test_a_failure_is_one_sentence(run: Run) -> None:
     for arguments, words in (
         (("create", "Acme Ltd", "https://127.0.0.1/"), "must be on the public internet"),
         (("create", "Acme Ltd", "http://example.org/"), "must be an https address"),
@@ -194,11 +196,13 @@ def test_a_failure_is_one_sentence(run: Run, acme: str) -> None:
         assert code in (1, 2), arguments
         assert words in " ".join(error.split()) and "Traceback" not in error, arguments
 
-    # A secret is sealed or not made.
+
+def test_a_secret_is_sealed_or_not_made(run: Run, acme: str) -> None:
     code, _, error = run("webhooks", "create", acme, URL, SIGNING_SECRET="")
     assert (code, "SIGNING_SECRET must be set" in " ".join(error.split())) == (1, True)
 
-    # An organization has so many webhooks at most.
+
+def test_an_organization_has_so_many_webhooks_at_most(run: Run, acme: str) -> None:
     codes = [run("webhooks", "create", acme, f"{URL}/{n}")[0] for n in range(ENDPOINTS_MAX + 1)]
     assert codes == [0] * ENDPOINTS_MAX + [1]
 

@@ -50,7 +50,9 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
     assert await browser.ask("POST", DECISIONS, form) == 403
     assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
-    # A bulk decision is for operators alone.
+
+async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
+    await browser.sign_in("grace")
     await browser.ask("GET", "/dashboard")
     form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
     assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
@@ -66,14 +68,18 @@ async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(b
     assert "&lt;b&gt;" in browser.text and "<b>" not in browser.text
     assert [key for key in "jkyn" if f'data-key="{key}"' in browser.text] == ["j", "y", "n"]
 
-    # A form that names no pair is refused.
-    for left, decision, status in ((A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)):
-        await browser.ask("GET", PAGE)
-        form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
-        assert await browser.ask("POST", DECISIONS, form) == status, left
-        assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)], left
 
-    # A decision is noted for the person and the next pair is shown.
+@pytest.mark.parametrize(("left", "decision", "status"), [(A, "maybe", 400), ("?", "accept", 400), (B, "accept", 404)])
+async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str, decision: str, status: int) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", PAGE)
+    form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
+    assert await browser.ask("POST", DECISIONS, form) == status
+    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+
+
+async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
+    await browser.sign_in()
     await browser.ask("GET", PAGE)
     form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
     assert await browser.ask("POST", DECISIONS, form) == 303

@@ -158,7 +158,9 @@ async def test_typing_costs_nothing_and_entering_costs_one_unit(browser: Browser
     assert await visit(browser, "/dashboard/explorer?q=soy") == 200
     assert await used(browser) == 1
 
-    # A part of a page that fails is a sentence and not a page.
+
+async def test_a_part_of_a_page_that_fails_is_a_sentence_and_not_a_page(browser: Browser) -> None:
+    await browser.sign_in()
     assert await browser.ask("GET", "/dashboard/explorer/IID-0/history", head=PART) == 403
     assert "<html" not in browser.text and 'role="alert"' in browser.text
     assert await browser.ask("GET", "/dashboard/explorer/IID-0/history") == 403
@@ -258,7 +260,9 @@ async def test_a_field_of_another_report_is_refused_and_nothing_is_charged(brows
     assert "data-cost" not in browser.text and "no field brand" in browser.text
     assert await used_by(browser, organization) == 0
 
-    # A report that is not valid is shown again with what was typed.
+
+async def test_a_report_that_is_not_valid_is_shown_again_with_what_was_typed(browser: Browser) -> None:
+    organization = await member(browser)
     await browser.ask("GET", "/dashboard/reports?kind=cohorts")
     form = {"csrf": browser.csrf(), "kind": "cohorts", "brand": 'no"such', "currency": "hkd", "from": "2026-07-01"}
     assert await browser.ask("POST", "/dashboard/reports", form) == 400
@@ -302,7 +306,7 @@ async def test_a_job_is_named_by_its_question(browser: Browser) -> None:
     assert browser.text.lower().count("nothing was charged") == 1
 
 
-async def test_pages_and_forms_say_what_is_wrong_where_it_is(browser: Browser) -> None:
+async def test_an_address_with_a_nul_is_refused_as_a_page(browser: Browser) -> None:
     await member(browser)
     for page in (
         "/audit?act=%00",
@@ -313,18 +317,27 @@ async def test_pages_and_forms_say_what_is_wrong_where_it_is(browser: Browser) -
         assert await browser.ask("GET", f"/dashboard{page}") == 400, page
         assert "This address" in browser.text, page
 
-    # A field is completed and earlier values are kept.
-    for asked, option in (("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")):
-        assert await visit(browser, f"/dashboard/completions/{asked}") == 200, asked
-        assert option.lower() in browser.text.lower(), asked
 
-    # The price puts each fault beside its field and clears the others.
+@pytest.mark.parametrize(
+    ("asked", "option"),
+    [("brand?brand=vi", "vita"), ("brand?brand=maison,+vi", "maison, vita")],
+)
+async def test_a_field_is_completed_and_earlier_values_are_kept(browser: Browser, asked: str, option: str) -> None:
+    await member(browser)
+    assert await visit(browser, f"/dashboard/completions/{asked}") == 200
+    assert option.lower() in browser.text.lower()
+
+
+async def test_the_price_puts_each_fault_beside_its_field_and_clears_the_others(browser: Browser) -> None:
+    await member(browser)
     await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none")
     assert "is not a known brand" in fault(browser, "brand") and fault(browser, "channel") == ""
     await browser.ask("GET", "/dashboard/reports/price?kind=cohorts")
     assert fault(browser, "brand") == "" and "Choose a brand" in browser.text
 
-    # Text between backticks is code in faults and problems.
+
+async def test_text_between_backticks_is_code_in_faults_and_problems(browser: Browser) -> None:
+    await member(browser)
     await browser.ask("GET", "/dashboard/watches/new")
     form = {"csrf": browser.csrf(), "once": browser.once(), "condition": "below", "target": "brand", "code": "vita"}
     assert await browser.ask("POST", "/dashboard/watches", form) == 400
@@ -333,7 +346,9 @@ async def test_pages_and_forms_say_what_is_wrong_where_it_is(browser: Browser) -
     assert await browser.ask("GET", "/dashboard/reports/price?kind=cohorts&brand=none") == 200
     assert "is not a known brand" in browser.text and "`" not in browser.text
 
-    # An invitation without an address is asked again with the role kept.
+
+async def test_an_invitation_without_an_address_is_asked_again_with_the_role_kept(browser: Browser) -> None:
+    await member(browser)
     await browser.ask("GET", "/dashboard/members")
     form = {"csrf": browser.csrf(), "once": browser.once(), "email": "bob", "role": "viewer"}
     assert await browser.ask("POST", "/dashboard/members/invitations", form) == 400

@@ -389,27 +389,31 @@ async def test_a_form_from_elsewhere_does_nothing(browser: Browser) -> None:
     assert await other.ask("POST", "/dashboard/token", {"csrf": good}) == 403
 
 
-async def test_a_form_of_another_kind_or_size_or_with_half_a_character_is_refused(browser: Browser) -> None:
-    # A form of another kind is refused.
+async def test_a_form_of_another_kind_is_refused(browser: Browser) -> None:
     await browser.sign_in()
     for kind in ("application/json", "multipart/form-data; boundary=x", "text/plain"):
         assert await browser.ask("POST", "/dashboard/token", None, {"Content-Type": kind}) == 415
 
-    # A form with half a character is refused.
-    for page, field in (("token", "csrf"), ("reports", "brand")):
-        await browser.ask("GET", "/dashboard/token")
-        form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
-        kind = "application/x-www-form-urlencoded; charset=unicode_escape"
-        assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400, page
 
-    # A form that no page reads is a page for a person and a document for a program.
+@pytest.mark.parametrize(("page", "field"), [("token", "csrf"), ("reports", "brand")])
+async def test_a_form_with_half_a_character_is_refused(browser: Browser, page: str, field: str) -> None:
+    await browser.sign_in()
+    await browser.ask("GET", "/dashboard/token")
+    form = urlencode({"csrf": browser.csrf(), "kind": "cohorts"}) + rf"&{field}=\ud800"
+    kind = "application/x-www-form-urlencoded; charset=unicode_escape"
+    assert await browser.ask("POST", f"/dashboard/{page}", form, {"Content-Type": kind}) == 400
+
+
+async def test_a_form_that_no_page_reads_is_a_page_for_a_person_and_a_document_for_a_program(browser: Browser) -> None:
     for accept, media_type in (("text/html,*/*", "text/html"), ("*/*", "application/problem+json")):
         head = {"Content-Encoding": "gzip", "Accept": accept}
         assert await browser.ask("POST", "/dashboard/token", {"csrf": "x"}, head) == 415
         assert browser.last.headers["Content-Type"].startswith(media_type)
         assert "without Content-Encoding" in browser.text
 
-    # A form that is too large is a page that says so.
+
+async def test_a_form_that_is_too_large_is_a_page_that_says_so(browser: Browser) -> None:
+    await browser.sign_in()
     await browser.ask("GET", "/dashboard/token")
     form = {"csrf": browser.csrf(), "label": "x" * 70_000}
     for page in ("/dashboard/token", "/dashboard/watches"):
@@ -436,20 +440,26 @@ async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browse
     left = await state.command("TTL", name)
     assert idle / 2 < left <= idle
 
-    # Pages let no other host and no inline script in.
+
+async def test_pages_let_no_other_host_and_no_inline_script_in(browser: Browser) -> None:
+    await browser.sign_in()
     assert await browser.ask("GET", "/dashboard") == 200
     policy = browser.last.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
     assert browser.last.headers["Cache-Control"] == "no-store"
     assert not re.search(r"<script(?![^>]*src=)|\son[a-z]+=|style=", browser.text)
 
-    # The store of sessions holds no id token that could be used.
+
+async def test_the_store_of_sessions_holds_no_id_token_that_could_be_used(browser: Browser) -> None:
+    await browser.sign_in()
     state = browser.edge.resources.state
     [name] = await state.command("KEYS", "s:*")
     # The dots make it a token: sealed bytes in base64 may have the three letters by chance.
     assert not re.search(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+", await state.command("GET", name))
 
-    # A name is text on every page.
+
+async def test_a_name_is_text_on_every_page(browser: Browser) -> None:
+    await browser.sign_in()
     await browser.ask("GET", "/dashboard/organizations/new")
     form = {"csrf": browser.csrf(), "name": '<i>Acme</i> & "co"', "plan": "free"}
     assert await browser.ask("POST", "/dashboard/organizations", form) == 303
@@ -564,19 +574,20 @@ def sessions(browser: Browser) -> Sessions:
     return Sessions(store, idle_seconds=60, seconds_max=60)
 
 
-async def test_what_is_read_once_is_read_once_though_the_first_reply_is_lost(sessions: Sessions) -> None:
-    # A sign in is taken once.
+async def test_a_sign_in_is_taken_once(sessions: Sessions) -> None:
     sign_in = SignIn("nonce", "verifier", "/dashboard/token")
     await sessions.remember_sign_in("state", sign_in)
     assert await sessions.take_sign_in("state") == sign_in
     assert await sessions.take_sign_in("state") is None
 
-    # A secret is shown once and so is the next one.
+
+async def test_a_secret_is_shown_once_and_so_is_the_next_one(sessions: Sessions) -> None:
     for _ in range(2):
         await sessions.put_flash("cookie", "key", "the same text")
         assert await sessions.take_flash("cookie", "key") == "the same text"
         assert await sessions.take_flash("cookie", "key") is None
 
-    # A notice of the provider is obeyed once.
+
+async def test_a_notice_of_the_provider_is_obeyed_once(sessions: Sessions) -> None:
     assert await sessions.obey_once("token", 60)
     assert not await sessions.obey_once("token", 60)

@@ -99,10 +99,7 @@ async def test_while_the_database_is_read_only_writes_are_503_and_reads_go_on(ed
     assert (await person.ask("POST", "/org", body={"name": "Other"})).status == 201
 
 
-async def test_readiness_names_a_read_only_database_and_a_charge_for_an_order_that_failed_is_refunded(
-    edge: Edge, issuer: Issuer
-) -> None:
-    # A charge for an order that failed is refunded.
+async def test_a_charge_for_an_order_that_failed_is_refunded(edge: Edge) -> None:
     key = api_key(edge.settings)
     assert (await edge.get("/index/brands", key=key)).status == 200
     before = (await edge.get("/quota", key=key)).json["limits"][0]["used"]
@@ -111,7 +108,8 @@ async def test_readiness_names_a_read_only_database_and_a_charge_for_an_order_th
         assert is_unavailable(await edge.get("/index/cohorts?brand=vita", key=key))
     assert (await edge.get("/quota", key=key)).json["limits"][0]["used"] == before
 
-    # Readiness names a read only database and look ups stay in service.
+
+async def test_readiness_names_a_read_only_database_and_look_ups_stay_in_service(edge: Edge) -> None:
     with read_only(edge.settings):
         await until_read_only(edge)
         answer = await edge.get("/ready")
@@ -120,7 +118,8 @@ async def test_readiness_names_a_read_only_database_and_a_charge_for_an_order_th
     while (await edge.get("/ready")).json["parts"][0]["state"] != "ok":
         await asyncio.sleep(0.01)
 
-    # The dashboard says so too.
+
+async def test_the_dashboard_says_so_too(edge: Edge, issuer: Issuer) -> None:
     known, new = Browser(edge, issuer), Browser(edge, issuer)
     assert await known.sign_in() == 303
     assert await known.ask("GET", "/dashboard") == 200
@@ -146,7 +145,8 @@ async def test_each_outage_of_postgresql_is_one_error_of_ours(edge: Edge) -> Non
             connection.execute(statement)
         assert unavailable(raised.value), sqlstate
 
-    # A fault of the statement is no outage.
+
+async def test_a_fault_of_the_statement_is_no_outage(edge: Edge) -> None:
     for sqlstate in FAULTS:
         statement = raising(edge.settings, sqlstate, 100)
         with pytest.raises(asyncpg.PostgresError):
@@ -155,7 +155,8 @@ async def test_each_outage_of_postgresql_is_one_error_of_ours(edge: Edge) -> Non
             connection.execute(statement)
         assert not unavailable(raised.value), sqlstate
 
-    # A statement that was rolled back for another is sent once more.
+
+async def test_a_statement_that_was_rolled_back_for_another_is_sent_once_more(edge: Edge) -> None:
     for sqlstate in ROLLED_BACK:
         assert [row["n"] for row in await edge.resources.database.fetch(raising(edge.settings, sqlstate, 1))] == [1], (
             sqlstate
@@ -225,17 +226,15 @@ def test_a_dispatcher_outlives_a_read_only_database(settings: Settings) -> None:
     assert column(settings, job, "relayed_at") is not None
 
 
-def test_the_command_line_and_the_doctor_name_a_read_only_database(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    # The command line answers one line.
+def test_the_command_line_answers_one_line(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setenv("DATABASE_URL", settings.database_url)
     with read_only(settings), pytest.raises(SystemExit) as ended:
         main(["orgs", "create", "Acme", "--plan", "brand"])
     assert ended.value.code == 1
     assert "PostgreSQL is unavailable or accepts no changes" in capsys.readouterr().err
 
-    # The doctor names a read only database.
+
+def test_the_doctor_names_a_read_only_database(settings: Settings) -> None:
     with read_only(settings):
         found = {finding.part: finding for finding in _database(settings)}
     assert not found["database"].ok

@@ -34,7 +34,8 @@ def test_another_organizations_rows_are_not_seen(two: TwoOrganizations) -> None:
         assert two.other in seen or two.eve in seen or "token-eve" in seen, table
         assert not any(text in seen for text in (two.acme, two.ada, "key-ada", "token-ada", "ada@example.org")), table
 
-    # Without a context nothing is seen.
+
+def test_without_a_context_nothing_is_seen(two: TwoOrganizations) -> None:
     two.edge.rollback()
     for table in TABLES:
         assert two.edge.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
@@ -128,7 +129,8 @@ def test_an_expression_inside_a_statement_cannot_change_for_whom_it_works(two: T
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             two.edge.execute(text)
 
-    # The edge cannot fill the disk with large objects.
+
+def test_the_edge_cannot_fill_the_disk_with_large_objects(two: TwoOrganizations) -> None:
     for call in ("lo_create(0)", "lo_from_bytea(0, 'x')", "lo_put(1, 0, 'x')", "lo_get(1)"):
         two.edge.rollback()
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -142,8 +144,7 @@ def test_a_context_ends_with_its_transaction(two: TwoOrganizations) -> None:
     assert two.edge.execute("SELECT count(*) FROM members").fetchone() == (0,)
 
 
-def test_the_tables_and_functions_tried_are_all_that_the_edge_can_reach(two: TwoOrganizations) -> None:
-    # The tables tried are all that the edge can reach.
+def test_the_tables_tried_are_all_that_the_edge_can_reach(two: TwoOrganizations) -> None:
     query = """SELECT DISTINCT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
                WHERE c.relkind IN ('r', 'p') AND a.attname = ANY ($1) AND c.relnamespace = 'public'::regnamespace
                  AND has_any_column_privilege('itemindex_edge', c.oid, 'SELECT, INSERT, UPDATE')"""
@@ -152,13 +153,15 @@ def test_the_tables_and_functions_tried_are_all_that_the_edge_can_reach(two: Two
     # test_uploads.py try their policies.
     assert reached - set(TABLES) == {"match_reviews", "uploads"}
 
-    # Every function of the edge that writes is among those tried.
+
+def test_every_function_of_the_edge_that_writes_is_among_those_tried(two: TwoOrganizations) -> None:
     query = """SELECT p.proname FROM pg_proc p WHERE p.prosecdef AND p.provolatile = 'v'
                AND has_function_privilege('itemindex_edge', p.oid, 'EXECUTE')"""
     named = {row[0] for row in two.edge.execute(query).fetchall()}
     assert named <= {call.partition("(")[0] for call in FUNCTIONS}
 
-    # The roles time outs are set.
+
+def test_the_roles_time_outs_are_set(two: TwoOrganizations) -> None:
     for name in ("statement_timeout", "lock_timeout"):
         row = two.edge.execute(f"SHOW {name}").fetchone()
         assert row is not None and row[0] != "0"
@@ -264,13 +267,13 @@ def acme(number: int) -> str:
     return f"organization_id = (SELECT id FROM organizations WHERE name = 'Acme') AND number = {number}"
 
 
-def test_an_unbroken_chain_is_confirmed_and_its_hash_is_what_another_program_computes(chained: Settings) -> None:
-    # An unbroken chain is confirmed.
+def test_an_unbroken_chain_is_confirmed(chained: Settings) -> None:
     code, output = verify(chained)
     assert code == 0, output
     assert output.count('"rows": 6') == 2
 
-    # The hash is what another program computes.
+
+def test_the_hash_is_what_another_program_computes(chained: Settings) -> None:
     query = """SELECT number::text, organization_id::text, id::text, (extract(epoch FROM at) * 1000000)::bigint::text,
                       coalesce(actor_id::text, ''), actor, act, subject, hash FROM audit WHERE organization_id =
                       (SELECT id FROM organizations WHERE name = 'Acme') ORDER BY number"""
@@ -283,7 +286,8 @@ def test_an_unbroken_chain_is_confirmed_and_its_hash_is_what_another_program_com
         assert before == bytes(kept)
     assert len(rows) == ROWS
 
-    # Rows of many writers at once form one chain.
+
+def test_rows_of_many_writers_at_once_form_one_chain(chained: Settings) -> None:
     connections: list[Connection] = [connect(chained.database_url, application="tests") for _ in range(2)]
     first, second = connections
     add: Callable[[Connection], Any] = lambda one: one.execute(  # noqa: E731

@@ -84,7 +84,8 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
     ]
     assert await faults(edge, rows) == []
 
-    # A key in the address is refused and never written down.
+
+async def test_a_key_in_the_address_is_refused_and_never_written_down(edge: Edge) -> None:
     # E5: query strings end up in logs and histories.
     key = api_key(edge.settings)
     for path in (
@@ -99,7 +100,8 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
     edge.resources.access_log.flush()
     assert key not in Path(edge.settings.access_log).read_text(encoding="utf-8")
 
-    # No secret of a caller comes to rest.
+
+async def test_no_secret_of_a_caller_comes_to_rest(edge: Edge) -> None:
     # P20: in no log, no store, no table, whichever way the call went.
     key, token = api_key(edge.settings), free_token(edge.settings)
     for path in ("/quota", "/index/brands", "/index/cohorts", "/nowhere", "/index/lookup?iid=IID-A"):
@@ -115,7 +117,8 @@ async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
     for secret in (key[20:52], token[20:52]):
         assert secret.encode() not in stored
 
-    # Wrong unknown and revoked keys get the same answer.
+
+async def test_wrong_unknown_and_revoked_keys_get_the_same_answer(edge: Edge) -> None:
     # E4: one body for all of them, but for its request id; a wrong check costs no question to PostgreSQL.
     revoked = api_key(edge.settings)
     with connect(edge.settings.database_url, application="tests") as connection:
@@ -173,7 +176,8 @@ async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
         answer = await edge.ask(method, path, address=address, head=head)
         assert (answer.status, await used(edge, address)) == (status, units), (method, path)
 
-    # A caller that disconnects has paid.
+
+async def test_a_caller_that_disconnects_has_paid(edge: Edge) -> None:
     # G7: else hanging up before the answer would be a way to ask for nothing.
     token = edge.settings.anonymous_token
     _, writer = await asyncio.open_unix_connection(edge.path)
@@ -188,7 +192,8 @@ async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
             break
     assert await used(edge, "203.0.113.200") == 1
 
-    # Odd networks have one allowance each.
+
+async def test_odd_networks_have_one_allowance_each(edge: Edge) -> None:
     # G12: an IPv4 address inside IPv6 is that address; every other /64 is one caller.
     groups = [
         ("198.51.100.1", "::ffff:198.51.100.1", "64:ff9b::198.51.100.1"),
@@ -201,14 +206,16 @@ async def test_calls_are_counted_as_the_contract_says(edge: Edge) -> None:
         counted = {(await edge.get("/quota", address=address)).json["counted_as"] for address in group}
         assert len(counted) == 1, group
 
-    # Without an address no caller is served.
+
+async def test_without_an_address_no_caller_is_served(edge: Edge) -> None:
     # G15: all callers as one, or none: the fault is in nginx's configuration, and it shows at once.
     for address in ("", "unknown", "010.0.0.1", "1.2.3.4:80"):
         answer = await edge.ask("GET", SOY, address=address)
         assert answer.status == 500
         assert answer.json["type"].endswith("/internal-error")
 
-    # A refusal says what lifts it.
+
+async def test_a_refusal_says_what_lifts_it(edge: Edge) -> None:
     # G16: a thousand people behind one address learn how to get an allowance of their own.
     for _ in range(3):
         await edge.get("/index/brands")

@@ -68,12 +68,14 @@ ROWS = [
 async def test_each_header_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS) == []
 
-    # A tag of the record in any list is 304 and costs nothing.
+
+async def test_a_tag_of_the_record_in_any_list_is_304_and_costs_nothing(edge: Edge) -> None:
     tag = (await edge.get(SOY, address="192.0.2.77")).head["ETag"]
     lists = ("*", tag, tag.removeprefix("W/"), f"{MANY_TAGS}, {tag}")
     assert await faults(edge, [Row("B6", SOY, 304, head={"If-None-Match": tags}) for tags in lists]) == []
 
-    # Any origin reads free answers and none reads paid ones.
+
+async def test_any_origin_reads_free_answers_and_none_reads_paid_ones(edge: Edge) -> None:
     key = api_key(edge.settings)
     for origin in ("null", "https://evil.example", "https://testserver.evil.example"):
         free = await edge.get(SOY, head={"Origin": origin}, key=key)
@@ -82,7 +84,8 @@ async def test_each_header_is_answered_as_promised(edge: Edge) -> None:
         assert "Access-Control-Allow-Credentials" not in free.head
         assert "Access-Control-Allow-Origin" not in paid.head
 
-    # A pre flight allows what there is and is not counted.
+
+async def test_a_pre_flight_allows_what_there_is_and_is_not_counted(edge: Edge) -> None:
     asked = {
         "Origin": "https://evil.example",
         "Access-Control-Request-Method": "DELETE",
@@ -175,7 +178,8 @@ ROWS_PATHS = [
 async def test_each_path_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS_PATHS) == []
 
-    # Unknown iids fill no memory.
+
+async def test_unknown_iids_fill_no_memory(edge: Edge) -> None:
     async def absent(iids: Sequence[str]) -> dict[str, Record]:
         return dict.fromkeys(iids, record.ABSENT)
 
@@ -185,7 +189,8 @@ async def test_each_path_is_answered_as_promised(edge: Edge) -> None:
         assert (await records.find(f"IID-UNKNOWN-{n:013}")).state == "-"
     assert sum(records.peek(f"IID-UNKNOWN-{n:013}") is not None for n in range(1_000)) <= 100
 
-    # Head has the same head as get.
+
+async def test_head_has_the_same_head_as_get(edge: Edge) -> None:
     for path in (f"/index/lookup/{SOY_PATHS}", "/index/brands", "/health", "/openapi.json", "/errors", "/docs"):
         got = await edge.ask("GET", path, address="203.0.113.1")
         asked = await edge.ask("HEAD", path, address="203.0.113.2")
@@ -280,7 +285,8 @@ ROWS_QUERY = [
 async def test_each_query_is_answered_as_promised(edge: Edge) -> None:
     assert await faults(edge, ROWS_QUERY) == []
 
-    # No question makes the search read more than a page.
+
+async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge) -> None:
     for bomb in ("%" * 200, "(a+)+$", "a" * 200, "\u0301" * 200, "a " * 99 + "a"):
         """D6, D7: the text is looked up, never run: the answer is a page of at most `limit` hits, and literal."""
         token = free_token(edge.settings)

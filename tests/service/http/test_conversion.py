@@ -59,7 +59,8 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
         assert float(row["close"]) == pytest.approx(price, abs=1e-6)
         assert Decimal(row["low"]) == Decimal(row["high"]) == converted(before, str(rate_day))
 
-    # The meta names the table its source and each rate with its own day.
+
+async def test_the_meta_names_the_table_its_source_and_each_rate_with_its_own_day(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?{ASKED}", key=key)).json
     meta = answer["meta"]
     stated = meta["conversion"]
@@ -75,22 +76,26 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
     assert Decimal(week["median"]) == converted("10.10", "2026-07-06")
     assert meta["rounding"]["low"].startswith("half-even")
 
-    # Nothing is converted unless it is asked for.
+
+async def test_nothing_is_converted_unless_it_is_asked_for(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
     assert "conversion" not in answer["meta"]
     assert "original_currency" not in answer["data"][0]
     assert [row["low"] for row in answer["data"]] == list(PRICES)
 
-    # The currency of the prices needs no rate.
+
+async def test_the_currency_of_the_prices_needs_no_rate(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?convert=HKD&rates=ecb", key=key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)
 
-    # Euros are converted by one rate.
+
+async def test_euros_are_converted_by_one_rate(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?convert=EUR&rates=ecb&from=2026-07-06", key=key)).json
     exact = EXACT.divide(Decimal("10.10"), Decimal("9.0410")).quantize(Decimal("0.000001"))
     assert [Decimal(row["low"]) for row in answer["data"]] == [exact]
 
-    # A prior price is judged in its own currency and shown in another.
+
+async def test_a_prior_price_is_judged_in_its_own_currency_and_shown_in_another(edge: Edge, key: str) -> None:
     path = f"/index/pricing/{SOY}/reference"
     [own] = (await edge.get(path, key=key)).json["data"]
     answer = (await edge.get(f"{path}?{ASKED}", key=key)).json
@@ -102,7 +107,8 @@ async def test_each_day_is_converted_at_the_newest_rates_up_to_it(edge: Edge, ke
     ]
     assert [one["day"] for one in answer["meta"]["conversion"]["used"]] == ["2026-07-06"]
 
-    # An amount that cannot be converted is refused.
+
+async def test_an_amount_that_cannot_be_converted_is_refused(edge: Edge, key: str) -> None:
     for query, parameter in (
         ("convert=USD", "rates"),
         ("rates=ecb", "convert"),

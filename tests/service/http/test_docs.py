@@ -74,7 +74,8 @@ async def test_a_page_describes_itself_and_obeys_its_policy(edge: Edge) -> None:
         assert "<script>" not in text and " style=" not in text and "onclick" not in text, path
         assert 'href="/dashboard"' in text, "a person who signs up needs the way there"
 
-    # No backtick is shown to a person.
+
+async def test_no_backtick_is_shown_to_a_person(edge: Edge) -> None:
     for path in ("/docs", "/errors", "/errors/rate-limited"):
         assert "`" not in re.sub(r"<pre.*?</pre>", "", await page(edge, path), flags=re.S), path
 
@@ -105,7 +106,8 @@ async def test_guides_and_docs_can_be_had_as_markdown(edge: Edge) -> None:
     missing = await edge.get("/docs/guides/nothing", anonymous=False, check=False)
     assert (missing.status, missing.json["type"].rpartition("/")[2]) == (404, "not-found")
 
-    # The errors as markdown name each problem with its remedy.
+
+async def test_the_errors_as_markdown_name_each_problem_with_its_remedy(edge: Edge) -> None:
     text = (await edge.ask("GET", "/errors", anonymous=False, head=MARKDOWN)).body.decode()
     for entry in CATALOGUE.values():
         assert f"## {entry.status} {entry.slug}\n" in text
@@ -160,7 +162,8 @@ async def test_each_operation_has_a_sample_in_three_languages_that_can_be_read(e
             if "--json" in words:
                 json.loads(words[words.index("--json") + 1])
 
-    # The samples of free reads are answered.
+
+async def test_the_samples_of_free_reads_are_answered(edge: Edge) -> None:
     document = (await edge.get("/docs/reference/openapi.json", anonymous=False)).json
     tried = 0
     for path in ("/v1/index/brands", "/v1/quota", "/v1/errors/{slug}", "/v1/health"):

@@ -59,10 +59,7 @@ async def used(edge: Edge, key: str) -> int:
     return int((await edge.get("/", key=key)).json["quota"][0]["used"])
 
 
-async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format(
-    edge: Edge, key: str, settings: Settings
-) -> None:
-    # A pricing history is exact by day channel and kind.
+async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}", key=key)
     assert answer.status == 200
     assert answer.json["data"] == [
@@ -120,14 +117,16 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format
     assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
     assert await used(edge, key) == 2
 
-    # A range a channel and a currency narrow it.
+
+async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=key)
     assert [row["low"] for row in answer.json["data"]] == ["11.50"]
     assert answer.json["meta"]["coverage"]["days"] == 30
     none = await edge.get(f"/index/pricing/{SOY}?currency=USD&to=2026-07-31", key=key)
     assert (none.status, none.json["data"], none.json["meta"]["coverage"]["observed_days"]) == (200, [], 0)
 
-    # Each format has the same rows.
+
+async def test_each_format_has_the_same_rows(edge: Edge, key: str) -> None:
     path = f"/index/pricing/{SOY}"
     plain = await edge.get(path, key=key)
     rows = csv.DictReader(io.StringIO((await edge.get(f"{path}?format=csv", key=key)).body.decode(), newline=""))
@@ -140,7 +139,10 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format
     assert [f"{row['low']:.2f}" for row in table.to_pylist()] == [row["low"] for row in plain.json["data"]]
     assert json.loads(table.schema.metadata[META_KEY])["result_sha256"] == plain.json["meta"]["result_sha256"]
 
-    # A pricing history states prices per litre of what its name says.
+
+async def test_a_pricing_history_states_prices_per_litre_of_what_its_name_says(
+    edge: Edge, key: str, settings: Settings
+) -> None:
     meta = (await edge.get(f"/index/pricing/{SOY}", key=api_key(settings))).json["meta"]
     assert {(row["per"], row["content"], row["read_in"]) for row in meta["unit_prices"]} == {("l", "1", "name")}
     for row, statistic in zip(meta["unit_prices"], meta["statistics"], strict=True):
@@ -155,7 +157,7 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format
 
 
 async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_its_coverage(
-    edge: Edge, key: str, settings: Settings
+    edge: Edge, key: str
 ) -> None:
     for read in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{read}/{SOY}?from=2026-11-20", key=key)
@@ -168,7 +170,8 @@ async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_i
             "`from`: `2026-11-20` is not valid; must not be after `to`, which is 2026-11-19.",
         )
 
-    # An item without observations is an empty answer.
+
+async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: str, settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("DELETE FROM observations WHERE item_id = $1", (mint("shop", "3").key,))
     for path in ("pricing", "sustainability"):
@@ -177,32 +180,35 @@ async def test_a_range_that_begins_after_the_last_data_is_an_empty_answer_with_i
         assert answer.json["meta"]["coverage"]["observed_days"] == 0
 
 
-async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: str, settings: Settings) -> None:
-    # A format that is not offered is 406 and costs nothing.
+async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
     assert answer.status == 406
     assert await used(edge, key) == 0
 
-    # A dry run says the cost and charges nothing.
+
+async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str) -> None:
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
         assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
     assert await used(edge, key) == 0
 
-    # A bad parameter is named and costs nothing.
+
+async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
     for query, parameter in BAD_PARAMETERS:
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
         assert await used(edge, key) == 0, query
 
-    # Allowed values are named as callers write them.
+
+async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: str) -> None:
     for path in (f"pricing/{SOY}", "cohorts"):
         [error] = (await edge.get(f"/index/{path}?from_=2026-07-01", key=key)).json["errors"]
         assert error["parameter"] == "from_"
         allowed = error["detail"].partition("allowed: ")[2].split(", ")
         assert "from" in allowed and "from_" not in allowed
 
-    # A rate that is none is refused.
+
+async def test_a_rate_that_is_none_is_refused(edge: Edge, key: str) -> None:
     for query in (
         "displacement=gift",
         "displacement_rate=1.1",
@@ -217,7 +223,10 @@ async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: s
         assert answer.status == 400, query
         assert answer.json["errors"][0]["parameter"].startswith("displacement"), query
 
-    # A caller without permission is refused before anything is charged.
+
+async def test_a_caller_without_permission_is_refused_before_anything_is_charged(
+    edge: Edge, key: str, settings: Settings
+) -> None:
     for path in ("pricing", "sustainability"):
         assert (await edge.get(f"/index/{path}/{SOY}")).json["accepted"] == ["api-key"], path
         answer = await edge.get(f"/index/{path}/{SOY}", key=api_key(settings, "free"))
@@ -225,12 +234,14 @@ async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: s
             path
         )
 
-    # The list is free for everyone.
+
+async def test_the_list_is_free_for_everyone(edge: Edge) -> None:
     answer = await edge.get("/index/channels")
     assert (answer.status, [entry["code"] for entry in answer.json["data"]]) == (200, ["NORTH", "SOUTH"])
     assert (await edge.get("/quota")).json["limits"][0]["used"] == 1
 
-    # A representation that the caller has is 304 and is not counted.
+
+async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(edge: Edge, key: str) -> None:
     first = await edge.get(f"/index/sustainability/{SOY}", key=key)
     again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
@@ -356,8 +367,9 @@ async def test_every_indicator_has_its_row_with_its_stages(edge: Edge, key: str,
     assert (await edge.get(f"/index/lookup/{SOY}")).json["sustainability"]["land_use_m2a"] == 0.375
 
 
-async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
-    # Cumulative figures count units sold else one article.
+async def test_cumulative_figures_count_units_sold_else_one_article(
+    edge: Edge, key: str, settings: Settings, tmp_path: Path
+) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(FACTORS)
     listed = (await edge.get(f"/index/sustainability/{SOY}", key=key)).json
@@ -375,7 +387,8 @@ async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings
     row = now["data"][0]
     assert (now["meta"]["basis"], row["units_observed"], row["cumulative"]) == ("sales", 5, 10.0)
 
-    # Listings and sales are never mixed.
+
+async def test_listings_and_sales_are_never_mixed(edge: Edge, key: str, settings: Settings, tmp_path: Path) -> None:
     sold = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-02,NORTH,7.00,5\n"
     await asyncio.to_thread(load_rows, settings, tmp_path, sold, text=SALES, name="sales.csv")
     whole = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
@@ -472,7 +485,7 @@ async def test_a_source_s_own_spread_takes_precedence_over_the_pedigree_matrix(
     assert found["acidification_kg_so2e"]["low"] is None
 
 
-async def test_a_category_average_is_as_wide_as_its_samples_and_borrows_the_spread_within_the_others(
+async def test_a_category_average_is_as_wide_as_its_samples_and_says_how_many(
     edge: Edge, key: str, settings: Settings
 ) -> None:
     factor(settings, "drinks.soy-milk", 9, math.log(1.8), 0.4)

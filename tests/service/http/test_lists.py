@@ -133,7 +133,8 @@ async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> 
     assert await codes("&q=d&level=1") == ["desserts", "drinks"]
     assert await codes("&q=milk") == []
 
-    # An unknown category is refused and costs nothing.
+
+async def test_an_unknown_category_is_refused_and_costs_nothing(edge: Edge) -> None:
     for query, parameter in (
         ("parent=nothing", "parent"),
         ("level=0", "level"),
@@ -145,7 +146,8 @@ async def test_filters_narrow_by_parent_level_and_name(edge: Edge, key: str) -> 
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
         assert (await edge.get("/quota")).json["limits"][0]["used"] == 0, query
 
-    # A cursor belongs to its query.
+
+async def test_a_cursor_belongs_to_its_query(edge: Edge) -> None:
     page = (await edge.get("/index/categories?limit=1")).json
     other = await edge.get(f"/index/categories?limit=1&level=2&cursor={page['next_cursor']}")
     assert other.json["type"].endswith("/invalid-cursor")

@@ -28,22 +28,23 @@ def contents() -> Contents:
     return loaded
 
 
-async def test_a_history_leaves_outliers_out_unless_they_are_asked_for_and_says_how_many(edge: Edge, key: str) -> None:
-    # A history leaves outliers out and says how many.
+async def test_a_history_leaves_outliers_out_and_says_how_many(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}", key=key)).json
     assert [row["low"] for row in answer["data"]] == ["10.00", "10.20", "9.90", "10.00", "10.10", "10.00"]
     assert answer["meta"]["outliers"] == {"mode": "exclude", "set_aside": 2}
     month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("9.90", "10.20", 6, 2)
 
-    # A history with outliers has every observation.
+
+async def test_a_history_with_outliers_has_every_observation(edge: Edge, key: str) -> None:
     answer = (await edge.get(f"/index/pricing/{SOY}?outliers=include", key=key)).json
     assert [row["low"] for row in answer["data"]] == list(PRICES)
     assert answer["meta"]["outliers"] == {"mode": "include", "set_aside": 2}
     month = next(one for one in answer["meta"]["statistics"] if one["days"] == 30)
     assert (month["low"], month["high"], month["n"], month["set_aside"]) == ("1.00", "100.00", 8, 2)
 
-    # Another mode is refused.
+
+async def test_another_mode_is_refused(edge: Edge, key: str) -> None:
     refused = await edge.get(f"/index/pricing/{SOY}?outliers=maybe", key=key)
     assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "outliers")
 

@@ -66,17 +66,20 @@ async def test_each_channel_has_its_own_reduction(edge: Edge, key: str) -> None:
     assert north["evidence"] == evidence
     assert north["lowest_on"] == [one["day"] for one in evidence]
 
-    # A missing day leaves the prior price unknown.
+
+async def test_a_missing_day_leaves_the_prior_price_unknown(edge: Edge, key: str) -> None:
     south = (await rows(edge, key))["SOUTH"]
     assert (south["prior_price"], south["applicable"], south["known"]) == (None, False, False)
     assert (south["reason"], south["at_most"]) == ("missing_days", "9.00")
 
-    # A list price beside an unchanged price is no reduction that holds.
+
+async def test_a_list_price_beside_an_unchanged_price_is_no_reduction_that_holds(edge: Edge, key: str) -> None:
     east = (await rows(edge, key))["EAST"]
     assert (east["reduction_began_on"], east["prior_price"], east["percent"]) == ("2026-02-15", "8.00", "0.00")
     assert (east["applicable"], east["known"], east["reason"]) == (False, True, "not_below_prior_price")
 
-    # Steps are judged by the option of the market.
+
+async def test_steps_are_judged_by_the_option_of_the_market(edge: Edge, key: str) -> None:
     unstated, yes, no = [
         (await rows(edge, key, f"?channel=WEST{query}"))["WEST"]
         for query in ("", "&progressive=true", "&progressive=false")
@@ -85,7 +88,8 @@ async def test_each_channel_has_its_own_reduction(edge: Edge, key: str) -> None:
     assert (yes["prior_price"], yes["percent"], yes["applicable"]) == ("20.00", "40.00", True)
     assert (no["prior_price"], no["percent"], no["applicable"]) == ("16.00", "25.00", True)
 
-    # The day asked about decides.
+
+async def test_the_day_asked_about_decides(edge: Edge, key: str) -> None:
     before = (await rows(edge, key, "?asked_on=2026-02-14&channel=NORTH"))["NORTH"]
     assert (before["reason"], before["price"]) == ("no_reduction", "10.00")
     after = (await rows(edge, key, "?asked_on=2026-03-14&channel=NORTH"))["NORTH"]
@@ -105,13 +109,15 @@ async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, ke
     sales = (await edge.get(f"/index/pricing/{SOY}?kind=sale", key=key)).json["meta"]
     assert sales["reductions"] == []
 
-    # Its cost is that of a light read and other formats say the same.
+
+async def test_its_cost_is_that_of_a_light_read_and_other_formats_say_the_same(edge: Edge, key: str) -> None:
     priced = await edge.get(f"{PATH}?dry_run=true", key=key)
     assert (priced.json["kind"], priced.json["cost_units"]) == ("prior-price", 2)
     text = await edge.get(f"{PATH}?format=csv&channel=NORTH", key=key)
     assert b"NORTH,HKD,2026-02-19,8.00,2026-02-15,10.00,20.00,true" in text.body
 
-    # A wrong parameter is named.
+
+async def test_a_wrong_parameter_is_named(edge: Edge, key: str) -> None:
     for query, parameter in (
         ("?channel=MOON", "channel"),
         ("?asked_on=yesterday", "asked_on"),
@@ -120,7 +126,8 @@ async def test_the_meta_of_a_pricing_history_names_each_reduction(edge: Edge, ke
         refused = await edge.get(f"{PATH}{query}", key=key)
         assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, parameter), query
 
-    # No key no item and no reduction.
+
+async def test_no_key_no_item_and_no_reduction(edge: Edge, key: str) -> None:
     assert (await edge.get(PATH)).status == 403  # the anonymous token
     assert (await edge.get(f"/index/pricing/{mint('shop', 'none').iid}/reference", key=key)).status == 404
     single = await edge.get(f"/index/pricing/{CUSTARD}/reference", key=key)

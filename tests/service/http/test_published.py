@@ -61,10 +61,7 @@ async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge) ->
         assert await used(shared_edge, key) == price["units"], path
 
 
-async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sentence_too(
-    edge: Edge, settings: Settings
-) -> None:
-    # Every operation that has a price is tried.
+async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
     priced = {
         (method, path.removeprefix("/v1"))
         for path, operations in edge.document["paths"].items()
@@ -73,7 +70,8 @@ async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sente
     }
     assert {("get", template) for _, template in PAID} | COUNTED == priced, "add a call of it to PAID"
 
-    # Every operation names its price in a sentence too.
+
+async def test_every_operation_names_its_price_in_a_sentence_too(edge: Edge) -> None:
     for path, operations in edge.document["paths"].items():
         for operation in operations.values():
             price = operation["x-units"]
@@ -81,7 +79,8 @@ async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sente
                 said = f"Costs {price['units']} unit" if price["units"] else "Costs nothing."
                 assert said in operation["description"], path
 
-    # The page names prices plans and the compatibility policy.
+
+async def test_the_page_names_prices_plans_and_the_compatibility_policy(edge: Edge) -> None:
     page = (await edge.get("/docs", anonymous=False, head=HTML)).body.decode()
     for section in ("limits", "unit-prices", "compatibility", "request-ids"):
         assert f'<h2 id="{section}">' in page
@@ -89,19 +88,24 @@ async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sente
     assert '<td class="number">20</td>' in line
     assert '<td class="number">50,000</td>' in page and '<td class="number">1,000</td>' in page
 
-    # Every capability names a rule.
+
+async def test_every_capability_names_a_rule(edge: Edge) -> None:
     app = create_app(edge.resources)
     assert set(CAPABILITIES.values()) <= {rule.name for rule in app[RULE].values()}
     assert DOCUMENT in app
 
-    # Root links the paid paths and each link is a path of the document.
+
+async def test_root_links_the_paid_paths_and_each_link_is_a_path_of_the_document(
+    edge: Edge, settings: Settings
+) -> None:
     root = (await edge.get("/", key=api_key(settings))).json
     paths = [path.partition("{")[0].rstrip("/") for path in edge.document["paths"]]
     for link in root["links"].values():
         assert link.removeprefix("http://testserver").rstrip("/") in paths, link
     assert {"pricing", "sustainability", "cohorts", "datasets", "exports", "jobs"} <= root["links"].keys()
 
-    # Entitlements are what the rules let in.
+
+async def test_entitlements_are_what_the_rules_let_in(edge: Edge, settings: Settings) -> None:
     for plan in ("brand", "institutional"):
         key = api_key(settings, plan)
         entitled = (await edge.get("/", key=key)).json["entitlements"]
@@ -115,7 +119,8 @@ async def test_every_operation_that_has_a_price_is_tried_and_names_it_in_a_sente
             allowed = (await edge.get(path, key=key, head=NOW)).status != 403
             assert allowed == (capability in entitled), capability
 
-    # A batch on a plan without one names the plan that has it.
+
+async def test_a_batch_on_a_plan_without_one_names_the_plan_that_has_it(edge: Edge, settings: Settings) -> None:
     answer = await edge.get(f"/index/lookup?iid={SOY}", key=api_key(settings, "free"))
     assert (answer.status, answer.json["required_plan"]) == (403, "brand")
 

@@ -169,7 +169,8 @@ async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> 
     refused = await edge.get("/index/resolve?gtin=96385074", address="192.0.2.7")
     assert refused.status == 429
 
-    # A wrong check digit is refused with the one that was expected.
+
+async def test_a_wrong_check_digit_is_refused_with_the_one_that_was_expected(edge: Edge) -> None:
     wrong = (await edge.get("/index/resolve?gtin=4006381333932")).json
     assert (wrong["expected_check_digit"], wrong["suggestion"]) == ("1", None)
     lost = (await edge.get("/index/resolve?gtin=42100005264")).json
@@ -177,7 +178,8 @@ async def test_an_identifier_that_no_item_has_is_404_and_counted(edge: Edge) -> 
     no_iid = await edge.get("/index/resolve?iid=IID-%21")
     assert no_iid.json["type"].rsplit("/", 1)[1] == "invalid-iid"
 
-    # A representation that the caller has is 304 and head has no body.
+
+async def test_a_representation_that_the_caller_has_is_304_and_head_has_no_body(edge: Edge) -> None:
     first = await edge.get("/index/resolve?gtin=96385074")
     again = await edge.get("/index/resolve?gtin=96385074", head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")

@@ -103,7 +103,8 @@ async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key:
         assert page["total"] == {"value": page["count"], "relation": "eq", "all_words": page["total"]["all_words"]}, q
         assert len({hit["iid"] for hit in page["data"]}) == page["count"], q
 
-    # Pages of a search for an identifier neither repeat nor omit items.
+
+async def test_pages_of_a_search_for_an_identifier_neither_repeat_nor_omit_items(edge: Edge, key: str) -> None:
     whole = (await edge.get("/index/search?q=juice%2096385074", key=key)).json
     seen, cursor = [], ""
     for _ in range(whole["count"]):
@@ -113,7 +114,8 @@ async def test_a_search_for_an_identifier_finds_its_items_first(edge: Edge, key:
     assert seen == [hit["iid"] for hit in whole["data"]] == [FIVE, TWO]
     assert page["next_cursor"] is None
 
-    # Filters hold for items of an identifier too.
+
+async def test_filters_hold_for_items_of_an_identifier_too(edge: Edge, key: str) -> None:
     assert (await edge.get("/index/search?q=96385074&brand=vita", key=key)).json["count"] == 1
     assert (await edge.get("/index/search?q=96385074&brand=maison", key=key)).json["count"] == 0
 

@@ -29,9 +29,7 @@ from tests.support.wire import exchange, head
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 
 
-async def test_ready_reports_each_part_and_an_empty_index_is_degraded(
-    edge: Edge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ready_reports_each_part_and_an_empty_index_is_degraded(edge: Edge) -> None:
     answer = await edge.get("/ready", anonymous=False)
     assert {part["name"]: part["state"] for part in answer.json["parts"]} == {
         "database": "ok",
@@ -43,7 +41,8 @@ async def test_ready_reports_each_part_and_an_empty_index_is_degraded(
     }
     assert (answer.status, answer.json["status"]) == (200, "degraded")
 
-    # Ready reports that no worker takes the waiting jobs.
+
+async def test_ready_reports_that_no_worker_takes_the_waiting_jobs(edge: Edge) -> None:
     def execute(statement: str) -> None:
         with connect(edge.settings.database_url, application="tests") as connection:
             connection.execute(statement)
@@ -58,19 +57,22 @@ async def test_ready_reports_each_part_and_an_empty_index_is_degraded(
     execute("INSERT INTO jobs (kind, queue, fingerprint, state) VALUES ('cohorts', 'reports', '3', 'running')")
     assert (await ready_part(edge, "jobs"))[0] == "ok"  # a worker is running: jobs that wait, wait for their turn
 
-    # Ready reports that the clock is off.
+
+async def test_ready_reports_that_the_clock_is_off(edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time
     for ahead, reported in ((-3_600, "3600 s behind PostgreSQL's"), (3_600, "3600 s ahead of PostgreSQL's")):
         monkeypatch.setattr(time, "time", lambda ahead=ahead: real() + ahead)
         state, detail = await ready_part(edge, "clock")
         assert state == "off" and reported in detail
 
-    # Health touches nothing and names its revision.
+
+async def test_health_touches_nothing_and_names_its_revision(edge: Edge) -> None:
     await edge.resources.database.close()
     answer = await edge.get("/health", anonymous=False)
     assert (answer.status, answer.json["status"], answer.json["revision"]) == (200, "ok", "api-dev")
 
-    # Ready is 503 without the database.
+
+async def test_ready_is_503_without_the_database(edge: Edge) -> None:
     await edge.resources.database.close()
     answer = await edge.ask("GET", "/ready", check=False)
     assert (answer.status, answer.json["status"]) == (503, "not-ready")
@@ -117,7 +119,8 @@ async def test_the_document_is_what_the_code_describes_and_is_cached(edge: Edge)
     assert (again.status, again.body) == (304, b"")
     assert b"openapi: 3.1.0" in (await edge.get("/openapi.yaml", anonymous=False)).body
 
-    # An example is valid and says something.
+
+async def test_an_example_is_valid_and_says_something(edge: Edge) -> None:
     for operation in EXAMPLES:
         [reported] = [
             method["responses"]["200"]["content"]["application/json"]
@@ -141,7 +144,8 @@ async def test_pages_for_people_name_no_other_host_and_run_no_inline_code(edge: 
         assert "<script>" not in page and "style=" not in page and "onclick" not in page, path
         assert "script-src 'self'" in answer.head["Content-Security-Policy"], path
 
-    # Every problem is explained.
+
+async def test_every_problem_is_explained(edge: Edge) -> None:
     listed = (await edge.get("/errors", anonymous=False)).json
     assert {entry["slug"] for entry in listed["data"]} == set(CATALOGUE)
     one = (await edge.get("/errors/invalid-iid", anonymous=False)).json
@@ -149,36 +153,40 @@ async def test_pages_for_people_name_no_other_host_and_run_no_inline_code(edge: 
     assert (await edge.get("/errors/no-such-problem", anonymous=False)).status == 404
 
 
-async def test_credentials_and_parameters_are_refused_by_name(edge: Edge, settings: object) -> None:
-    # Root names the caller.
+async def test_root_names_the_caller(edge: Edge, settings: object) -> None:
     answer = await edge.get("/", key=api_key(edge.settings, "institutional"))
     assert answer.json["plan"] == "institutional"
     assert "enterprise-data-access" in answer.json["entitlements"]
     assert answer.json["quota"][0]["limit"] == 1_000_000
 
-    # Root takes no public token and no stranger.
+
+async def test_root_takes_no_public_token_and_no_stranger(edge: Edge) -> None:
     assert (await edge.get("/")).json["accepted"] == ["api-key", "bearer"]
     missing = await edge.get("/", anonymous=False)
     assert missing.status == 401
     assert "ApiKey" in missing.head["WWW-Authenticate"]
 
-    # A malformed token is 401 with one slug.
+
+async def test_a_malformed_token_is_401_with_one_slug(edge: Edge) -> None:
     for token in NO_TOKENS:
         answer = await edge.get("/index/brands", anonymous=False, head={"X-Service-Public-Token": token or " "})
         assert answer.status == 401, token
         assert answer.json["type"].rsplit("/", 1)[1] in ("invalid-credentials", "missing-credentials")
 
-    # Without a credential the anonymous token is named.
+
+async def test_without_a_credential_the_anonymous_token_is_named(edge: Edge, settings: object) -> None:
     answer = await edge.get("/index/brands", anonymous=False)
     assert answer.json["type"].endswith("/missing-credentials")
     assert edge.settings.anonymous_token in answer.json["detail"]
 
-    # A bearer token is refused until an issuer is configured.
+
+async def test_a_bearer_token_is_refused_until_an_issuer_is_configured(edge: Edge) -> None:
     answer = await edge.get("/index/brands", anonymous=False, head={"Authorization": "Bearer abc.def.ghi"})
     assert answer.status == 401
     assert answer.json["type"].endswith("/invalid-credentials")
 
-    # Unknown and double parameters are named.
+
+async def test_unknown_and_double_parameters_are_named(edge: Edge) -> None:
     unknown = (await edge.get("/index/brands?lmit=3")).json
     assert unknown["errors"][0]["parameter"] == "lmit"
     assert "limit" in unknown["errors"][0]["detail"]
@@ -187,11 +195,13 @@ async def test_credentials_and_parameters_are_refused_by_name(edge: Edge, settin
     stray = (await edge.get("/health?x=1", anonymous=False)).json
     assert stray["errors"][0]["parameter"] == "x"
 
-    # A compressed body is refused before it is read.
+
+async def test_a_compressed_body_is_refused_before_it_is_read(edge: Edge) -> None:
     answer = await edge.ask("GET", "/health", head={"Content-Encoding": "gzip"}, check=False)
     assert (answer.status, answer.json["type"].rsplit("/", 1)[1]) == (415, "unsupported-media-type")
 
-    # A missing parameter is named.
+
+async def test_a_missing_parameter_is_named(edge: Edge) -> None:
     answer = await edge.get("/index/search")
     assert answer.json["type"].endswith("/missing-parameter")
     assert answer.json["errors"] == [{"parameter": "q", "detail": "is required"}]
@@ -258,8 +268,7 @@ async def _ask(edge: Edge, target: str, extra: str = "") -> tuple[int, dict[str,
     return int(start.split(" ")[1]), fields, answer.partition(b"\r\n\r\n")[2]
 
 
-async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed_and_no_other(edge: Edge) -> None:
-    # Each file of the pages is sent as it is whole and compressed.
+async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed(edge: Edge) -> None:
     assert len(FILES) > 10
     for path in FILES:
         target = f"/static/{path.relative_to(FOLDER)}"
@@ -271,7 +280,8 @@ async def test_each_file_of_the_pages_is_sent_as_it_is_whole_and_compressed_and_
         assert (gzip.decompress(packed) if coded else packed) == body, target
         assert (await _ask(edge, target, f"If-None-Match: {fields['ETag']}\r\n"))[0] == 304
 
-    # Only the files of the pages are sent.
+
+async def test_only_the_files_of_the_pages_are_sent(edge: Edge) -> None:
     for target in (
         "/static/",
         "/static/none.css",

@@ -193,7 +193,8 @@ async def test_records_that_many_miss_at_once_are_few_queries_and_each_is_read_o
     assert sorted(iid for one in asked for iid in one) == sorted(iids)
     assert len(asked) < 20
 
-    # One waiter that fails leaves no other waiting.
+
+async def test_one_waiter_that_fails_leaves_no_other_waiting(edge: Edge) -> None:
     records = RecordCache(edge.resources.cache, edge.resources.version, _as_written, bytes_max=10**6, ttl_seconds=60)
 
     def broken(outcome: object) -> None:

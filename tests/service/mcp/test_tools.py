@@ -34,7 +34,7 @@ def client(edge: Edge, settings: Settings) -> Mcp:
     return Mcp(edge, {"Authorization": f"ApiKey {api_key(settings)}"}, tasks=True)
 
 
-async def test_a_report_is_a_task_that_completes_with_its_rows(client: Mcp, settings: Settings, edge: Edge) -> None:
+async def test_a_report_is_a_task_that_completes_with_its_rows(client: Mcp, settings: Settings) -> None:
     created = await client.call("market_report", COHORT)
     assert (created["resultType"], created["status"]) == ("task", "working")
     assert "result" not in created and created["ttlMs"] is None
@@ -47,7 +47,8 @@ async def test_a_report_is_a_task_that_completes_with_its_rows(client: Mcp, sett
     assert [row["items"] for row in said(task["result"])["rows"]] == [0, 1, 2]
     assert len(answer.body) <= 4096
 
-    # Tasks need the clients capability.
+
+async def test_tasks_need_the_clients_capability(client: Mcp, edge: Edge) -> None:
     answer = await Mcp(edge, client.head).ask("tasks/get", {"taskId": "x"})
     assert (answer.status, answer.json["error"]["code"]) == (400, -32021)
     assert answer.json["error"]["data"]["requiredCapabilities"] == {"extensions": {"io.modelcontextprotocol/tasks": {}}}

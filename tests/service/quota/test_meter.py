@@ -77,15 +77,15 @@ async def test_exactly_the_limit_is_served_in_every_round(settings: Settings) ->
     assert max(await _served(settings.state_url, Naive, 3)) > 3
 
 
-async def test_a_refusal_burns_nothing_and_a_charge_is_taken_once(store: SingleNodeClient) -> None:
-    # A refusal burns nothing.
+async def test_a_refusal_burns_nothing(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     await meter.consume("ip:a", ANONYMOUS, 2, "1")
     refused = await meter.consume("ip:a", ANONYMOUS, 2, "2")
     assert (refused.allowed, refused.used_day) == (False, 2)
     assert (await meter.consume("ip:a", ANONYMOUS, 1, "3")).allowed
 
-    # The second window refuses without charging the day.
+
+async def test_the_second_window_refuses_without_charging_the_day(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     plan = Plan(**{**{s: getattr(ANONYMOUS, s) for s in Plan.__slots__}, "daily_units": 1000, "burst_units": 5})
     decisions = [await meter.consume("ip:b", plan, 1, str(n)) for n in range(12)]
@@ -95,20 +95,23 @@ async def test_a_refusal_burns_nothing_and_a_charge_is_taken_once(store: SingleN
     assert {decision.retry_after_seconds for decision in refused} == {1}
     assert (await meter.usage("ip:b", plan)).used_day == 12 - len(refused)
 
-    # The same charge twice is taken once.
+
+async def test_the_same_charge_twice_is_taken_once(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     outcomes = [(await meter.consume("ip:c", ANONYMOUS, 1, "same")).outcome for _ in range(5)]
     assert outcomes == [1, 2, 2, 2, 2]
     assert (await meter.usage("ip:c", ANONYMOUS)).used_day == 1
 
-    # A charge is given back once and never below zero.
+
+async def test_a_charge_is_given_back_once_and_never_below_zero(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     decision = await meter.consume("ip:d", ANONYMOUS, 1, "1")
     used = [(await meter.refund(decision)).used_day for _ in range(3)]
     assert used == [0, 0, 0]
     assert (await meter.usage("ip:d", ANONYMOUS)).used_day == 0
 
-    # A store that lost its scripts is taught them again.
+
+async def test_a_store_that_lost_its_scripts_is_taught_them_again(store: SingleNodeClient) -> None:
     meter = RateLimiter(store, DegradedLimiter())
     await meter.consume("ip:f", ANONYMOUS, 1, "1")
     await store.command("SCRIPT", "FLUSH")
