@@ -113,4 +113,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the random histories of loads and undos be longer than in everyday runs."""
-    parser.addoption("--histories", default="10", help="How many random histories of loads, acts and undos to try.")
+    parser.addoption("--histories", default="6", help="How many random histories of loads, acts and undos to try.")

@@ -1,11 +1,11 @@
 """Shops of several sources whose items have GTINs."""
 
 from pathlib import Path
-from typing import Any
 
 from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
+from tests.service.ingest.contents import ask
 from tests.support.shop import MAPPING, load_rows
 from workers.ingest.accounting import Summary
 from workers.provenance import events
@@ -33,12 +33,6 @@ def shop(
 def row(sku: str, ean: str, name: str = "Soy milk 1L", day: str = "2026-07-01", price: str = "10") -> str:
     """Return one row of a shop's file."""
     return f"{sku},{ean},{name},Vita,Drinks,Soy milk,1.0,{day},NORTH,{price},\n"
-
-
-def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of a query."""
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
 
 
 def take_back(settings: Settings, named: str) -> None:

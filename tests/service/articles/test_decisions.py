@@ -20,7 +20,8 @@ from shared.articles import Filters
 from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.articles.support import SOY, A, B, articles, ask, row, shop, take_back
+from tests.service.articles.support import SOY, A, B, articles, row, shop, take_back
+from tests.service.ingest.contents import ask
 from workers.provenance import events, item_acts
 from workers.provenance.item_acts import ActRefused
 

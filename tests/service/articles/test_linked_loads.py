@@ -11,7 +11,8 @@ from shared.bulk.schema import key_of
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, ask, row, shop, take_back
+from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, row, shop, take_back
+from tests.service.ingest.contents import ask
 from tests.support.releases import cut
 from tests.support.servers import Servers
 from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED

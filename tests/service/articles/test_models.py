@@ -13,8 +13,9 @@ from deploy.ctl.matches import matches
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
-from tests.service.articles.support import HEADER, articles, ask, take_back, text_of
+from tests.service.articles.support import HEADER, articles, take_back, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
+from tests.service.ingest.contents import ask
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.worlds import World, worlds
