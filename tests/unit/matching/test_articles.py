@@ -250,7 +250,7 @@ def test_the_world_of_the_law_has_articles_of_two_records() -> None:
     assert len(_AT_ONCE) > 10
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(st.integers(0, 2**32))
 def test_ten_loads_in_any_order_give_the_same_articles(seed: int) -> None:
     assert _articles(_loads(seed)) == _AT_ONCE
