@@ -55,10 +55,6 @@ def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings)
         assert len(opened) == len(set(opened)), statement
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format(
     edge: Edge, key: str, settings: Settings
 ) -> None:
@@ -118,7 +114,7 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind_in_each_format
     assert [one["days"] for one in meta["statistics"]] == [7, 30, 90, 365]
     week = meta["statistics"][0]
     assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
     # A range a channel and a currency narrow it.
     answer = await edge.get(f"/index/pricing/{SOY}?from=2026-07-02&to=2026-07-31&channel=NORTH&currency=HKD", key=key)
@@ -181,19 +177,19 @@ async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: s
     # A format that is not offered is 406 and costs nothing.
     answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
     assert answer.status == 406
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
     # A dry run says the cost and charges nothing.
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
         assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
     # A bad parameter is named and costs nothing.
     for query, parameter in BAD_PARAMETERS:
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
-        assert await used(edge, key) == 0, query
+        assert await edge.used(key) == 0, query
 
     # Allowed values are named as callers write them.
     for path in (f"pricing/{SOY}", "cohorts"):
@@ -234,7 +230,7 @@ async def test_what_is_refused_or_known_already_costs_nothing(edge: Edge, key: s
     first = await edge.get(f"/index/sustainability/{SOY}", key=key)
     again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
 
 SALES = MAPPING.replace(
@@ -260,7 +256,7 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
     edge: Edge, key: str, settings: Settings
 ) -> None:
     assert (await edge.get("/index/pricing/IID-UNKNOWN", key=key)).status == 404
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
         connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
@@ -275,7 +271,7 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
         followed = await edge.get(f"/index/{path}/{CUSTARD}{below}?{query}", key=key)
         assert followed.head["Location"] == f"http://testserver/v1/index/{path}/{SOY}{below}?{query}"
     assert (await edge.get(f"/index/sustainability/{SOY}", key=key)).status == 410
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
 
 # GET /index/pricing: prices per kilogram, litre and piece of what the name says that an article holds.

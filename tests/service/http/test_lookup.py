@@ -218,9 +218,9 @@ async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Setti
         refused = await post(edge, key, {"iids": iids})
         assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "iids"), plan
         assert str(most) in refused.json["errors"][0]["detail"], plan
-        assert await used(edge, key) == 0, plan
+        assert await edge.used(key) == 0, plan
         answer = await post(edge, key, {"iids": iids[:most]})
-        assert (answer.status, answer.json["count"], await used(edge, key)) == (200, most, units), plan
+        assert (answer.status, answer.json["count"], await edge.used(key)) == (200, most, units), plan
 
     # A dry run states the price and charges nothing.
     key = api_key(settings)
@@ -236,7 +236,7 @@ async def test_many_at_once_each_with_its_own_status(edge: Edge, settings: Setti
             [],
         )
         assert reported["data_version"] == edge.resources.version.current
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
     # A body of another form is refused.
     for body in (
@@ -285,10 +285,6 @@ async def post(edge: Edge, key: str, body: Any, query: str = "") -> Answer:
     return await edge.ask("POST", f"/index/lookup{query}", key=key, body=json.dumps(body).encode())
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 async def test_both_forms_give_the_same_bytes(edge: Edge, settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -319,7 +315,7 @@ async def test_a_cached_answer_is_served_while_postgresql_is_down(settings: Sett
     key = api_key(settings)
     async with running_edge(replace(settings, cache_url="unix:///nowhere/at/all.sock"), tmp_path) as edge:
         await edge.get(f"/index/lookup/{SOY_BATCH}", key=key)
-        before = await used(edge, key)
+        before = await edge.used(key)
         await edge.resources.database.close()
         answer = await post(edge, key, {"iids": [SOY_BATCH, CUSTARD_BATCH]})
         assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
@@ -327,7 +323,7 @@ async def test_a_cached_answer_is_served_while_postgresql_is_down(settings: Sett
             (503, "service-unavailable"),
         ]
         nothing = await post(edge, key, {"iids": [CUSTARD_BATCH, NEW]})
-        assert (nothing.status, await used(edge, key)) == (503, before + 1)
+        assert (nothing.status, await edge.used(key)) == (503, before + 1)
 
 
 async def test_a_batch_is_one_query_and_one_round_trip_to_the_cache(edge: Edge, servers: Servers) -> None:
