@@ -322,7 +322,7 @@ ACCOUNT_FAULTS = (
         "edge/dashboard/session_guard.py",
         "except web.HTTPRequestEntityTooLarge:",
         "except ZeroDivisionError:",
-        f"{_SESSIONS}::test_a_form_of_another_kind_or_size_or_with_half_a_character_is_refused",
+        f"{_SESSIONS}::test_a_form_that_is_too_large_is_a_page_that_says_so",
     ),
 )
 
@@ -1532,7 +1532,7 @@ FAULTS = (
         "edge/quota/take.lua",
         "if marker then",
         "if false then",
-        "tests/service/quota/test_meter.py::test_a_refusal_burns_nothing_and_a_charge_is_taken_once",
+        "tests/service/quota/test_meter.py::test_the_same_charge_twice_is_taken_once",
     ),
     fault(
         "a debt is paid back twice",
@@ -1771,7 +1771,7 @@ FAULTS = (
         "edge/http/html.py",
         "autoescape=True,",
         "autoescape=False,",
-        f"{_SESSIONS}::test_each_visit_lets_a_session_go_on_for_another_while",
+        f"{_SESSIONS}::test_a_name_is_text_on_every_page",
     ),
     fault(
         "a table on the terminal reads cells as markup",
@@ -1807,7 +1807,7 @@ FAULTS = (
         "shared/db/connect.py",
         '_CLASSES = ("08", "28", "40", "53"',
         '_CLASSES = ("08", "28", "53"',
-        "tests/service/db/test_outages.py::test_each_outage_of_postgresql_is_one_error_of_ours",
+        "tests/service/db/test_outages.py::test_a_statement_that_was_rolled_back_for_another_is_sent_once_more",
     ),
     fault(
         "an object missing once expires its result",

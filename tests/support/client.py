@@ -86,6 +86,10 @@ class Edge:
             self.check(method, path, answer)
         return answer
 
+    async def used(self, key: str) -> int:
+        """Return the units that the organization of a key has used today."""
+        return int((await self.get("/quota", key=key, anonymous=False)).json["limits"][0]["used"])
+
     def forget_accounts(self) -> None:
         """Let the process ask PostgreSQL for each plan and credential anew."""
         store = self.resources.credentials

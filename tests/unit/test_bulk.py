@@ -49,14 +49,14 @@ SPREADS = {
 }
 
 
-@pytest.mark.parametrize("spread", SPREADS)
-def test_positions_are_those_of_a_binary_search(spread: str) -> None:
-    keys = SPREADS[spread]
-    others = np.r_[RANDOM.integers(0, 2**63 - 1, 1000), 0, 2**63 - 1, keys[:-1] + 1]
-    wanted = RANDOM.permutation(np.r_[keys, keys, others])
-    position, found = KeyPositions(keys).of(wanted)
-    assert (found == np.isin(wanted, keys)).all()
-    assert (position[found] == np.searchsorted(keys, wanted[found])).all()
+def test_positions_are_those_of_a_binary_search() -> None:
+    for spread in SPREADS:
+        keys = SPREADS[spread]
+        others = np.r_[RANDOM.integers(0, 2**63 - 1, 1000), 0, 2**63 - 1, keys[:-1] + 1]
+        wanted = RANDOM.permutation(np.r_[keys, keys, others])
+        position, found = KeyPositions(keys).of(wanted)
+        assert (found == np.isin(wanted, keys)).all(), spread
+        assert (position[found] == np.searchsorted(keys, wanted[found])).all(), spread
 
 
 def test_no_key_is_found_for_none() -> None:
@@ -73,13 +73,13 @@ def request(since: int | None = None) -> Request:
     return Request.read(parameters("observations") | {"since": since})
 
 
-@pytest.mark.parametrize("rows", [0, 100_000, 100_001, 1_500_001, 3_000_001, 10_000_000, 10**11])
-def test_ranges_cover_every_key_once_and_two_workers_write_equally_many(rows: int) -> None:
-    ranges = ranges_of(request(), rows, 20_000, SplitRows())
-    assert (ranges[0][1], ranges[-1][2]) == (0, ID_END)
-    assert all(before[2] == after[1] for before, after in pairwise(ranges))
-    assert len(ranges) == 1 if rows <= 100_000 else len(ranges) % 2 == 0
-    assert rows / len(ranges) <= 1_500_000 or len(ranges) == 5_000
+def test_ranges_cover_every_key_once_and_two_workers_write_equally_many() -> None:
+    for rows in (0, 100_000, 100_001, 1_500_001, 3_000_001, 10_000_000, 10**11):
+        ranges = ranges_of(request(), rows, 20_000, SplitRows())
+        assert (ranges[0][1], ranges[-1][2]) == (0, ID_END), rows
+        assert all(before[2] == after[1] for before, after in pairwise(ranges)), rows
+        assert len(ranges) == 1 if rows <= 100_000 else len(ranges) % 2 == 0, rows
+        assert rows / len(ranges) <= 1_500_000 or len(ranges) == 5_000, rows
 
 
 def test_changes_have_one_more_part_for_what_is_gone() -> None:
@@ -156,10 +156,10 @@ def test_ndjson_and_csv_are_read_as_the_same_rows(batch: Any) -> None:
     assert list(csv.reader(io.StringIO(text, newline=""))) == cells
 
 
-@pytest.mark.parametrize("write", [csv_rows, ndjson_rows])
-def test_no_row_is_no_text(write: Any) -> None:
-    batch = pa.RecordBatch.from_arrays([pa.array([], pa.string()), pa.array([], pa.date32())], ["name", "day"])
-    assert bytes(write(batch, ["name", "day"])) == b""
+def test_no_row_is_no_text() -> None:
+    for write in (csv_rows, ndjson_rows):
+        batch = pa.RecordBatch.from_arrays([pa.array([], pa.string()), pa.array([], pa.date32())], ["name", "day"])
+        assert bytes(write(batch, ["name", "day"])) == b"", write
 
 
 # Rows as plain columns are written as the bytes that Arrow's table of them gives.
@@ -327,10 +327,12 @@ def test_parquet_keeps_types_and_the_meta() -> None:
     assert table.to_pylist() == TABLE.to_pylist()
 
 
-@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
-def test_the_same_rows_give_the_same_bytes(format: str) -> None:
-    assert written(format) == written(format)
-    assert formats.digest(TABLE) == formats.digest(TABLE.take(pa.array([0, 1, 2]))) != formats.digest(TABLE.slice(1))
+def test_the_same_rows_give_the_same_bytes() -> None:
+    for format in formats.MEDIA_TYPES:
+        assert written(format) == written(format), format
+        assert (
+            formats.digest(TABLE) == formats.digest(TABLE.take(pa.array([0, 1, 2]))) != formats.digest(TABLE.slice(1))
+        ), format
 
 
 @pytest.mark.parametrize("format", formats.MEDIA_TYPES)
@@ -348,14 +350,14 @@ def test_the_meta_is_made_of_the_digest_of_the_rows_as_ndjson(
         assert written(format) == whole
 
 
-@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
-def test_no_rows_are_an_answer_too(format: str) -> None:
-    sink = io.BytesIO()
-    formats.write(SCHEMA_FORMATS.empty_table(), with_meta, format, sink)
-    raw = sink.getvalue()
-    expected = {"json": b'{"data":[],"meta":', "csv": b"brand,period", "ndjson": b"", "parquet": b"PAR1"}[format]
-    assert raw.startswith(expected)
-    assert format != "ndjson" or raw == b""
+def test_no_rows_are_an_answer_too() -> None:
+    for format in formats.MEDIA_TYPES:
+        sink = io.BytesIO()
+        formats.write(SCHEMA_FORMATS.empty_table(), with_meta, format, sink)
+        raw = sink.getvalue()
+        expected = {"json": b'{"data":[],"meta":', "csv": b"brand,period", "ndjson": b"", "parquet": b"PAR1"}[format]
+        assert raw.startswith(expected), format
+        assert format != "ndjson" or raw == b"", format
 
 
 def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not() -> None:
@@ -371,18 +373,20 @@ def test_negative_amounts_stay_numbers_and_texts_that_begin_like_formulas_do_not
     ]
 
 
-@pytest.mark.parametrize("format", formats.MEDIA_TYPES)
-@pytest.mark.parametrize("flat", [True, False], ids=["flat", "nested"])
-def test_few_rows_have_the_bytes_that_many_would_have(format: str, flat: bool) -> None:
-    table = TABLE.select(["brand", "period", "currency", "median"]) if flat else TABLE
-    rows = [dict(reversed(row.items())) for row in table.to_pylist()]  # the schema orders the columns, not the rows
-    rows[0].pop("brand")
-    table = pa.Table.from_pylist(rows, table.schema)
-    sink = io.BytesIO()
-    formats.write(table, with_meta, format, sink)
-    lines = formats.lines(rows, table.schema)
-    assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue()
-    assert formats.digest_of(lines) == formats.digest(table)
+def test_few_rows_have_the_bytes_that_many_would_have() -> None:
+    for flat in (True, False):
+        for format in formats.MEDIA_TYPES:
+            table = TABLE.select(["brand", "period", "currency", "median"]) if flat else TABLE
+            rows = [
+                dict(reversed(row.items())) for row in table.to_pylist()
+            ]  # the schema orders the columns, not the rows
+            rows[0].pop("brand")
+            table = pa.Table.from_pylist(rows, table.schema)
+            sink = io.BytesIO()
+            formats.write(table, with_meta, format, sink)
+            lines = formats.lines(rows, table.schema)
+            assert formats.few(lines, rows, table.schema, META, format) == sink.getvalue(), format
+            assert formats.digest_of(lines) == formats.digest(table), format
 
 
 def test_the_first_nested_rows_of_a_process_import_nothing() -> None:

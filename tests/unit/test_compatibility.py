@@ -4,8 +4,6 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.support.compatibility import breaking
 
 OLD: dict[str, Any] = {
@@ -101,9 +99,9 @@ BREAKING: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("sentence", BREAKING)
-def test_a_change_that_breaks_a_client_is_found(sentence: str) -> None:
-    new = copy.deepcopy(OLD)
-    BREAKING[sentence](new)
-    assert any(sentence in found for found in breaking(OLD, new)), breaking(OLD, new)
-    assert breaking(OLD, OLD) == []
+def test_a_change_that_breaks_a_client_is_found() -> None:
+    for sentence in BREAKING:
+        new = copy.deepcopy(OLD)
+        BREAKING[sentence](new)
+        assert any(sentence in found for found in breaking(OLD, new)), breaking(OLD, new)
+        assert breaking(OLD, OLD) == [], sentence

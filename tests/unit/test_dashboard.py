@@ -28,9 +28,8 @@ from workers.analytics.reports.result import Listed, page_of
 _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 
 
-@pytest.mark.parametrize(
-    ("agent", "words"),
-    [
+def test_a_browser_is_named_with_its_system() -> None:
+    for agent, words in (
         ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "Firefox 128 on Linux"),
         (
             f"Mozilla/5.0 (Windows NT 10.0; Win64; x64) {_WEBKIT} Chrome/140.0.0.0 Safari/537.36",
@@ -50,10 +49,8 @@ _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
         ("curl/8.5.0", "curl/8.5.0"),
         ("x" * 500, "x" * 60),
         ("", "unknown"),
-    ],
-)
-def test_a_browser_is_named_with_its_system(agent: str, words: str) -> None:
-    assert browser_of(agent) == words
+    ):
+        assert browser_of(agent) == words, agent
 
 
 # A report's answer in a sentence with its figure first; of nothing: why, and the form that changes it.
@@ -86,9 +83,8 @@ def text_of(kind: str, rows: list[dict[str, Any]], reading: Reading = MONTHS, **
     return f"{answer.figure} {answer.sentence}"
 
 
-@pytest.mark.parametrize(
-    ("before", "now", "text"),
-    [
+def test_a_change_of_the_median_is_said_with_its_sign_and_the_days_of_its_period() -> None:
+    for before, now, text in (
         (
             "20.00",
             "19.38",
@@ -104,14 +100,10 @@ def text_of(kind: str, rows: list[dict[str, Any]], reading: Reading = MONTHS, **
             "20.00",
             "0.0 % change in Vitasoy’s median price against the previous month with data: it is HKD 20.00",
         ),
-    ],
-)
-def test_a_change_of_the_median_is_said_with_its_sign_and_the_days_of_its_period(
-    before: str, now: str, text: str
-) -> None:
-    said = text_of("cohorts", [cohort("2026-06-01", before), cohort("2026-07-01", now)])
-    assert said.startswith(text)
-    assert said.endswith("(2026-07-01 to 2026-07-24, an incomplete month).")
+    ):
+        said = text_of("cohorts", [cohort("2026-06-01", before), cohort("2026-07-01", now)])
+        assert said.startswith(text), before
+        assert said.endswith("(2026-07-01 to 2026-07-24, an incomplete month)."), before
 
 
 def test_the_reports_own_change_against_the_period_before_is_the_one_that_is_said() -> None:
@@ -153,19 +145,23 @@ def test_an_index_is_the_change_since_its_first_period_with_its_interval() -> No
     )
 
 
-@pytest.mark.parametrize(("granularity", "finer"), [("month", "week"), ("week", "day"), ("day", None)])
-def test_an_index_of_one_period_says_which_periods_to_choose_and_fills_them_in(
-    granularity: str, finer: str | None
-) -> None:
-    days = (date(2026, 7, 15), date(2026, 7, 24)) if granularity == "month" else (date(2026, 7, 20), date(2026, 7, 24))
-    if granularity == "day":
-        days = (days[0], days[0])
-    reading = Reading(Periods(granularity, *days), {}, NAMES)
-    answer = answer_of("price-index", {"brand": ["vitasoy"]}, [index("2026-07-01", 100.0)], reading)
-    assert answer.figure == f"1 {granularity}"
-    form = {name: values[0] for name, values in parse_qs(urlsplit(answer.link).query).items()}
-    assert form == {"kind": "price-index", "brand": "vitasoy", **({"granularity": finer} if finer else {})}
-    assert answer.advice.startswith(f"Choose periods of a {finer}" if finer else "Choose an earlier first day")
+def test_an_index_of_one_period_says_which_periods_to_choose_and_fills_them_in() -> None:
+    for granularity, finer in (("month", "week"), ("week", "day"), ("day", None)):
+        days = (
+            (date(2026, 7, 15), date(2026, 7, 24)) if granularity == "month" else (date(2026, 7, 20), date(2026, 7, 24))
+        )
+        if granularity == "day":
+            days = (days[0], days[0])
+        reading = Reading(Periods(granularity, *days), {}, NAMES)
+        answer = answer_of("price-index", {"brand": ["vitasoy"]}, [index("2026-07-01", 100.0)], reading)
+        assert answer.figure == f"1 {granularity}", granularity
+        form = {name: values[0] for name, values in parse_qs(urlsplit(answer.link).query).items()}
+        assert form == {"kind": "price-index", "brand": "vitasoy", **({"granularity": finer} if finer else {})}, (
+            granularity
+        )
+        assert answer.advice.startswith(f"Choose periods of a {finer}" if finer else "Choose an earlier first day"), (
+            granularity
+        )
 
 
 def test_an_answer_of_nothing_says_why_and_what_to_change() -> None:
@@ -246,15 +242,15 @@ _CASES: list[tuple[str, dict[str, Any], str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("type_", "data", "text", "link"), _CASES)
-def test_an_event_is_a_sentence_with_its_page(type_: str, data: dict[str, Any], text: str, link: str | None) -> None:
-    assert words_of(type_, data) == (text, link)
+def test_an_event_is_a_sentence_with_its_page() -> None:
+    for type_, data, text, link in _CASES:
+        assert words_of(type_, data) == (text, link), type_
 
 
-@pytest.mark.parametrize("type_", TYPES)
-def test_every_type_has_words_and_one_whose_members_are_missing_has_the_sentence_of_its_type(type_: str) -> None:
-    assert type_ in {case[0] for case in _CASES}
-    assert words_of(type_, {}) == (TYPES[type_], None)
+def test_every_type_has_words_and_one_whose_members_are_missing_has_the_sentence_of_its_type() -> None:
+    for type_ in TYPES:
+        assert type_ in {case[0] for case in _CASES}, type_
+        assert words_of(type_, {}) == (TYPES[type_], None), type_
 
 
 def test_a_type_that_is_not_known_is_its_own_name() -> None:
@@ -267,9 +263,8 @@ def test_a_type_that_is_not_known_is_its_own_name() -> None:
 FIRST, LAST = date(2026, 7, 15), date(2026, 7, 24)
 
 
-@pytest.mark.parametrize(
-    ("granularity", "period", "text", "partial"),
-    [
+def test_a_period_is_never_named_by_a_day_before_its_data() -> None:
+    for granularity, period, text, partial in [
         ("day", "2026-07-15", "2026-07-15", False),
         ("week", "2026-07-13", "2026-07-15 to 2026-07-19", True),
         ("week", "2026-07-20", "2026-07-20 to 2026-07-24", True),
@@ -277,18 +272,13 @@ FIRST, LAST = date(2026, 7, 15), date(2026, 7, 24)
         ("month", "2026-06-01", "2026-06", False),  # a footprint of items without a price
         ("quarter", "2026-07-01", "2026-07-15 to 2026-07-24", True),
         (None, "2026-04-26", "2026-07-15 to 2026-07-24", False),
-    ],
-)
-def test_a_period_is_never_named_by_a_day_before_its_data(
-    granularity: str | None, period: str, text: str, partial: bool
-) -> None:
-    periods = Periods(granularity, FIRST, LAST)
-    assert (periods.text(period), periods.is_partial(period)) == (text, partial)
+    ]:
+        periods = Periods(granularity, FIRST, LAST)
+        assert (periods.text(period), periods.is_partial(period)) == (text, partial), granularity
 
 
-@pytest.mark.parametrize(
-    ("granularity", "period", "name"),
-    [
+def test_a_period_among_others_is_named_by_what_people_call_it() -> None:
+    for granularity, period, name in (
         ("day", "2026-07-15", "2026-07-15"),
         ("week", "2026-07-13", "the incomplete week of 2026-07-15"),
         ("week", "2026-07-20", "the week of 2026-07-20"),
@@ -297,10 +287,8 @@ def test_a_period_is_never_named_by_a_day_before_its_data(
         ("quarter", "2026-10-01", "2026-Q4"),
         ("year", "2026-01-01", "the incomplete year 2026"),
         ("year", "2027-01-01", "2027"),
-    ],
-)
-def test_a_period_among_others_is_named_by_what_people_call_it(granularity: str, period: str, name: str) -> None:
-    assert Periods(granularity, date(2026, 7, 15), date(2028, 1, 1)).name(period) == name
+    ):
+        assert Periods(granularity, date(2026, 7, 15), date(2028, 1, 1)).name(period) == name, granularity
 
 
 def test_a_period_with_data_for_all_of_its_days_is_whole() -> None:
@@ -337,19 +325,24 @@ class Rows(list[dict[str, Any]]):
         return super().__iter__()
 
 
-@pytest.mark.parametrize(("brands", "in_the_loop"), [(2, True), (60, False)])
-async def test_pictures_of_many_rows_are_drawn_in_a_thread(brands: int, in_the_loop: bool) -> None:
-    names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, "min", "p25", "p75", "max", PICTURE.compared}
-    rows = [
-        {"period": f"2026-{month:02d}", "brand": f"b{brand}", "currency": "EUR", **dict.fromkeys(names, month + 0.5)}
-        for month in range(1, 13)
-        for brand in range(brands)
-    ]
-    noted = Rows(rows)
-    made = await drawn(PICTURE, noted)
-    assert made == {"plots": charts.plots(PICTURE, rows), "bars": charts.bars(PICTURE, rows)}
-    assert made["plots"] and made["bars"]
-    assert (noted.threads == {threading.get_ident()}) is in_the_loop
+async def test_pictures_of_many_rows_are_drawn_in_a_thread() -> None:
+    for brands, in_the_loop in ((2, True), (60, False)):
+        names = {*PICTURE.lines, *PICTURE.changes, *PICTURE.spread, "min", "p25", "p75", "max", PICTURE.compared}
+        rows = [
+            {
+                "period": f"2026-{month:02d}",
+                "brand": f"b{brand}",
+                "currency": "EUR",
+                **dict.fromkeys(names, month + 0.5),
+            }
+            for month in range(1, 13)
+            for brand in range(brands)
+        ]
+        noted = Rows(rows)
+        made = await drawn(PICTURE, noted)
+        assert made == {"plots": charts.plots(PICTURE, rows), "bars": charts.bars(PICTURE, rows)}, brands
+        assert made["plots"] and made["bars"], brands
+        assert (noted.threads == {threading.get_ident()}) is in_the_loop, brands
 
 
 # The report builder's form has every parameter of the report's declaration, with what it allows.
@@ -363,29 +356,26 @@ def test_the_price_index_offers_quarters_and_years() -> None:
     assert {"month", "quarter", "year"} <= {value for value, _ in fields("price-index")["granularity"].choices}
 
 
-@pytest.mark.parametrize("kind", ["cohorts", "category-insights", "brand-insights", "price-index"])
-def test_statistics_of_prices_offer_outliers_and_another_currency(kind: str) -> None:
-    found = fields(kind)
-    assert {value for value, _ in found["outliers"].choices} == {"exclude", "include"}
-    assert {"convert", "rates"} <= set(found)
+def test_statistics_of_prices_offer_outliers_and_another_currency() -> None:
+    for kind in ("cohorts", "category-insights", "brand-insights", "price-index"):
+        found = fields(kind)
+        assert {value for value, _ in found["outliers"].choices} == {"exclude", "include"}, kind
+        assert {"convert", "rates"} <= set(found), kind
 
 
 # Questions in words, as lists of jobs and exports show them, and figures for people.
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
+def test_an_export_is_named_by_what_narrows_it() -> None:
+    for asked, words in (
         ({"dataset": "items", "filter": None, "since": None, "format": "csv", "columns": ["iid"]}, "items"),
         (
             {"dataset": "observations", "filter": {"brand": ["a", "b"], "from": "2026-07-01"}, "format": "parquet"},
             "observations, a, b · 2026-07-01 to the last day",
         ),
         ({"dataset": "impacts", "filter": {"channel": ["NORTH"]}, "since": 7}, "impacts · channel NORTH · since 7"),
-    ],
-)
-def test_an_export_is_named_by_what_narrows_it(asked: dict[str, Any], words: str) -> None:
-    assert export_question(asked) == words
+    ):
+        assert export_question(asked) == words, asked
 
 
 def test_a_question_names_its_subject_first_and_leaves_defaults_out() -> None:
@@ -410,9 +400,8 @@ def test_a_parameter_of_zero_is_part_of_the_question() -> None:
     assert question({"displacement_rate": 0.0, "dry_run": False}, {}) == "all · displacement rate 0.0"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_a_figure_is_rounded_for_people() -> None:
+    for value, text in (
         (0, "0"),
         (1234567, "1,234,567"),
         (1234.5678, "1,234.57"),
@@ -422,10 +411,8 @@ def test_a_parameter_of_zero_is_part_of_the_question() -> None:
         (1e6, "1,000,000"),
         ("12.50", "12.50"),
         (None, "–"),
-    ],
-)
-def test_a_figure_is_rounded_for_people(value: Any, text: str) -> None:
-    assert figure(value) == text
+    ):
+        assert figure(value) == text, value
 
 
 def test_an_amount_has_the_decimals_of_its_currency_and_an_estimate_three_digits() -> None:
@@ -438,11 +425,9 @@ def test_an_amount_has_the_decimals_of_its_currency_and_an_estimate_three_digits
     assert said.startswith("1.53 kg CO2e is the footprint") and "the 95 % interval is 0 to 3.05." in said
 
 
-@pytest.mark.parametrize(
-    ("value", "cell"), [("0.123456", "0.1235"), (f"{10**30}.123456", f"{10**30}.1235"), ("-2.00005", "-2.0000")]
-)
-def test_an_amount_of_many_digits_is_rounded_however_large(value: str, cell: str) -> None:
-    assert [[shown.text for shown in row] for row in table_of([{"total": value}]).rows] == [[cell]]
+def test_an_amount_of_many_digits_is_rounded_however_large() -> None:
+    for value, cell in (("0.123456", "0.1235"), (f"{10**30}.123456", f"{10**30}.1235"), ("-2.00005", "-2.0000")):
+        assert [[shown.text for shown in row] for row in table_of([{"total": value}]).rows] == [[cell]], value
 
 
 BRAND = {
@@ -510,35 +495,35 @@ def brands(chance: random.Random, count: int) -> dict[int, Listed]:
     return {number: Listed(chance.randrange(1, 6), f"brand-{number:03d}") for number in range(count)}
 
 
-@pytest.mark.parametrize("sort", SORTS)
-def test_pages_hold_everything_once_in_order(sort: str) -> None:
-    chance = random.Random(sort)
-    for limit in (1, 3, 50):
-        found, seen, after = brands(chance, 20), [], None
-        while True:
-            page = page_of(found, "brand", {"sort": sort, "limit": limit, "after": after})
-            assert len(page.ids) <= limit
-            assert page.total == 20
-            seen += page.ids
-            if page.after is None:
-                break
-            after = page.after
-        keys = {number: one.observations if "observations" in sort else one.name for number, one in found.items()}
-        ordered = sorted(sorted(found), key=keys.__getitem__, reverse=sort.startswith("-"))
-        assert seen == ordered
+def test_pages_hold_everything_once_in_order() -> None:
+    for sort in SORTS:
+        chance = random.Random(sort)
+        for limit in (1, 3, 50):
+            found, seen, after = brands(chance, 20), [], None
+            while True:
+                page = page_of(found, "brand", {"sort": sort, "limit": limit, "after": after})
+                assert len(page.ids) <= limit, sort
+                assert page.total == 20, sort
+                seen += page.ids
+                if page.after is None:
+                    break
+                after = page.after
+            keys = {number: one.observations if "observations" in sort else one.name for number, one in found.items()}
+            ordered = sorted(sorted(found), key=keys.__getitem__, reverse=sort.startswith("-"))
+            assert seen == ordered, sort
 
 
-@pytest.mark.parametrize("sort", SORTS)
-def test_an_addition_or_a_removal_between_two_pages_repeats_nothing(sort: str) -> None:
-    chance = random.Random(sort)
-    found = brands(chance, 20)
-    first = page_of(found, "brand", {"sort": sort, "limit": 8})
-    for number in first.ids[5:]:
-        del found[number]
-    found |= {100 + number: Listed(chance.randrange(1, 6), f"brand-{number:03d}x") for number in range(20)}
-    rest = page_of(found, "brand", {"sort": sort, "limit": 500, "after": first.after})
-    assert not set(first.ids) & set(rest.ids)
-    assert {number for number in range(20) if number in found} <= {*first.ids, *rest.ids}
+def test_an_addition_or_a_removal_between_two_pages_repeats_nothing() -> None:
+    for sort in SORTS:
+        chance = random.Random(sort)
+        found = brands(chance, 20)
+        first = page_of(found, "brand", {"sort": sort, "limit": 8})
+        for number in first.ids[5:]:
+            del found[number]
+        found |= {100 + number: Listed(chance.randrange(1, 6), f"brand-{number:03d}x") for number in range(20)}
+        rest = page_of(found, "brand", {"sort": sort, "limit": 500, "after": first.after})
+        assert not set(first.ids) & set(rest.ids), sort
+        assert {number for number in range(20) if number in found} <= {*first.ids, *rest.ids}, sort
 
 
 def test_an_unknown_sort_names_those_that_are_known() -> None:

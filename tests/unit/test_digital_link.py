@@ -19,9 +19,8 @@ from shared.errors import InvalidIdentifier, WrongIdentifier
 NEITHER = "needs pairs of an application identifier and a value, or one compressed segment, after the GTIN"
 
 
-@pytest.mark.parametrize(
-    ("path", "link"),
-    [
+def test_a_path_names_a_gtin_and_its_qualifiers() -> None:
+    for path, link in (
         ("/01/09506000134352", DigitalLink("09506000134352")),
         ("/01/9506000134352/", DigitalLink("09506000134352")),
         ("/01/09506000134352/10/ABC1", DigitalLink("09506000134352", (("10", "ABC1"),))),
@@ -30,13 +29,11 @@ NEITHER = "needs pairs of an application identifier and a value, or one compress
             DigitalLink("09506000134352", (("22", "2A"), ("10", "A/B"), ("21", "!x"))),
         ),
         ("/01/96385074/21/1/", DigitalLink("00000096385074", (("21", "1"),))),
-    ],
-)
-def test_a_path_names_a_gtin_and_its_qualifiers(path: str, link: DigitalLink) -> None:
-    assert read_path(path) == link
-    assert read_path(link.path) == link
-    assert link.uncompressed == link.path
-    assert link.primary_path == f"/01/{link.gtin}"
+    ):
+        assert read_path(path) == link, path
+        assert read_path(link.path) == link, path
+        assert link.uncompressed == link.path, path
+        assert link.primary_path == f"/01/{link.gtin}", path
 
 
 @pytest.mark.parametrize(
@@ -146,33 +143,32 @@ def segment(bits: str) -> str:
 LINK = key("01") + f"{9506000134352:047b}"
 
 
-@pytest.mark.parametrize(("uncompressed", "compressed"), [*COMPRESSED_BY_GS1, *PUBLISHED])
-def test_a_compressed_link_is_read_as_the_one_for_which_it_stands(uncompressed: str, compressed: str) -> None:
-    link, stood_for = read_path(compressed), urlsplit(uncompressed)
-    assert read_path(compressed + "/") == link
-    plain = read_path(stood_for.path)
-    assert link is not None
-    assert plain is not None
-    assert (link.gtin, link.qualifiers, link.was_compressed) == (plain.gtin, plain.qualifiers, True)
-    assert sorted(link.query) == sorted(parse_qsl(stood_for.query))
-    address = urlsplit(link.uncompressed)
-    assert (address.path, sorted(parse_qsl(address.query))) == (stood_for.path, sorted(parse_qsl(stood_for.query)))
+def test_a_compressed_link_is_read_as_the_one_for_which_it_stands() -> None:
+    for uncompressed, compressed in (*COMPRESSED_BY_GS1, *PUBLISHED):
+        link, stood_for = read_path(compressed), urlsplit(uncompressed)
+        assert read_path(compressed + "/") == link, uncompressed
+        plain = read_path(stood_for.path)
+        assert link is not None, uncompressed
+        assert plain is not None, uncompressed
+        assert (link.gtin, link.qualifiers, link.was_compressed) == (plain.gtin, plain.qualifiers, True), uncompressed
+        assert sorted(link.query) == sorted(parse_qsl(stood_for.query)), uncompressed
+        address = urlsplit(link.uncompressed)
+        assert (address.path, sorted(parse_qsl(address.query))) == (
+            stood_for.path,
+            sorted(parse_qsl(stood_for.query)),
+        ), uncompressed
 
 
-@pytest.mark.parametrize(
-    "compressed", ["/AN2yxDhfaiaw", "/QUSaVjC_dA", "/gBhbV6rzBENPmAGXPRfk", "/gBNw12345678901234MS"]
-)
-def test_a_link_of_something_else_than_an_article_is_none_of_ours(compressed: str) -> None:
-    """Published: a shipping container, a place, a service relation, a model; uncompressed they have no route either."""
-    assert decompressed(compressed[1:])
-    assert read_path(compressed) is None
+def test_a_link_of_something_else_than_an_article_is_none_of_ours() -> None:
+    for compressed in ("/AN2yxDhfaiaw", "/QUSaVjC_dA", "/gBhbV6rzBENPmAGXPRfk", "/gBNw12345678901234MS"):
+        """Published: a shipping container, a place, a service relation, a model; uncompressed they have no route either."""
+        assert decompressed(compressed[1:]), compressed
+        assert read_path(compressed) is None, compressed
 
 
-@pytest.mark.parametrize(
-    "text", ["administrator", "dashboard1", "login-page", "wordpress-login", "0123456789", "a" * 1000]
-)
-def test_an_address_that_does_not_begin_with_a_gtin_is_no_link(text: str) -> None:
-    assert read_path(f"/{text}") is None
+def test_an_address_that_does_not_begin_with_a_gtin_is_no_link() -> None:
+    for text in ("administrator", "dashboard1", "login-page", "wordpress-login", "0123456789", "a" * 1000):
+        assert read_path(f"/{text}") is None, text
 
 
 def test_no_location_of_nginx_keeps_a_compressed_link_from_its_route() -> None:

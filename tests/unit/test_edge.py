@@ -320,17 +320,17 @@ def test_every_guide_is_listed_once() -> None:
     assert sorted(listed) == sorted(path.stem for path in GUIDES.glob("*.md"))
 
 
-@pytest.mark.parametrize("name", [name for names in READERS.values() for name in names])
-def test_a_guide_begins_with_one_plain_sentence_about_its_purpose(name: str) -> None:
-    title, summary, *_ = (GUIDES / f"{name}.md").read_text(encoding="utf-8").split("\n\n")
-    assert title.startswith("# ")
-    assert re.fullmatch(r"[^`\[<.]{20,200}\.", " ".join(summary.split())), summary
+def test_a_guide_begins_with_one_plain_sentence_about_its_purpose() -> None:
+    for name in [name for names in READERS.values() for name in names]:
+        title, summary, *_ = (GUIDES / f"{name}.md").read_text(encoding="utf-8").split("\n\n")
+        assert title.startswith("# "), name
+        assert re.fullmatch(r"[^`\[<.]{20,200}\.", " ".join(summary.split())), summary
 
 
-@pytest.mark.parametrize("name", READERS["customers"])
-def test_a_customers_guide_names_no_file_and_no_decision_of_the_repository(name: str) -> None:
-    text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
-    assert re.findall(r"\b(?:deploy|shared|edge|workers|tests)/[\w./-]+|\bdecisions?\W+\d{4}", text) == []
+def test_a_customers_guide_names_no_file_and_no_decision_of_the_repository() -> None:
+    for name in READERS["customers"]:
+        text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+        assert re.findall(r"\b(?:deploy|shared|edge|workers|tests)/[\w./-]+|\bdecisions?\W+\d{4}", text) == [], name
 
 
 # Arguments of tools are held against their schema as JSON Schema means it.
@@ -383,18 +383,18 @@ def pages_of(view: View) -> list[dict[str, Any]]:
         assert len(found) < 5_000
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_pages_hold_every_part_once_in_order_and_each_the_most_that_fits(seed: int) -> None:
-    chance = random.Random(seed)
-    alphabet = ['"', "\\", "é", "豆", "a", "\n", "😀"]
-    rows = [
-        {"n": n, "text": "".join(chance.choices(alphabet, k=chance.randrange(90)))}
-        for n in range(chance.randrange(1, 700))
-    ]
-    found = pages_of(View({"total": len(rows)}, [Part("rows", row, element=True) for row in rows]))
-    assert [row for page in found for row in page["rows"]] == rows
-    assert all(page["total"] == len(rows) for page in found)
-    assert all(len(encoded(page)) > ANSWER_BYTES_MAX / 2 for page in found[:-1])
+def test_pages_hold_every_part_once_in_order_and_each_the_most_that_fits() -> None:
+    for seed in range(10):
+        chance = random.Random(seed)
+        alphabet = ['"', "\\", "é", "豆", "a", "\n", "😀"]
+        rows = [
+            {"n": n, "text": "".join(chance.choices(alphabet, k=chance.randrange(90)))}
+            for n in range(chance.randrange(1, 700))
+        ]
+        found = pages_of(View({"total": len(rows)}, [Part("rows", row, element=True) for row in rows]))
+        assert [row for page in found for row in page["rows"]] == rows, seed
+        assert all(page["total"] == len(rows) for page in found), seed
+        assert all(len(encoded(page)) > ANSWER_BYTES_MAX / 2 for page in found[:-1]), seed
 
 
 def test_members_lists_and_objects_are_put_together_again() -> None:
@@ -403,18 +403,15 @@ def test_members_lists_and_objects_are_put_together_again() -> None:
     assert pages_of(View({}, parts)) == [{"name": "Soy", "codes": [1, 2], "attributes": {"color": "red"}}]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_part_that_no_page_could_hold_is_cut() -> None:
+    for value in (
         "x" * 100_000,
         ["y" * 500] * 1_000,
         {"k" * 300 + str(n): "v" * 300 for n in range(300)},
         [[["z" * 9_000] * 9] * 9],
-    ],
-)
-def test_a_part_that_no_page_could_hold_is_cut(value: Any) -> None:
-    assert len(pages_of(View({}, [Part("rows", value, element=True)]))) == 1
-    assert "…" in msgspec.json.encode(fitted(value)).decode()
+    ):
+        assert len(pages_of(View({}, [Part("rows", value, element=True)]))) == 1, value
+        assert "…" in msgspec.json.encode(fitted(value)).decode(), value
 
 
 def test_text_that_fits_is_not_cut() -> None:
@@ -448,13 +445,13 @@ def test_the_list_of_tools_takes_at_most_2500_tokens() -> None:
     assert len(TOOLS) <= 8
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1], "x"])
-def test_a_part_that_is_left_out_keeps_its_type(value: Any) -> None:
-    huge = {"a": {"b": {"c": {"d": {"e": {"f": "豆" * 400}}}}}}
-    for _ in range(7):
-        huge = {"left": huge, "right": huge}
-    large = {dict: huge, list: [huge], str: "x" * 9_000}[type(value)]
-    assert type(fitted(large)) is type(value) and "…" in msgspec.json.encode(fitted(large)).decode()
+def test_a_part_that_is_left_out_keeps_its_type() -> None:
+    for value in ({"a": 1}, [1], "x"):
+        huge = {"a": {"b": {"c": {"d": {"e": {"f": "豆" * 400}}}}}}
+        for _ in range(7):
+            huge = {"left": huge, "right": huge}
+        large = {dict: huge, list: [huge], str: "x" * 9_000}[type(value)]
+        assert type(fitted(large)) is type(value) and "…" in msgspec.json.encode(fitted(large)).decode(), value
 
 
 # The tool of reports takes what the reports declare: a parameter that one of them gains is an argument at once.
@@ -474,18 +471,18 @@ def choices(field: fields.Field[Any]) -> list[str]:
     return [choice for one in field.validators if isinstance(one, validate.OneOf) for choice in one.choices]
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.kind.name)
-def test_each_parameter_of_a_report_is_an_argument_with_all_its_values(report: Report) -> None:
-    for name, field in declared(report).items():
-        if name in LEFT_OUT:
-            assert name not in ARGUMENTS or name == "cursor"
-            continue
-        schema = Draft202012Validator({"type": "object", "properties": ARGUMENTS, "additionalProperties": False})
-        inner = field.inner if isinstance(field, fields.List) else field
-        for value in choices(inner):
-            assert schema.is_valid({name: [value] if isinstance(field, fields.List) else value}), (name, value)
-        for bound in (one for one in field.validators if isinstance(one, validate.Range)):
-            assert schema.is_valid({name: bound.min}) and schema.is_valid({name: bound.max})
+def test_each_parameter_of_a_report_is_an_argument_with_all_its_values() -> None:
+    for report in REPORTS:
+        for name, field in declared(report).items():
+            if name in LEFT_OUT:
+                assert name not in ARGUMENTS or name == "cursor", report
+                continue
+            schema = Draft202012Validator({"type": "object", "properties": ARGUMENTS, "additionalProperties": False})
+            inner = field.inner if isinstance(field, fields.List) else field
+            for value in choices(inner):
+                assert schema.is_valid({name: [value] if isinstance(field, fields.List) else value}), (name, value)
+            for bound in (one for one in field.validators if isinstance(one, validate.Range)):
+                assert schema.is_valid({name: bound.min}) and schema.is_valid({name: bound.max}), report
 
 
 def test_the_tool_has_no_argument_that_no_report_has() -> None:

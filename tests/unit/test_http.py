@@ -58,26 +58,24 @@ from tests.support.accounts import BRAND
 CURSORS = CursorSigner("a secret that is long enough for tests")
 
 
-@pytest.mark.parametrize("prefix", [credentials.FREE_PREFIX, credentials.KEY_PREFIX])
-def test_a_minted_credential_is_recognized_and_a_mistyped_one_is_not(prefix: str) -> None:
-    token = credentials.mint(prefix)
-    form = credentials.parse(token)
-    assert form is not None
-    assert (form.prefix, len(token)) == (prefix, 58)
-    for place in (0, 12, 30, 57):
-        wrong = token[:place] + ("a" if token[place] != "a" else "b") + token[place + 1 :]
-        assert credentials.parse(wrong) is None
+def test_a_minted_credential_is_recognized_and_a_mistyped_one_is_not() -> None:
+    for prefix in (credentials.FREE_PREFIX, credentials.KEY_PREFIX):
+        token = credentials.mint(prefix)
+        form = credentials.parse(token)
+        assert form is not None, prefix
+        assert (form.prefix, len(token)) == (prefix, 58), prefix
+        for place in (0, 12, 30, 57):
+            wrong = token[:place] + ("a" if token[place] != "a" else "b") + token[place + 1 :]
+            assert credentials.parse(wrong) is None, prefix
 
 
 def test_the_anonymous_token_is_well_formed() -> None:
     assert credentials.parse(Settings().anonymous_token) is not None
 
 
-@pytest.mark.parametrize(
-    "text", ["", "iixk_live_", "iixk_live_" + "A" * 48 + "\n", "iixk_live_" + "é" * 48, "x" * 10_000]
-)
-def test_garbage_is_no_credential(text: str) -> None:
-    assert credentials.parse(text) is None
+def test_garbage_is_no_credential() -> None:
+    for text in ("", "iixk_live_", "iixk_live_" + "A" * 48 + "\n", "iixk_live_" + "é" * 48, "x" * 10_000):
+        assert credentials.parse(text) is None, text
 
 
 @given(
@@ -98,9 +96,8 @@ def test_a_malformed_cursor_is_refused(text: str) -> None:
         CURSORS.open("search", {}, text)
 
 
-@pytest.mark.parametrize(
-    ("field", "matches"),
-    [
+def test_if_none_match() -> None:
+    for field, matches in (
         ('W/"a.1"', True),
         ('"a.1"', True),
         ('"x", W/"a.1"', True),
@@ -109,10 +106,8 @@ def test_a_malformed_cursor_is_refused(text: str) -> None:
         ("", False),
         (None, False),
         ("a.1", False),
-    ],
-)
-def test_if_none_match(field: str | None, matches: bool) -> None:
-    assert none_match(field, 'W/"a.1"') == matches
+    ):
+        assert none_match(field, 'W/"a.1"') == matches, field
 
 
 def _decision(**changes: object) -> Decision:
@@ -146,13 +141,13 @@ def test_limit_fields_are_structured_fields_of_both_windows() -> None:
     assert limit_fields(_decision(verified=False)) == b""
 
 
-@pytest.mark.parametrize("used", [50_000, 70_000])
-def test_a_refusal_states_when_to_retry_and_is_never_negative(used: int) -> None:
-    decision = _decision(outcome=0, used_day=used)
-    problem = refusal(decision, "192.0.2.1")
-    assert problem.extra["retry_after"] == int(problem.fields["Retry-After"]) == 41_213
-    assert problem.extra["resets_at"] == "2026-11-22T00:00:00.000Z"
-    assert decision.remaining_day == 0
+def test_a_refusal_states_when_to_retry_and_is_never_negative() -> None:
+    for used in (50_000, 70_000):
+        decision = _decision(outcome=0, used_day=used)
+        problem = refusal(decision, "192.0.2.1")
+        assert problem.extra["retry_after"] == int(problem.fields["Retry-After"]) == 41_213, used
+        assert problem.extra["resets_at"] == "2026-11-22T00:00:00.000Z", used
+        assert decision.remaining_day == 0, used
 
 
 def test_every_problem_has_a_reason_phrase_and_a_remedy() -> None:
@@ -189,9 +184,8 @@ def test_a_trace_names_places_and_never_values() -> None:
 # Prefer, Accept, Range: what a header means, and that nonsense means nothing.
 
 
-@pytest.mark.parametrize(
-    ("field", "seconds"),
-    [
+def test_how_long_a_caller_wants_to_wait() -> None:
+    for field, seconds in (
         (None, 10),
         ("", 10),
         ("wait=0", 0),
@@ -206,15 +200,12 @@ def test_a_trace_names_places_and_never_values() -> None:
         ("wait=soon", 10),
         ("wait=٣", 10),
         ("wait=5; foo=bar", 5),
-    ],
-)
-def test_how_long_a_caller_wants_to_wait(field: str | None, seconds: int) -> None:
-    assert wait_seconds(field) == seconds
+    ):
+        assert wait_seconds(field) == seconds, field
 
 
-@pytest.mark.parametrize(
-    ("field", "format"),
-    [
+def test_which_format_a_caller_likes_best() -> None:
+    for field, format in (
         (None, "json"),
         ("", "json"),
         ("*/*", "json"),
@@ -230,10 +221,8 @@ def test_how_long_a_caller_wants_to_wait(field: str | None, seconds: int) -> Non
         ("image/png", None),
         ("text/csv;q=0", None),
         ("nonsense", None),
-    ],
-)
-def test_which_format_a_caller_likes_best(field: str | None, format: str | None) -> None:
-    assert best_format(field, MEDIA_TYPES) == format
+    ):
+        assert best_format(field, MEDIA_TYPES) == format, field
 
 
 @given(st.text(max_size=60))
@@ -278,9 +267,9 @@ def test_what_only_looks_like_a_value_is_refused(schema: type[Schema], name: str
         schema().load({name: text})
 
 
-@pytest.mark.parametrize(("text", "rate"), [("0.5", 0.5), (".5", 0.5), ("1", 1.0), ("1.", 1.0), ("5e-1", 0.5)])
-def test_a_rate_is_any_usual_spelling_of_a_number(text: str, rate: float) -> None:
-    assert DisplacementQuery().load({"displacement_rate": text})["displacement_rate"] == rate
+def test_a_rate_is_any_usual_spelling_of_a_number() -> None:
+    for text, rate in (("0.5", 0.5), (".5", 0.5), ("1", 1.0), ("1.", 1.0), ("5e-1", 0.5)):
+        assert DisplacementQuery().load({"displacement_rate": text})["displacement_rate"] == rate, text
 
 
 @pytest.mark.parametrize(
@@ -372,9 +361,9 @@ def test_a_body_of_any_length_in_chunks_of_any_size_is_within_the_bound() -> Non
         assert not framing_is_excessive(chunked(b"x" * length, size), length), (length, size)
 
 
-@pytest.mark.parametrize(("length", "extension"), [(5, 10_000), (5, 10_000_000), (65_536, 400_000)])
-def test_a_large_extension_is_beyond_the_bound(length: int, extension: int) -> None:
-    assert framing_is_excessive(chunked(b"x" * length, length, b";" + b"a" * extension), length)
+def test_a_large_extension_is_beyond_the_bound() -> None:
+    for length, extension in ((5, 10_000), (5, 10_000_000), (65_536, 400_000)):
+        assert framing_is_excessive(chunked(b"x" * length, length, b";" + b"a" * extension), length), length
 
 
 def test_a_signature_on_each_large_chunk_is_within_the_bound() -> None:
@@ -454,9 +443,8 @@ def test_one_long_fault_is_cut() -> None:
     assert text.endswith("… 1 more in `errors`.")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
+def test_a_quoted_value_is_short_and_in_one_line() -> None:
+    for value, shown in (
         ("a\nb\x1b[2J\u202e", "a\\u000ab\\u001b[2J\\u202e"),
         ("`x`", "'x'"),
         ("<script>", "\\u003cscript\\u003e"),
@@ -467,18 +455,16 @@ def test_one_long_fault_is_cut() -> None:
         ("\ud800", "\\ud800"),
         ("x" * 500, "x" * 39 + "…"),
         (None, None),
-    ],
-)
-def test_a_quoted_value_is_short_and_in_one_line(value: Any, shown: str | None) -> None:
-    assert quoted(value) == shown
+    ):
+        assert quoted(value) == shown, value
 
 
-@pytest.mark.parametrize("secret", ["iixk_live_0123456789abc", "x iixp_free_01", "eyJhbGciOi.eyJzdWIi.c2ln"])
-def test_a_credential_in_the_wrong_place_is_not_repeated(secret: str) -> None:
-    problem = problem_of(InvalidParameter("brand", "is not a known brand", value=secret))
-    assert problem is not None
-    assert secret[-6:] not in problem.detail
-    assert problem.detail.startswith("`brand` is not a known brand")
+def test_a_credential_in_the_wrong_place_is_not_repeated() -> None:
+    for secret in ("iixk_live_0123456789abc", "x iixp_free_01", "eyJhbGciOi.eyJzdWIi.c2ln"):
+        problem = problem_of(InvalidParameter("brand", "is not a known brand", value=secret))
+        assert problem is not None, secret
+        assert secret[-6:] not in problem.detail, secret
+        assert problem.detail.startswith("`brand` is not a known brand"), secret
 
 
 def test_the_address_of_a_webhook_is_not_repeated_since_it_may_hold_a_password() -> None:

@@ -39,9 +39,8 @@ def judged(found: Reference) -> tuple[str | None, str | None, Reason | None]:
     return text[0], text[1], found.reason
 
 
-@pytest.mark.parametrize(
-    ("runs", "expected"),
-    [
+def test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts() -> None:
+    for runs, expected in (
         ([(40, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
         ([(30, "10.00"), (3, "8.00")], ("10.00", "20.00", None)),
         ([(29, "10.00"), (3, "8.00")], (None, None, Reason.FEWER_DAYS)),
@@ -55,31 +54,22 @@ def judged(found: Reference) -> tuple[str | None, str | None, Reason | None]:
         ([(1, "6.00"), (29, "10.00"), (9, "closed"), (1, "8.00")], ("6.00", "0.00", Reason.NOT_BELOW)),
         ([(40, "10.00"), (3, "closed")], (None, None, Reason.NO_REDUCTION)),
         ([(40, "10.00")], (None, None, Reason.NO_REDUCTION)),
-    ],
-)
-def test_the_lowest_price_of_the_thirty_days_before_the_reduction_counts(
-    runs: list[tuple[int, str | None]], expected: tuple[str | None, str | None, Reason | None]
-) -> None:
-    assert judged(reference(series(*runs))) == expected
+    ):
+        assert judged(reference(series(*runs))) == expected, runs
 
 
 STEPS = [(40, "20.00"), (7, "16.00"), (7, "12.00"), (2, "10.00")]
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
+def test_a_progressive_reduction_depends_on_the_option_of_the_market() -> None:
+    for options, expected in (
         (Options(progressive=True), ("20.00", "50.00", None)),
         (Options(progressive=False), ("12.00", "16.67", None)),
         (Options(progressive=True, progressive_days=14), ("20.00", "50.00", None)),
         (Options(progressive=True, progressive_days=13), ("12.00", "16.67", None)),
         (Options(), ("12.00", "16.67", Reason.PROGRESSIVE)),
-    ],
-)
-def test_a_progressive_reduction_depends_on_the_option_of_the_market(
-    options: Options, expected: tuple[str | None, str | None, Reason | None]
-) -> None:
-    assert judged(reference(series(*STEPS), options=options)) == expected
+    ):
+        assert judged(reference(series(*STEPS), options=options)) == expected, options
 
 
 def test_a_rise_between_two_steps_ends_the_progressive_reduction() -> None:

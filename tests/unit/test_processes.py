@@ -90,8 +90,10 @@ WEAK = {"TOKEN_PEPPER": "a", "STATE_DEADLINE_MS": "-5", "LOG_LEVEL": "nonsense"}
 
 
 def test_every_module_can_be_imported_with_settings_that_no_process_would_start_with() -> None:
-    modules = [module.name for module in pkgutil.walk_packages(workers.__path__, "workers.")]
-    assert "workers.worker" in modules
+    found = [module.name for module in pkgutil.walk_packages(workers.__path__, "workers.")]
+    # Those of matching that no worker imports load scikit-learn, which takes longer than all others.
+    modules = [name for name in found if not name.startswith("workers.articles.matching.")]
+    assert {"workers.worker", "workers.handlers"} <= set(modules)
     done = subprocess.run(
         [
             sys.executable,

@@ -279,21 +279,18 @@ async def test_ask_is_for_one_command_and_is_sent_behind_its_asking() -> None:
         assert reported == ["ASKING", "SET", "ASKING", "SET"]
 
 
-@pytest.mark.parametrize(
-    "passing",
-    [
+async def test_a_passing_fault_is_waited_out() -> None:
+    for passing in (
         "TRYAGAIN",
         "CLUSTERDOWN",
         "LOADING",
         "READONLY",
         "ERR Script attempted to access a non local key in a cluster node",
-    ],
-)
-async def test_a_passing_fault_is_waited_out(passing: str) -> None:
-    replies = {"SET": [f"-{passing} now\r\n".encode()] * 3 + [OK]}
-    async with stubs(owning_all(replies)) as nodes, client_of(nodes[0]) as client:
-        assert await client.command("SET", "foo", "x") == b"OK"
-        assert nodes[0].names().count("SET") == 4
+    ):
+        replies = {"SET": [f"-{passing} now\r\n".encode()] * 3 + [OK]}
+        async with stubs(owning_all(replies)) as nodes, client_of(nodes[0]) as client:
+            assert await client.command("SET", "foo", "x") == b"OK", passing
+            assert nodes[0].names().count("SET") == 4, passing
 
 
 async def test_a_lasting_fault_is_given_up_in_time_and_without_hurry() -> None:
@@ -590,44 +587,44 @@ async def test_the_end_of_the_served_certificate_is_read(tmp_path: Path, days: i
 # Which slot a key has, and that every command of ours keeps to one.
 
 
-@pytest.mark.parametrize(
-    ("key", "slot"),
-    [(b"123456789", 0x31C3), (b"foo", 12_182), (b"bar", 5_061), (b"hello", 866), (b"somekey", 11_058), (b"", 0)],
-)
-def test_the_specification_s_vectors(key: bytes, slot: int) -> None:
-    assert slot_of(key) == slot
+def test_the_specification_s_vectors() -> None:
+    for key, slot in (
+        (b"123456789", 0x31C3),
+        (b"foo", 12_182),
+        (b"bar", 5_061),
+        (b"hello", 866),
+        (b"somekey", 11_058),
+        (b"", 0),
+    ):
+        assert slot_of(key) == slot, key
 
 
-@pytest.mark.parametrize(
-    ("key", "tag"),
-    [
+def test_text_in_the_first_braces_decides() -> None:
+    for key, tag in (
         (b"{user1000}.following", b"user1000"),
         (b"foo{}{bar}", None),
         (b"foo{{bar}}zap", b"{bar"),
         (b"foo{bar}{zap}", b"bar"),
         (b"foo{bar", None),
         (b"}foo{bar}", b"bar"),
-    ],
-)
-def test_text_in_the_first_braces_decides(key: bytes, tag: bytes | None) -> None:
-    whole = key.replace(b"{", b"(").replace(b"}", b")")
-    assert (slot_of(key) == slot_of(tag)) if tag else (slot_of(key) != slot_of(whole) != slot_of(b"bar"))
+    ):
+        whole = key.replace(b"{", b"(").replace(b"}", b")")
+        assert (slot_of(key) == slot_of(tag)) if tag else (slot_of(key) != slot_of(whole) != slot_of(b"bar")), key
 
 
-@pytest.mark.parametrize("account", ["ip:192.0.2.1", "ip:2001:db8::/64", "org:8a1f"])
-def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
-    names = [
-        keys.quota_prefix(account),
-        keys.quota(account, 20_000),
-        keys.charge_marker(account, "c"),
-        keys.refund_marker(account, "c"),
-    ]
-    assert len({slot_of(key.encode()) for key in names}) == 1
+def test_all_keys_of_an_account_lie_in_one_slot() -> None:
+    for account in ("ip:192.0.2.1", "ip:2001:db8::/64", "org:8a1f"):
+        names = [
+            keys.quota_prefix(account),
+            keys.quota(account, 20_000),
+            keys.charge_marker(account, "c"),
+            keys.refund_marker(account, "c"),
+        ]
+        assert len({slot_of(key.encode()) for key in names}) == 1, account
 
 
-@pytest.mark.parametrize(
-    ("command", "key"),
-    [
+def test_the_key_of_a_packed_command() -> None:
+    for command, key in (
         (("GET", "r:1:IID-A"), b"r:1:IID-A"),
         (("SET", "s:1", b"\r\n\x00", "EX", 5), b"s:1"),
         (("EVALSHA", TAKE.digest, 2, "q:{a}:", "c:{a}:1", 1), b"q:{a}:"),
@@ -636,10 +633,8 @@ def test_all_keys_of_an_account_lie_in_one_slot(account: str) -> None:
         (("EVAL", *refunds.call("a", "1", 7, 2, "edge")), b"q:{a}:7"),
         (("PING",), None),
         (("SCRIPT", "LOAD", "return 1"), None),
-    ],
-)
-def test_the_key_of_a_packed_command(command: tuple[str | int | bytes, ...], key: bytes | None) -> None:
-    assert key_of(pack(*command)) == key
+    ):
+        assert key_of(pack(*command)) == key, command
 
 
 def test_a_node_that_names_no_host_is_at_the_address_that_was_asked() -> None:

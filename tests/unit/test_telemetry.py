@@ -24,23 +24,22 @@ from tests.support.collector import attributes, collecting
 # Lines of libraries become lines of ours, whatever the libraries give.
 
 
-@pytest.mark.parametrize(
-    ("template", "values", "text"),
-    [("%d items", (3,), "3 items"), ("%d items", ("no number",), "%d items"), ("%s", ("a", "b"), "%s")],
-)
-def test_a_line_whose_values_do_not_fit_keeps_its_text_and_fails_nothing(
-    template: str, values: tuple[object, ...], text: str
-) -> None:
-    written = io.StringIO()
-    record = logging.LogRecord("aiohttp.server", logging.WARNING, __file__, 1, template, values, None)
-    LibraryLines(Log("tests", stream=written)).emit(record)
-    line = json.loads(written.getvalue())
-    assert (line["event"], line["logger"], line["level"], line["text"]) == (
-        "library",
-        "aiohttp.server",
-        "warning",
-        text,
-    )
+def test_a_line_whose_values_do_not_fit_keeps_its_text_and_fails_nothing() -> None:
+    for template, values, text in (
+        ("%d items", (3,), "3 items"),
+        ("%d items", ("no number",), "%d items"),
+        ("%s", ("a", "b"), "%s"),
+    ):
+        written = io.StringIO()
+        record = logging.LogRecord("aiohttp.server", logging.WARNING, __file__, 1, template, values, None)
+        LibraryLines(Log("tests", stream=written)).emit(record)
+        line = json.loads(written.getvalue())
+        assert (line["event"], line["logger"], line["level"], line["text"]) == (
+            "library",
+            "aiohttp.server",
+            "warning",
+            text,
+        ), template
 
 
 # Trace context is taken over where it is well-formed, and begun anew where it is not; spans reach a collector.
@@ -61,21 +60,17 @@ def test_a_given_trace_continues_with_a_span_of_our_own() -> None:
     assert (handed_on.trace_id, handed_on.parent_id) == (TRACE, step.span_id)
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_additions_of_a_later_version_are_skipped() -> None:
+    for header in (
         f"01-{TRACE}-{SPAN}-01",
         f"cc-{TRACE}-{SPAN}-01-what-the-future-will-be-like",
         f"00-{TRACE}-{SPAN}-03",
-    ],
-)
-def test_additions_of_a_later_version_are_skipped(header: str) -> None:
-    assert step_from(header).trace_id == TRACE
+    ):
+        assert step_from(header).trace_id == TRACE, header
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_a_malformed_header_begins_a_new_trace() -> None:
+    for header in (
         None,
         "",
         " ",
@@ -94,11 +89,9 @@ def test_additions_of_a_later_version_are_skipped(header: str) -> None:
         f"0-{TRACE}-{SPAN}-01",
         f"cc-{TRACE}-{SPAN}-01{'-x' * 4000}",
         f"00-{TRACE[:-1]}٣-{SPAN}-01",
-    ],
-)
-def test_a_malformed_header_begins_a_new_trace(header: str | None) -> None:
-    step = step_from(header, otherwise=REQUEST_ID)
-    assert (step.trace_id, step.parent_id, step.sampled) == (REQUEST_ID, "", False)
+    ):
+        step = step_from(header, otherwise=REQUEST_ID)
+        assert (step.trace_id, step.parent_id, step.sampled) == (REQUEST_ID, "", False), header
 
 
 @given(st.text(max_size=80))
@@ -107,10 +100,10 @@ def test_no_text_is_an_error(header: str) -> None:
     assert len(step.trace_id) == 32 and len(step.span_id) == 16
 
 
-@pytest.mark.parametrize("otherwise", ["", "my-own-request-id", "0" * 32, REQUEST_ID.upper()])
-def test_a_request_id_that_is_no_trace_id_is_not_taken_for_one(otherwise: str) -> None:
-    step = step_from(None, otherwise=otherwise)
-    assert step.trace_id != otherwise and len(step.trace_id) == 32
+def test_a_request_id_that_is_no_trace_id_is_not_taken_for_one() -> None:
+    for otherwise in ("", "my-own-request-id", "0" * 32, REQUEST_ID.upper()):
+        step = step_from(None, otherwise=otherwise)
+        assert step.trace_id != otherwise and len(step.trace_id) == 32, otherwise
 
 
 def test_every_part_draws_the_same_lot_for_a_trace() -> None:
@@ -232,17 +225,14 @@ def test_quantiles_are_of_what_came_in_between(between: Between) -> None:
     assert between.quantile(0.5, "request_seconds", route="search") is None
 
 
-@pytest.mark.parametrize(
-    ("buckets", "expected"),
-    [
+def test_quantiles_at_the_edges() -> None:
+    for buckets, expected in (
         ([], None),
         ([(1.0, 0.0), (float("inf"), 0.0)], None),
         ([(1.0, 0.0), (float("inf"), 4.0)], 1.0),
         ([(2.0, 4.0)], 1.0),
-    ],
-)
-def test_quantiles_at_the_edges(buckets: list[tuple[float, float]], expected: float | None) -> None:
-    assert quantile_of(0.5, buckets) == expected
+    ):
+        assert quantile_of(0.5, buckets) == expected, buckets
 
 
 def test_a_frame_shows_every_figure(between: Between) -> None:

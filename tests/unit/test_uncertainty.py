@@ -40,11 +40,13 @@ def population(categories: int, each: int, between: float, within: float, seed: 
     return samples
 
 
-@pytest.mark.parametrize(("between", "within"), [(1.0, 0.3), (1.5, 1.5)])
-@pytest.mark.parametrize("kept", [1, 2, None])
-def test_of_the_held_out_figures_nineteen_of_twenty_are_inside(between: float, within: float, kept: int | None) -> None:
-    samples = [one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)]
-    assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025)
+def test_of_the_held_out_figures_nineteen_of_twenty_are_inside() -> None:
+    for kept in (1, 2, None):
+        for between, within in ((1.0, 0.3), (1.5, 1.5)):
+            samples = [
+                one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)
+            ]
+            assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025), between
 
 
 def test_intervals_are_no_wider_than_they_must_be() -> None:
@@ -83,34 +85,28 @@ def test_figures_of_different_units_are_apart() -> None:
 
 
 # The aim is 95 %; of 230 figures the share varies by 1.5 % by chance alone, and models of one maker are alike.
-@pytest.mark.parametrize("kept", [1, 2, None])
-@pytest.mark.parametrize(
-    ("file", "chosen", "widest"),
-    [
+def test_of_published_footprints_about_nineteen_of_twenty_are_inside() -> None:
+    for file, chosen, widest in (
         ("carbon_catalogue.csv.gz", {}, 2_900),
         ("carbon_catalogue.csv.gz", {"category": "Company's GICS Industry"}, 6_800),
         ("rivm_food_footprints.csv", {}, 83),
         ("rivm_food_footprints.csv", {"value": "water_m3"}, 460),
         ("rivm_food_footprints.csv", {"value": "land_use_m2a"}, 1_540),
-    ],
-)
-def test_of_published_footprints_about_nineteen_of_twenty_are_inside(
-    file: str, chosen: dict[str, str], widest: float, kept: int | None
-) -> None:
-    content = (DATA / file).read_bytes()
-    text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
-    read = csv_file.read(text.splitlines(keepends=True), chosen)
-    found = summary(without_item(read.samples, kept))
-    assert 0.91 <= found["share_inside"] <= 0.99
-    assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2)
+    ):
+        for kept in (1, 2, None):
+            content = (DATA / file).read_bytes()
+            text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
+            read = csv_file.read(text.splitlines(keepends=True), chosen)
+            found = summary(without_item(read.samples, kept))
+            assert 0.91 <= found["share_inside"] <= 0.99, kept
+            assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2), kept
 
 
 # Intervals of single figures: the pedigree matrix, bounds and deviations of sources.
 
 
-@pytest.mark.parametrize(
-    ("table", "scores", "basic", "gsd", "low", "high"),
-    [
+def test_the_pedigree_matrix_reads_each_table_in_its_own_sense() -> None:
+    for table, scores, basic, gsd, low, high in [
         # Worked out on paper from the published factors: GSD² = exp(sqrt(Σ ln² factors + ln² basic)) in the expert tables.
         ("expert_v3", Scores(1, 1, 1, 1, 1), 1.05, 1.024695, 0.953312, 1.048975),
         ("expert_v3", Scores(3, 3, 3, 3, 3), 1.05, 1.126273, 0.792100, 1.262467),
@@ -120,14 +116,10 @@ def test_of_published_footprints_about_nineteen_of_twenty_are_inside(
         ("empirical_2013", Scores(2, 2, 2, 2, 2), 1.05, 1.594557, 0.400712, 2.495556),
         ("empirical_2013", Scores(4, 5, 3, 5, 4), 1.05, 2.498100, 0.166226, 6.015904),
         ("empirical_2013", Scores(2, 3, 4, 2, 3), 1.5, 2.044792, 0.246115, 4.063135),
-    ],
-)
-def test_the_pedigree_matrix_reads_each_table_in_its_own_sense(
-    table: str, scores: Scores, basic: float, gsd: float, low: float, high: float
-) -> None:
-    figure = LogNormal(1.0, pedigree.sigma_of_scores(scores, table, basic))
-    assert figure.gsd == pytest.approx(gsd, abs=1e-6)
-    assert figure.interval == pytest.approx((low, 1.0, high), abs=1e-6)
+    ]:
+        figure = LogNormal(1.0, pedigree.sigma_of_scores(scores, table, basic))
+        assert figure.gsd == pytest.approx(gsd, abs=1e-6), table
+        assert figure.interval == pytest.approx((low, 1.0, high), abs=1e-6), table
 
 
 def test_a_worse_score_never_makes_a_narrower_interval() -> None:
@@ -165,16 +157,18 @@ def test_bounds_that_are_none_are_refused(bounds: tuple[float, float]) -> None:
         sigma_of_bounds(*bounds)
 
 
-@pytest.mark.parametrize(("samples", "student"), [(2, 3.182446), (4, 2.570582)])
-def test_a_factor_of_few_samples_borrows_the_spread_of_related_products(samples: int, student: float) -> None:
-    related = pedigree.sigma_of_scores(Scores(3, 3, 3, 3, 4))
-    variance = ((samples - 1) * 0.3**2 + 2 * related**2) / (samples + 1)
-    reach = student * math.sqrt(variance * (1 + 1 / samples))
-    low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3).interval
-    assert (low, central, high) == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3)
-    apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
-    low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
-    assert high / low < 20_000
+def test_a_factor_of_few_samples_borrows_the_spread_of_related_products() -> None:
+    for samples, student in ((2, 3.182446), (4, 2.570582)):
+        related = pedigree.sigma_of_scores(Scores(3, 3, 3, 3, 4))
+        variance = ((samples - 1) * 0.3**2 + 2 * related**2) / (samples + 1)
+        reach = student * math.sqrt(variance * (1 + 1 / samples))
+        low, central, high = of_factor(2.0, samples, math.log(1.9), 0.3).interval
+        assert (low, central, high) == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3), (
+            samples
+        )
+        apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
+        low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
+        assert high / low < 20_000, samples
 
 
 def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
@@ -183,15 +177,15 @@ def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
     assert math.log(high / low) == pytest.approx(2 * reach, rel=1e-6)
 
 
-@pytest.mark.parametrize(("samples", "student"), [(1, 2.144787), (3, 2.119905), (9, 2.073873)])
-def test_a_factor_borrows_the_spread_within_the_other_categories(samples: int, student: float) -> None:
-    own, others = Pooled.of(samples, 0.3), Pooled(40 * 0.8**2, 40)
-    variance = (own.squares + 14 * 0.8**2) / (own.degrees + 14)
-    reach = student * math.sqrt(variance * (1 + 1 / samples))
-    moments = (math.log(1.9), 0.3 if samples > 1 else None)
-    found = of_factor(2.0, samples, *moments, Pooled.of_all((own, others)))
-    assert found.origin == "samples"
-    assert found.interval == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3)
+def test_a_factor_borrows_the_spread_within_the_other_categories() -> None:
+    for samples, student in ((1, 2.144787), (3, 2.119905), (9, 2.073873)):
+        own, others = Pooled.of(samples, 0.3), Pooled(40 * 0.8**2, 40)
+        variance = (own.squares + 14 * 0.8**2) / (own.degrees + 14)
+        reach = student * math.sqrt(variance * (1 + 1 / samples))
+        moments = (math.log(1.9), 0.3 if samples > 1 else None)
+        found = of_factor(2.0, samples, *moments, Pooled.of_all((own, others)))
+        assert found.origin == "samples", samples
+        assert found.interval == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3), samples
 
 
 def test_what_few_other_samples_say_is_not_borrowed() -> None:
@@ -200,12 +194,18 @@ def test_what_few_other_samples_say_is_not_borrowed() -> None:
     assert of_factor(2.0, 1, None, None, Pooled(13 * 0.8**2, 13)).origin == "pedigree"
 
 
-@pytest.mark.parametrize(
-    ("degrees", "published"),
-    [(1, 12.7062), (2, 4.3027), (4, 2.7764), (5, 2.5706), (7, 2.3646), (10, 2.2281), (30, 2.0423), (120, 1.9799)],
-)
-def test_student_quantiles_are_the_published_ones(degrees: int, published: float) -> None:
-    assert student_975(degrees) == pytest.approx(published, abs=1.5e-3)
+def test_student_quantiles_are_the_published_ones() -> None:
+    for degrees, published in (
+        (1, 12.7062),
+        (2, 4.3027),
+        (4, 2.7764),
+        (5, 2.5706),
+        (7, 2.3646),
+        (10, 2.2281),
+        (30, 2.0423),
+        (120, 1.9799),
+    ):
+        assert student_975(degrees) == pytest.approx(published, abs=1.5e-3), degrees
 
 
 # Sums of uncertain figures, judged by Monte Carlo: within 1 % at the low bound, the median and the high bound.
@@ -230,9 +230,8 @@ def drawn(medians: list[float], sigmas: list[float]) -> list[float]:
     return [float(one) for one in np.quantile(total, [0.025, 0.5, 0.975])]
 
 
-@pytest.mark.parametrize(
-    ("medians", "sigmas"),
-    [
+def test_a_sum_of_independent_figures_agrees_with_monte_carlo() -> None:
+    for medians, sigmas in (
         ([3.0], [0.9]),
         ([1.0, 1.0], [0.2, 0.2]),
         ([1.0, 2.0], [0.5, 0.9]),
@@ -242,50 +241,43 @@ def drawn(medians: list[float], sigmas: list[float]) -> list[float]:
         ([1.0] * 60, [0.6] * 60),
         ([1.0 / n for n in range(1, 80)], [0.48] * 79),
         ([1000.0] + [1.0] * 50, [0.05] + [1.0] * 50),
-    ],
-)
-def test_a_sum_of_independent_figures_agrees_with_monte_carlo(medians: list[float], sigmas: list[float]) -> None:
-    terms = [moments(LogNormal(median, sigma)) for median, sigma in zip(medians, sigmas, strict=True)]
-    assert sum_interval(terms) == pytest.approx(drawn(medians, sigmas), rel=0.01)
+    ):
+        terms = [moments(LogNormal(median, sigma)) for median, sigma in zip(medians, sigmas, strict=True)]
+        assert sum_interval(terms) == pytest.approx(drawn(medians, sigmas), rel=0.01), medians
 
 
-@pytest.mark.parametrize("basis", ["measured", "modelled"])
-def test_sales_of_published_footprints_add_up_as_monte_carlo_says(basis: str) -> None:
-    """Of 238 foods a few sell far more than the others, so they dominate the sum."""
-    rng = default_rng(7)
-    lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
-    figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
-    medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
-    sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
-    total = sum(median * np.exp(sigma * rng.standard_normal(50_000)) for median in medians)
-    terms = [moments(LogNormal(float(median), sigma)) for median in medians]
-    assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01)
+def test_sales_of_published_footprints_add_up_as_monte_carlo_says() -> None:
+    for basis in ("measured", "modelled"):
+        """Of 238 foods a few sell far more than the others, so they dominate the sum."""
+        rng = default_rng(7)
+        lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
+        figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
+        medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
+        sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
+        total = sum(median * np.exp(sigma * rng.standard_normal(50_000)) for median in medians)
+        terms = [moments(LogNormal(float(median), sigma)) for median in medians]
+        assert sum_interval(terms) == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.01), basis
 
 
-@pytest.mark.parametrize(
-    ("medians", "own", "common"),
-    [
+def test_figures_that_share_a_factor_do_not_average_its_error_out() -> None:
+    for medians, own, common in (
         ([1.0] * 40, 0.5, 0.4),
         ([1.0, 1.0], 0.9, 0.1),
         ([1.0, 3.0], 1.1, 0.5),
         ([1.0] * 5, 1.4, 0.6),
         ([2.0**n for n in range(8)], 1.86, 0.44),
         ([1.0 / n for n in range(1, 80)], 1.2, 0.5),
-    ],
-)
-def test_figures_that_share_a_factor_do_not_average_its_error_out(
-    medians: list[float], own: float, common: float
-) -> None:
-    rng, draws = default_rng(5), draws_for(len(medians))
-    total = sum(median * np.exp(own * rng.standard_normal(draws)) for median in medians)
-    total *= np.exp(common * rng.standard_normal(draws))
-    others = np.array([2.0, 1.0]), np.array([0.8, 0.8])
-    besides = total + sum(median * np.exp(0.8 * rng.standard_normal(draws)) for median in others[0])
-    listed, sigmas = np.array(medians), np.full(len(medians), own)
-    found = interval_of_many(NONE, NONE, [Group(listed, sigmas, common)])
-    assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
-    with_others = interval_of_many(*others, [Group(listed, sigmas, common)])
-    assert with_others == pytest.approx(np.quantile(besides, [0.025, 0.5, 0.975]).tolist(), rel=0.015)
+    ):
+        rng, draws = default_rng(5), draws_for(len(medians))
+        total = sum(median * np.exp(own * rng.standard_normal(draws)) for median in medians)
+        total *= np.exp(common * rng.standard_normal(draws))
+        others = np.array([2.0, 1.0]), np.array([0.8, 0.8])
+        besides = total + sum(median * np.exp(0.8 * rng.standard_normal(draws)) for median in others[0])
+        listed, sigmas = np.array(medians), np.full(len(medians), own)
+        found = interval_of_many(NONE, NONE, [Group(listed, sigmas, common)])
+        assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.015), medians
+        with_others = interval_of_many(*others, [Group(listed, sigmas, common)])
+        assert with_others == pytest.approx(np.quantile(besides, [0.025, 0.5, 0.975]).tolist(), rel=0.015), medians
 
 
 @functools.lru_cache(1)
@@ -299,17 +291,17 @@ def wide(items: int) -> np.ndarray:
     return 1.0 / (1 + np.arange(items) % 7)
 
 
-@pytest.mark.parametrize("common", [0.0, 0.6])
-@pytest.mark.parametrize(("items", "sigma"), [(2, 3.0), (5, 4.0), (20, 5.0), (60, 1.9), (300, 3.0)])
-def test_bounds_of_sums_of_very_wide_figures_agree_with_monte_carlo(items: int, sigma: float, common: float) -> None:
-    """Low bounds are far below a cell of the grid that holds the high one, and no few terms make such a sum."""
-    medians, sigmas = wide(items), np.full(items, sigma)
-    sums = wide_sums(items, sigma)
-    total = sums * np.exp(common * default_rng(12).standard_normal(len(sums)))
-    groups = [Group(medians, sigmas, common)] if common else []
-    found = interval_of_many(NONE if common else medians, NONE if common else sigmas, groups)
-    # The simulation's own error at the bounds is a hundredth and more.
-    assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035)
+def test_bounds_of_sums_of_very_wide_figures_agree_with_monte_carlo() -> None:
+    for items, sigma in ((2, 3.0), (5, 4.0), (20, 5.0), (60, 1.9), (300, 3.0)):
+        for common in (0.0, 0.6):
+            """Low bounds are far below a cell of the grid that holds the high one, and no few terms make such a sum."""
+            medians, sigmas = wide(items), np.full(items, sigma)
+            sums = wide_sums(items, sigma)
+            total = sums * np.exp(common * default_rng(12).standard_normal(len(sums)))
+            groups = [Group(medians, sigmas, common)] if common else []
+            found = interval_of_many(NONE if common else medians, NONE if common else sigmas, groups)
+            # The simulation's own error at the bounds is a hundredth and more.
+            assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035), common
 
 
 @pytest.mark.filterwarnings("error")
@@ -338,14 +330,16 @@ def test_the_error_of_a_factor_widens_the_sum_of_many_items() -> None:
     assert found.high / found.low > 2 * alone.high / alone.low
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-110, 1.0, 1e120])
-@pytest.mark.parametrize("sigma", [0.0, 1e-150, 0.3, 1.4, 30.0])
-def test_no_size_and_no_width_of_figures_leaves_the_range_of_a_double(size: float, sigma: float) -> None:
-    medians, sigmas = np.array([size, size, 2 * size]), np.full(3, sigma)
-    low, central, high = interval_of_many(medians, sigmas, [Group(medians, sigmas, sigma / 2)])
-    assert 0 < low <= central <= high < np.inf
-    scaled = interval_of_many(medians / size, sigmas, [Group(medians / size, sigmas, sigma / 2)])
-    assert [low / size, central / size, high / size] == pytest.approx(list(scaled), rel=1e-9 if sigma < 2 else 1)
+def test_no_size_and_no_width_of_figures_leaves_the_range_of_a_double() -> None:
+    for sigma in (0.0, 1e-150, 0.3, 1.4, 30.0):
+        for size in (1e-300, 1e-110, 1.0, 1e120):
+            medians, sigmas = np.array([size, size, 2 * size]), np.full(3, sigma)
+            low, central, high = interval_of_many(medians, sigmas, [Group(medians, sigmas, sigma / 2)])
+            assert 0 < low <= central <= high < np.inf, size
+            scaled = interval_of_many(medians / size, sigmas, [Group(medians / size, sigmas, sigma / 2)])
+            assert [low / size, central / size, high / size] == pytest.approx(
+                list(scaled), rel=1e-9 if sigma < 2 else 1
+            ), size
 
 
 def test_moments_of_many_terms_are_the_sums_of_each() -> None:
@@ -366,12 +360,12 @@ def test_a_figure_without_width_is_a_point() -> None:
     assert fitted(Moments()).quantile(1.0) == 0.0
 
 
-@pytest.mark.parametrize(("count", "total"), [(0, 1), (1, 1), (3, 4), (49, 50), (50, 50), (192, 192), (17, 300)])
-def test_the_interval_of_a_proportion_is_that_of_scipy(count: int, total: int) -> None:
+def test_the_interval_of_a_proportion_is_that_of_scipy() -> None:
     from scipy.stats import binomtest  # only here: seconds, in each process that collects tests
 
-    expected = binomtest(count, total).proportion_ci(0.95, "wilson")
-    assert wilson(count, total) == pytest.approx((count / total, expected.low, expected.high))
+    for count, total in ((0, 1), (1, 1), (3, 4), (49, 50), (50, 50), (192, 192), (17, 300)):
+        expected = binomtest(count, total).proportion_ci(0.95, "wilson")
+        assert wilson(count, total) == pytest.approx((count / total, expected.low, expected.high)), count
 
 
 def test_of_nothing_counted_any_proportion_is_possible() -> None:

@@ -23,13 +23,16 @@ from shared.settings.settings import RENAMED, Settings
 # Money, networks, settings, queries: small values that everything stands on.
 
 
-@pytest.mark.parametrize(
-    ("text", "currency", "minor"),
-    [("10.90", "HKD", 1090), ("10.9", "HKD", 1090), ("100", "JPY", 100), ("1.234", "KWD", 1234), ("0", "USD", 0)],
-)
-def test_amounts_are_exact(text: str, currency: str, minor: int) -> None:
-    assert to_minor(text, currency) == minor
-    assert Decimal(to_text(minor, currency)) == Decimal(text)
+def test_amounts_are_exact() -> None:
+    for text, currency, minor in (
+        ("10.90", "HKD", 1090),
+        ("10.9", "HKD", 1090),
+        ("100", "JPY", 100),
+        ("1.234", "KWD", 1234),
+        ("0", "USD", 0),
+    ):
+        assert to_minor(text, currency) == minor, text
+        assert Decimal(to_text(minor, currency)) == Decimal(text), text
 
 
 @pytest.mark.parametrize("text", ["10.905", "-1", "NaN", "Infinity", "1e20", "x", "", "1,5"])
@@ -54,9 +57,8 @@ def test_money_survives_the_way_there_and_back(minor: int, currency: str) -> Non
     assert to_minor(to_text(minor, currency), currency) == minor
 
 
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
+def test_each_caller_is_counted_under_its_own_account() -> None:
+    for address, network in (
         ("192.0.2.7", "192.0.2.7"),
         ("::ffff:192.0.2.7", "192.0.2.7"),
         ("64:ff9b::192.0.2.7", "192.0.2.7"),
@@ -69,10 +71,8 @@ def test_money_survives_the_way_there_and_back(minor: int, currency: str) -> Non
         ("[::1]", None),
         ("", None),
         ("１.2.3.4", None),
-    ],
-)
-def test_each_caller_is_counted_under_its_own_account(address: str, network: str | None) -> None:
-    assert counted_network(address) == network
+    ):
+        assert counted_network(address) == network, address
 
 
 def test_former_names_of_settings_still_hold_and_warn() -> None:
@@ -132,9 +132,8 @@ def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None
     )
 
 
-@pytest.mark.parametrize(
-    ("state", "broker"),
-    [
+def test_the_broker_gets_another_database_of_the_same_server() -> None:
+    for state, broker in (
         ("redis://h/2", "redis://h/1"),
         ("redis://u:p%2Fw@h:7/0", "redis://u:p%2Fw@h:7/1"),
         ("redis://h?db=3", "redis://h/1"),
@@ -143,10 +142,8 @@ def test_a_socket_of_the_state_store_gives_the_broker_its_own_database() -> None
         ("valkeys://h", "rediss://h/1"),
         ("unix:///run/s.sock?db=1", "redis+socket:///run/s.sock?virtual_host=0"),
         ("unix://:pw@/run/s.sock", "redis+socket://:pw@/run/s.sock?virtual_host=1"),
-    ],
-)
-def test_the_broker_gets_another_database_of_the_same_server(state: str, broker: str) -> None:
-    assert Settings.from_environment({"STATE_URL": state}).broker_url == broker
+    ):
+        assert Settings.from_environment({"STATE_URL": state}).broker_url == broker, state
 
 
 @pytest.mark.parametrize("text", ["redis://h/two", "redis://h:port/0", "redis://[::1", "http://h/0", "h:6379"])
@@ -233,10 +230,10 @@ RIGHTS = {
 }
 
 
-@pytest.mark.parametrize("right", RIGHTS)
-def test_each_role_has_its_rights_and_no_other(right: str) -> None:
-    assert [role for role in ROLES if may(role, right)] == RIGHTS[right].split()
-    assert not may("guest", right)
+def test_each_role_has_its_rights_and_no_other() -> None:
+    for right in RIGHTS:
+        assert [role for role in ROLES if may(role, right)] == RIGHTS[right].split(), right
+        assert not may("guest", right), right
 
 
 def test_only_owners_touch_owners() -> None:
@@ -268,9 +265,9 @@ def test_rows_are_read_as_the_documentation_lays_them_out() -> None:
         assert [table[name].tolist() for name, _ in COLUMNS] == [[7, -1], [-3, 9], [2, 0], [b"EUR", b"JPY"]]
 
 
-@pytest.mark.parametrize("data", [b"", HEADER, HEADER + TRAILER, TRAILER])
-def test_a_stream_without_rows_is_an_empty_table(data: bytes) -> None:
-    assert len(TableLayout(COLUMNS).rows_in(data)) == 0
+def test_a_stream_without_rows_is_an_empty_table() -> None:
+    for data in (b"", HEADER, HEADER + TRAILER, TRAILER):
+        assert len(TableLayout(COLUMNS).rows_in(data)) == 0, data
 
 
 def test_written_rows_are_the_same_bytes() -> None:

@@ -10,6 +10,7 @@ from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import SOY, contents, member, visit
 from tests.service.dashboard.test_pages import fault
+from tests.support.database import execute
 
 __all__ = ["contents"]
 
@@ -19,11 +20,6 @@ PAGE = "/dashboard/watches"
 async def form(browser: Browser, **fields: str) -> dict[str, str]:
     await browser.ask("GET", f"{PAGE}/new?condition={fields.get('condition', 'below')}")
     return {"csrf": browser.csrf(), "once": browser.once(), **fields}
-
-
-def rows(settings: Settings, query: str) -> list[tuple[object, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query).fetchall()
 
 
 async def test_a_watch_is_made_once_however_often_its_form_is_sent_and_the_audit_log_names_the_person(
@@ -37,8 +33,8 @@ async def test_a_watch_is_made_once_however_often_its_form_is_sent_and_the_audit
         assert await browser.ask("POST", PAGE, sent) == 303
     assert await browser.ask("GET", PAGE) == 200
     assert "listings below 9.50 HKD" in browser.text and SOY in browser.text
-    assert rows(settings, "SELECT label, amount_minor FROM watches") == [("Soy", 950)]
-    assert rows(settings, "SELECT actor, actor_id IS NOT NULL FROM audit WHERE act = 'watch.created'") == [
+    assert execute(settings, "SELECT label, amount_minor FROM watches") == [("Soy", 950)]
+    assert execute(settings, "SELECT actor, actor_id IS NOT NULL FROM audit WHERE act = 'watch.created'") == [
         ("Ada", True)
     ]
 
@@ -47,7 +43,7 @@ async def test_a_watch_is_paused_resumed_and_deleted(browser: Browser, settings:
     await member(browser)
     sent = await form(browser, condition="new-low", target="brand", code="vita", days="90", currency="HKD")
     assert await browser.ask("POST", PAGE, sent) == 303
-    [(watch,)] = rows(settings, "SELECT id::text FROM watches")
+    [(watch,)] = execute(settings, "SELECT id::text FROM watches")
     for paused, shown in (("true", "Resume"), ("false", "Pause")):
         assert await browser.ask("POST", f"{PAGE}/{watch}", {"csrf": sent["csrf"], "paused": paused}) == 303
         await browser.ask("GET", PAGE)
@@ -75,7 +71,7 @@ async def test_a_fault_is_shown_beside_its_field_and_typed_values_are_kept(
         assert await browser.ask("POST", PAGE, sent) == 400, fields
         assert fault(browser, field) and text in fault(browser, field), fields
         assert 'value="my &#34;own&#34;"' in browser.text, fields
-        assert rows(settings, "SELECT FROM watches") == [], fields
+        assert execute(settings, "SELECT FROM watches") == [], fields
 
 
 @pytest.mark.parametrize(
@@ -99,7 +95,7 @@ async def test_a_watch_is_refused_with_the_reason_that_is_true(
     assert text in browser.text
     assert await browser.ask("GET", PAGE) == 200
     assert text in browser.text and "New watch" not in browser.text
-    assert rows(settings, "SELECT FROM watches") == []
+    assert execute(settings, "SELECT FROM watches") == []
 
 
 async def test_the_code_is_completed_by_the_list_of_what_is_watched(browser: Browser) -> None:

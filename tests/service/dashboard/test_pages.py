@@ -13,6 +13,7 @@ from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import MERGED, SOY, contents, member, order, used, used_by, visit
 from tests.support.client import running_edge
+from tests.support.database import execute
 from tests.support.issuer import running_issuer
 
 # What pages say is so: limits of the plans, the header that a person can send, labels, questions before an end.
@@ -21,11 +22,6 @@ from tests.support.issuer import running_issuer
 __all__ = ["contents"]
 
 OTHER = mint("shop", "2").iid
-
-
-def execute(settings: Settings, query: str, *values: object) -> None:
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(query, values or None)
 
 
 async def test_the_limits_on_pages_are_the_plans_as_they_are(browser: Browser, settings: Settings) -> None:

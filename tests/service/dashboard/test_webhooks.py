@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.service.dashboard.browser import Browser
 from tests.service.dashboard.test_billing import contents, member
 from tests.service.dashboard.test_pages import fault
 from tests.service.webhooks.receivers import Receiver, receiver
+from tests.support.database import execute
 from workers.events.webhooks import deliver
 
 __all__ = ["contents"]
@@ -24,12 +24,6 @@ SECRET = r"whsec_[A-Za-z0-9+/]{43}="
 def settings(settings: Settings) -> Settings:
     """Receivers are on loopback, which the setting allows for tests."""
     return replace(settings, webhook_private_addresses=True)
-
-
-def execute(settings: Settings, query: str, *values: object) -> list[tuple[object, ...]]:
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        cursor = connection.execute(query, values or None)
-        return cursor.fetchall() if cursor.description else []
 
 
 async def made(browser: Browser, there: Receiver, **fields: str) -> tuple[str, str]:

@@ -55,10 +55,6 @@ def test_a_read_of_one_item_opens_each_months_partition_once(settings: Settings)
         assert len(opened) == len(set(opened)), statement
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}", key=key)
     assert answer.status == 200
@@ -115,7 +111,7 @@ async def test_a_pricing_history_is_exact_by_day_channel_and_kind(edge: Edge, ke
     assert [one["days"] for one in meta["statistics"]] == [7, 30, 90, 365]
     week = meta["statistics"][0]
     assert (week["low"], week["median"], week["high"], week["n"]) == ("9.00", "10.90", "11.50", 3)
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
 
 async def test_a_range_a_channel_and_a_currency_narrow_it(edge: Edge, key: str) -> None:
@@ -183,21 +179,21 @@ async def test_an_item_without_observations_is_an_empty_answer(edge: Edge, key: 
 async def test_a_format_that_is_not_offered_is_406_and_costs_nothing(edge: Edge, key: str) -> None:
     answer = await edge.get(f"/index/pricing/{SOY}", key=key, head={"Accept": "image/png"})
     assert answer.status == 406
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_a_dry_run_says_the_cost_and_charges_nothing(edge: Edge, key: str) -> None:
     for path in ("pricing", "sustainability"):
         answer = await edge.get(f"/index/{path}/{SOY}?dry_run=true", key=key)
         assert (answer.status, answer.json["cost_units"], answer.json["format"]) == (200, 2, "json")
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, key: str) -> None:
     for query, parameter in BAD_PARAMETERS:
         answer = await edge.get(f"/index/pricing/{SOY}?{query}", key=key)
         assert (answer.status, answer.json["errors"][0]["parameter"]) == (400, parameter), query
-        assert await used(edge, key) == 0, query
+        assert await edge.used(key) == 0, query
 
 
 async def test_allowed_values_are_named_as_callers_write_them(edge: Edge, key: str) -> None:
@@ -245,7 +241,7 @@ async def test_a_representation_that_the_caller_has_is_304_and_is_not_counted(ed
     first = await edge.get(f"/index/sustainability/{SOY}", key=key)
     again = await edge.get(f"/index/sustainability/{SOY}", key=key, head={"If-None-Match": first.head["ETag"]})
     assert (again.status, again.body) == (304, b"")
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
 
 SALES = MAPPING.replace(
@@ -271,7 +267,7 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
     edge: Edge, key: str, settings: Settings
 ) -> None:
     assert (await edge.get("/index/pricing/IID-UNKNOWN", key=key)).status == 404
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("UPDATE items SET status = 'merged', survivor_iid = $1 WHERE iid = $2", (SOY, CUSTARD))
         connection.execute("UPDATE items SET status = 'withdrawn' WHERE iid = $1", (SOY,))
@@ -286,7 +282,7 @@ async def test_unknown_is_counted_merged_redirects_and_withdrawn_is_gone(
         followed = await edge.get(f"/index/{path}/{CUSTARD}{below}?{query}", key=key)
         assert followed.head["Location"] == f"http://testserver/v1/index/{path}/{SOY}{below}?{query}"
     assert (await edge.get(f"/index/sustainability/{SOY}", key=key)).status == 410
-    assert await used(edge, key) == 2
+    assert await edge.used(key) == 2
 
 
 # GET /index/pricing: prices per kilogram, litre and piece of what the name says that an article holds.

@@ -230,9 +230,9 @@ async def test_as_many_as_the_plan_allows_and_not_one_more(edge: Edge, settings:
         refused = await post(edge, key, {"iids": iids})
         assert (refused.status, refused.json["errors"][0]["parameter"]) == (400, "iids"), plan
         assert str(most) in refused.json["errors"][0]["detail"], plan
-        assert await used(edge, key) == 0, plan
+        assert await edge.used(key) == 0, plan
         answer = await post(edge, key, {"iids": iids[:most]})
-        assert (answer.status, answer.json["count"], await used(edge, key)) == (200, most, units), plan
+        assert (answer.status, answer.json["count"], await edge.used(key)) == (200, most, units), plan
 
 
 async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings) -> None:
@@ -249,7 +249,7 @@ async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settin
             [],
         )
         assert reported["data_version"] == edge.resources.version.current
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_a_body_of_another_form_is_refused(edge: Edge, settings: Settings) -> None:
@@ -301,10 +301,6 @@ async def post(edge: Edge, key: str, body: Any, query: str = "") -> Answer:
     return await edge.ask("POST", f"/index/lookup{query}", key=key, body=json.dumps(body).encode())
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 async def test_both_forms_give_the_same_bytes(edge: Edge, settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         connection.execute(
@@ -335,7 +331,7 @@ async def test_a_cached_answer_is_served_while_postgresql_is_down(settings: Sett
     key = api_key(settings)
     async with running_edge(replace(settings, cache_url="unix:///nowhere/at/all.sock"), tmp_path) as edge:
         await edge.get(f"/index/lookup/{SOY_BATCH}", key=key)
-        before = await used(edge, key)
+        before = await edge.used(key)
         await edge.resources.database.close()
         answer = await post(edge, key, {"iids": [SOY_BATCH, CUSTARD_BATCH]})
         assert [(entry["status"], entry["problem"]) for entry in answer.json["data"]] == [
@@ -343,7 +339,7 @@ async def test_a_cached_answer_is_served_while_postgresql_is_down(settings: Sett
             (503, "service-unavailable"),
         ]
         nothing = await post(edge, key, {"iids": [CUSTARD_BATCH, NEW]})
-        assert (nothing.status, await used(edge, key)) == (503, before + 1)
+        assert (nothing.status, await edge.used(key)) == (503, before + 1)
 
 
 async def test_a_batch_is_one_query_and_one_round_trip_to_the_cache(edge: Edge, servers: Servers) -> None:

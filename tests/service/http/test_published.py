@@ -48,17 +48,13 @@ def contents() -> Contents:
     return open_shop
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/quota", key=key)).json["limits"][0]["used"])
-
-
 @pytest.mark.asyncio(loop_scope="module")
 async def test_each_call_is_charged_what_the_document_says(shared_edge: Edge) -> None:
     for path, template in PAID:
         key = api_key(shared_edge.settings, "institutional")
         price = shared_edge.document["paths"][f"/v1{template}"]["get"]["x-units"]
         assert (await shared_edge.get(path, key=key, head=NOW)).status in (200, 202), path
-        assert await used(shared_edge, key) == price["units"], path
+        assert await shared_edge.used(key) == price["units"], path
 
 
 async def test_every_operation_that_has_a_price_is_tried(edge: Edge) -> None:
@@ -130,14 +126,14 @@ async def test_a_batch_and_an_export_are_charged_what_the_document_says(edge: Ed
     price = edge.document["paths"]["/v1/index/lookup"]["post"]["x-units"]
     assert price == edge.document["paths"]["/v1/index/lookup"]["get"]["x-units"]
     for count in (1, price["per"], price["per"] + 1):
-        before = await used(edge, key)
+        before = await edge.used(key)
         await edge.ask("POST", "/index/lookup", key=key, body=json.dumps({"iids": [SOY] * count}).encode())
-        assert await used(edge, key) - before == -(-count // price["per"]) * price["units"]
-    before, body = await used(edge, key), b'{"dataset": "brands"}'
+        assert await edge.used(key) - before == -(-count // price["per"]) * price["units"]
+    before, body = await edge.used(key), b'{"dataset": "brands"}'
     ordered = await edge.ask("POST", "/index/exports", key=key, body=body, head={"Idempotency-Key": "published"})
     assert ordered.status == 202
     price = edge.document["paths"]["/v1/index/exports"]["post"]["x-units"]
-    assert await used(edge, key) - before == price["units"] == 100
+    assert await edge.used(key) - before == price["units"] == 100
 
 
 async def test_the_pages_limits_are_the_plans_as_they_are_now(settings: Settings, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from shared.jobs.contract import SQL as JOBS
 from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge, running_edge
+from tests.support.database import execute
 from tests.support.servers import Contents, Servers
 from tests.support.shop import open_shop
 from tests.support.workers import settle_refunds
@@ -300,16 +301,10 @@ async def export(edge: Edge, key: str) -> Answer:
     return await edge.ask("POST", "/index/exports", key=key, body=body)
 
 
-def rows(settings: Settings, query: str) -> list[Any]:
-    with connect(settings.database_url, application="tests") as connection:
-        cursor = connection.execute(query)
-        return cursor.fetchall() if cursor.description else []
-
-
 async def test_beyond_the_backlog_no_order_is_made_and_nothing_is_charged(
     settings: Settings, key: str, tmp_path: Path
 ) -> None:
-    rows(settings, "UPDATE jobs SET state = 'succeeded'")  # the shop's own
+    execute(settings, "UPDATE jobs SET state = 'succeeded'")  # the shop's own
     async with running_edge(replace(settings, jobs_waiting_max=1), tmp_path) as edge:
         first = await edge.get(COHORT, key=key, head=ASYNC)
         assert first.status == 202
@@ -335,7 +330,7 @@ async def test_refunded_units_are_taken_out_of_the_statistics_of_their_route(
         assert (await edge.get("/", key=key)).json["quota"][0]["used"] == 0
     assert settle_refunds(settings) == 0
     await edge.resources.usage.flush()
-    by_route = rows(
+    by_route = execute(
         settings,
         "SELECT endpoint, sum(units) FILTER (WHERE units > 0)::int, sum(units)::int FROM usage "
         "GROUP BY endpoint HAVING max(units) > 0 OR min(units) < 0 ORDER BY 1",

@@ -120,10 +120,6 @@ KINDS = (
 )
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/quota", key=key, anonymous=False)).json["limits"][0]["used"])
-
-
 def agree(result: dict[str, Any], rest: Answer) -> bool:
     """Whether a tool's result says what the REST call says: the same problem in the same words, or no problem.
 
@@ -154,7 +150,7 @@ async def test_random_calls_are_charged_and_refused_as_their_rest_calls(
         result = await client.call(twin.tool, twin.arguments)
         rest = await edge.get(twin.path, key=of_rest, head={"Prefer": "wait=0"}, check=False)
         assert agree(result, rest), (twin, result, rest)
-        assert await used(edge, of_tools) == await used(edge, of_rest), twin
+        assert await edge.used(of_tools) == await edge.used(of_rest), twin
         refused += rest.status == 429
-    assert await used(edge, of_tools) == DAILY_UNITS
+    assert await edge.used(of_tools) == DAILY_UNITS
     assert refused > CALLS / 20

@@ -10,17 +10,10 @@ from typing import Any
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
 from tests.support.client import Edge
+from tests.support.database import execute
 from workers.events.webhooks import deliver
-
-
-def execute(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Run a statement as the owner; return its rows."""
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        cursor = connection.execute(query, values or None)
-        return cursor.fetchall() if cursor.description else []
 
 
 def happen(settings: Settings, key: str, first: int, last: int) -> None:

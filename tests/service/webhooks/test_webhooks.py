@@ -13,7 +13,6 @@ from shared.jobs.contract import DELIVER
 from shared.settings.settings import Settings
 from tests.service.webhooks.calls import (
     attempts,
-    execute,
     happen,
     hook,
     hurry,
@@ -26,6 +25,7 @@ from tests.service.webhooks.receivers import Receiver, receiver
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
 from tests.support.command import Run
+from tests.support.database import execute
 from tests.support.workers import RecordedMessages, services_of, worker
 from workers.dispatcher import SQL as RETENTION
 from workers.dispatcher import Dispatcher

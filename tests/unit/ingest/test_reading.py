@@ -445,19 +445,22 @@ def test_xml_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
     assert read(tmp_path, "f.xml.gz", packed, 'records = "rss/channel/item"\n') == expected
 
 
-@pytest.mark.parametrize(
-    ("document", "path"),
-    [
-        ("<rss><channel><title>t</title><item><a>1</a><b>2</b></item><item><a>1</a><b>2</b></item></channel></rss>", "rss/channel/item"),
+def test_the_rows_of_a_document_are_its_repeated_elements() -> None:
+    for document, path in (
+        (
+            "<rss><channel><title>t</title><item><a>1</a><b>2</b></item><item><a>1</a><b>2</b></item></channel></rss>",
+            "rss/channel/item",
+        ),
         ("<rss><channel><item><a>1</a><b>2</b></item></channel></rss>", "rss/channel/item"),
         ('<c><p id="1" n="x"/><p id="2" n="y"/></c>', "c/p"),
         ("<c><p><o><x>1</x><y>2</y></o><o><x>1</x><y>2</y></o><z>3</z></p><p><z>4</z><y>1</y></p></c>", "c/p"),
-        ('<f:feed xmlns:f="u"><f:entry><a>1</a><b>2</b></f:entry><f:entry><a>1</a><b>2</b></f:entry></f:feed>', "f:feed/f:entry"),
-    ],
-)  # fmt: skip
-def test_the_rows_of_a_document_are_its_repeated_elements(document: str, path: str) -> None:
-    assert row_path("f.xml", io.BytesIO(document.encode())) == path
-    assert len(list(read_xml.xml_rows("f.xml", io.BytesIO(document.encode()), path))) >= 1
+        (
+            '<f:feed xmlns:f="u"><f:entry><a>1</a><b>2</b></f:entry><f:entry><a>1</a><b>2</b></f:entry></f:feed>',
+            "f:feed/f:entry",
+        ),
+    ):
+        assert row_path("f.xml", io.BytesIO(document.encode())) == path, document
+        assert len(list(read_xml.xml_rows("f.xml", io.BytesIO(document.encode()), path))) >= 1, document
 
 
 def test_parts_of_xml_are_columns_by_their_path() -> None:
@@ -717,24 +720,25 @@ AMOUNTS: dict[str, dict[str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "currency", "amount"),
-    [(text, currency, amount) for text, of in AMOUNTS.items() for currency, amount in of.items()],
-)
-def test_an_amount_is_read_as_people_write_it_or_not_at_all(text: str, currency: str, amount: str | None) -> None:
-    batch = Batch({"p": pa.array([text], pa.string())}, [1])
-    read = clean.amounts(Field(column="p", free_form=True), batch, Path("f.csv"), currency)
-    expected = None if amount is None else int(amount.replace(".", ""))
-    assert read.values.to_pylist() == [expected], minor_digits(currency)
+def test_an_amount_is_read_as_people_write_it_or_not_at_all() -> None:
+    for text, currency, amount in [
+        (text, currency, amount) for text, of in AMOUNTS.items() for currency, amount in of.items()
+    ]:
+        batch = Batch({"p": pa.array([text], pa.string())}, [1])
+        read = clean.amounts(Field(column="p", free_form=True), batch, Path("f.csv"), currency)
+        expected = None if amount is None else int(amount.replace(".", ""))
+        assert read.values.to_pylist() == [expected], minor_digits(currency)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [("31146262571", "00031146262571"), ("31146262571.0", "00031146262571"), ("5,01E+12", "5,01E+12"), ("", None)],
-)
-def test_digits_are_filled_up_with_the_zeros_that_were_lost(text: str, kept: str | None) -> None:
-    batch = Batch({"p": pa.array([text], pa.string())}, [1])
-    assert clean.texts(Field(column="p", pad=14), batch, Path("f.csv")).to_pylist() == [kept]
+def test_digits_are_filled_up_with_the_zeros_that_were_lost() -> None:
+    for text, kept in (
+        ("31146262571", "00031146262571"),
+        ("31146262571.0", "00031146262571"),
+        ("5,01E+12", "5,01E+12"),
+        ("", None),
+    ):
+        batch = Batch({"p": pa.array([text], pa.string())}, [1])
+        assert clean.texts(Field(column="p", pad=14), batch, Path("f.csv")).to_pylist() == [kept], text
 
 
 def test_serial_numbers_of_spreadsheets_are_the_days_that_openpyxl_reads() -> None:

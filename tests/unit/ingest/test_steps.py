@@ -166,18 +166,18 @@ def test_a_month_is_passed_when_the_file_has_gone_on() -> None:
     assert [(str(chunk.month), chunk.passed) for chunk in gathered.rest()] == [("2000-03-01", False)]
 
 
-@pytest.mark.parametrize("days", [31, 365])
-def test_rows_in_no_order_are_all_written_and_few_are_kept(days: int) -> None:
-    buffers = LoadBuffers(kept_bytes=64 * 1024, chunk_rows=100)
-    gathered, chunks = Months(CONSTANTS, events=True, buffers=buffers), list[Chunk]()
-    for n in range(10):
-        chunks += gathered.take(_rows(1_000, seed=n, days=days), ["NORTH", "SOUTH"])
-        assert gathered.kept_bytes() <= 64 * 1024
-    chunks += gathered.rest()
-    assert sum(len(chunk.rows) for chunk in chunks) == 10_000
-    assert max(len(chunk.rows) for chunk in chunks) <= 100
-    prices = np.concatenate([_written(chunk)["price_minor"] for chunk in chunks])
-    assert np.bincount(prices.astype("i8")).tolist() == [10] * 1_000
+def test_rows_in_no_order_are_all_written_and_few_are_kept() -> None:
+    for days in (31, 365):
+        buffers = LoadBuffers(kept_bytes=64 * 1024, chunk_rows=100)
+        gathered, chunks = Months(CONSTANTS, events=True, buffers=buffers), list[Chunk]()
+        for n in range(10):
+            chunks += gathered.take(_rows(1_000, seed=n, days=days), ["NORTH", "SOUTH"])
+            assert gathered.kept_bytes() <= 64 * 1024, days
+        chunks += gathered.rest()
+        assert sum(len(chunk.rows) for chunk in chunks) == 10_000, days
+        assert max(len(chunk.rows) for chunk in chunks) <= 100, days
+        prices = np.concatenate([_written(chunk)["price_minor"] for chunk in chunks])
+        assert np.bincount(prices.astype("i8")).tolist() == [10] * 1_000, days
 
 
 def test_a_row_is_as_long_as_it_has_values() -> None:

@@ -282,9 +282,9 @@ def test_a_file_that_is_gone_leaves_the_former_index(tmp_path: Path, store: Dire
     assert layout.newest(tmp_path / "edge") is None
 
 
-@pytest.mark.parametrize("name", ["../../x", "vocabulary/../../x", "vocabulary/..", "/x", ".x", "a/b/c", ""])
-def test_no_name_of_a_file_leads_out_of_its_segment(name: str) -> None:
-    assert remote.NAME.fullmatch(name) is None
+def test_no_name_of_a_file_leads_out_of_its_segment() -> None:
+    for name in ("../../x", "vocabulary/../../x", "vocabulary/..", "/x", ".x", "a/b/c", ""):
+        assert remote.NAME.fullmatch(name) is None, name
 
 
 def test_a_file_that_no_manifest_names_is_removed_from_the_store(

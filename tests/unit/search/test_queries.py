@@ -166,9 +166,8 @@ async def test_a_cursor_of_another_question_or_another_shape_is_refused(search: 
 # Which identifiers a query is searched for, and that their items come first on every page.
 
 
-@pytest.mark.parametrize(
-    ("q", "found"),
-    [
+def test_a_query_is_looked_up_as_the_identifiers_that_it_may_be() -> None:
+    for q, found in (
         ("4006381333931", {("gtin", "04006381333931"), ("mpn", "4006381333931"), ("sku", "4006381333931")}),
         ("pens 4006381333931 blue fine", {("gtin", "04006381333931")}),
         ("0-306-40615-2", {("gtin", "09780306406157"), ("mpn", "0306406152"), ("sku", "0-306-40615-2")}),
@@ -184,12 +183,10 @@ async def test_a_cursor_of_another_question_or_another_shape_is_refused(search: 
         ("iid-0A1B2C3", set()),
         ("a case for the iphone 5", set()),
         ("4006381333932 of a wrong check digit", set()),
-    ],
-)
-def test_a_query_is_looked_up_as_the_identifiers_that_it_may_be(q: str, found: set[tuple[str, str]]) -> None:
-    asked = identifiers_in(q)
-    assert {(one.scheme, one.value) for one in asked} == found
-    assert len(asked) == len(found)
+    ):
+        asked = identifiers_in(q)
+        assert {(one.scheme, one.value) for one in asked} == found, q
+        assert len(asked) == len(found), q
 
 
 # Pages never overlap and never skip.
@@ -329,23 +326,19 @@ async def test_what_the_fast_path_reads_is_what_validation_reads(query: str) -> 
     assert read is None or read == await _validated(query)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+async def test_plain_queries_are_read() -> None:
+    for query in (
         "q=soy+milk",
         "q=soy%20milk&limit=7",
         "limit=50&q=%E7%B6%AD%E4%BB%96",
         "q=a&brand=vita&category=x.y",
         "q=a&cursor=Zm9v",
-    ],
-)
-async def test_plain_queries_are_read(query: str) -> None:
-    assert search_parameters(query) == await _validated(query) is not None
+    ):
+        assert search_parameters(query) == await _validated(query) is not None, query
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_other_queries_are_left_to_validation() -> None:
+    for query in (
         "",
         "q",
         "q=",
@@ -358,10 +351,8 @@ async def test_plain_queries_are_read(query: str) -> None:
         "q=a&",
         "q=%00",
         "q=a&limit=0",
-    ],
-)
-def test_other_queries_are_left_to_validation(query: str) -> None:
-    assert search_parameters(query) is None
+    ):
+        assert search_parameters(query) is None, query
 
 
 # What the contract promises of a search (section 3).
@@ -611,9 +602,8 @@ def test_a_brand_that_looks_like_a_length_is_found(shop: SearchIndex) -> None:
 # Words are cut the same way wherever they come from.
 
 
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
+def test_case_accents_and_width_do_not_matter() -> None:
+    for text, folded in (
         ("CRÈME Brûlée", "creme brulee"),
         ("Straße", "strasse"),
         ("Łódź Øl Ærø", "lodz ol aero"),
@@ -621,10 +611,8 @@ def test_a_brand_that_looks_like_a_length_is_found(shop: SearchIndex) -> None:
         ("Women's WOMEN’S", "womens womens"),
         ("がんばれ", "がんばれ"),
         ("한국어", "한국어"),
-    ],
-)
-def test_case_accents_and_width_do_not_matter(text: str, folded: str) -> None:
-    assert fold(text) == folded
+    ):
+        assert fold(text) == folded, text
 
 
 def test_cjk_is_found_by_characters_and_pairs_beside_other_words() -> None:
