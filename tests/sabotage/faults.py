@@ -237,7 +237,7 @@ ACCOUNT_FAULTS = (
         "edge/dashboard/sessions.py",
         '"GETEX", _session_key(cookie), "EX", self._idle_seconds)',
         '"GET", _session_key(cookie))',
-        f"{_SESSIONS}::test_each_visit_lets_a_session_go_on_for_another_while",
+        f"{_SESSIONS}::test_pages_prolong_a_session_and_show_no_markup_script_or_token",
     ),
     fault(
         "a request under way revives a session that was ended",
@@ -1771,7 +1771,7 @@ FAULTS = (
         "edge/http/html.py",
         "autoescape=True,",
         "autoescape=False,",
-        f"{_SESSIONS}::test_each_visit_lets_a_session_go_on_for_another_while",
+        f"{_SESSIONS}::test_pages_prolong_a_session_and_show_no_markup_script_or_token",
     ),
     fault(
         "a table on the terminal reads cells as markup",

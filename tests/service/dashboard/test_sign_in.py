@@ -427,7 +427,7 @@ async def test_a_session_ends_by_time(settings: Settings, tmp_path: Path) -> Non
             assert await browser.ask("GET", "/dashboard") == 303
 
 
-async def test_each_visit_lets_a_session_go_on_for_another_while(browser: Browser) -> None:
+async def test_pages_prolong_a_session_and_show_no_markup_script_or_token(browser: Browser) -> None:
     await browser.sign_in()
     state, idle = browser.edge.resources.state, browser.edge.settings.session_idle_seconds
     [name] = await state.command("KEYS", "s:*")

@@ -61,7 +61,7 @@ def _odd_credentials(key: str) -> list[Row]:
     return rows
 
 
-async def test_each_credential_is_answered_as_promised(edge: Edge) -> None:
+async def test_each_credential_is_answered_as_promised_and_none_is_written_down(edge: Edge) -> None:
     key = api_key(edge.settings)
     field = "X-Service-Public-Token"
     rows = [
