@@ -17,7 +17,10 @@ from tests.support.servers import Contents, Servers, folder_in_memory
 
 # A busy machine makes a single example slow; pytest's own time-out bounds a test. The examples of each run are others.
 hypothesis_settings.register_profile(
-    "tests", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "tests",
+    max_examples=100 if os.environ.get("CI") else 40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 # For a run that only asks whether a test fails: a smaller example of it would cost more than all that was tried before.
 hypothesis_settings.register_profile(

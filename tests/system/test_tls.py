@@ -218,7 +218,10 @@ class Installed:
     def listens(self) -> bool:
         """Return whether it listens; fails where it has ended."""
         assert self._nginx and self._nginx.returncode is None, (self._folder / "nginx.log").read_text()
-        lines = Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()  # of its own network namespace
+        try:
+            lines = Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()  # of its own network namespace
+        except (FileNotFoundError, ProcessLookupError):
+            return False  # it has ended just now: the next look fails with what it said
         address = self.environment["NGINX_LISTEN"].rpartition(":")[2]
         return any(f":{int(address):04X} 00000000:0000 0A " in line for line in lines)
 
