@@ -16,7 +16,6 @@ from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
 from shared.errors import ConfigurationError
-from shared.jobs.contract import QUEUES
 from tests.drills import fault_proxy
 from tests.drills.accounts import issue_key, issue_token
 from tests.drills.checks import SQL
@@ -35,6 +34,7 @@ from tests.drills.probes import (
     id_token,
     limited_call,
 )
+from tests.drills.processes import ONE_WORKER
 from tests.support.demo import load_prices
 
 _HEAL_SECONDS_MAX = 30.0
@@ -66,8 +66,7 @@ class OutageDrill:
         self._stack = Stack(
             self.paths,
             free_port(),
-            # One worker for all queues: callers cannot tell, and each process takes a second to start.
-            workers=(("worker", ",".join(QUEUES), 2),),
+            workers=ONE_WORKER,
             edge_module="tests.drills.clock_skew",
             identity_port=free_port(),
         )

@@ -15,12 +15,12 @@ from pathlib import Path
 from deploy.local.paths import Paths, free_port
 from deploy.local.stack import Stack
 from shared.db.connect import connect
-from shared.jobs.contract import QUEUES
 from tests.drills.accounts import issue_key, issue_token
 from tests.drills.attackers import AT_ONCE, COMING_SECONDS, DRY_RUNS, KINDS, SLOW_READERS
 from tests.drills.checks import SQL
 from tests.drills.in_thread import run_while
 from tests.drills.probes import Credentials, Front
+from tests.drills.processes import ONE_WORKER
 from tests.support.demo import load_prices
 
 _CALLERS = 4
@@ -78,8 +78,7 @@ class OverloadDrill:
 
     def run(self) -> list[Measured]:
         """Do all of it. Whatever happens, the stack is stopped afterwards."""
-        # One worker for all queues: what is drilled is the front, and each process takes a second to start.
-        self._stack = Stack(self.paths, free_port(), workers=(("worker", ",".join(QUEUES), 1),))
+        self._stack = Stack(self.paths, free_port(), workers=ONE_WORKER)
         found = [Measured(kind) for kind in KINDS if not self.only or any(word in kind for word in self.only)]
         try:
             self._stack.start_servers(lambda what: self.report_progress(f"starting {what}"))

@@ -1,9 +1,13 @@
-"""What a drill does to running programs: signals to whole families of processes, and files that cannot grow."""
+"""The processes of a drill: its workers, signals to whole families of processes, and files that cannot grow."""
 
 import os
 import resource
 
 from deploy.local.process import ServiceProcess
+from shared.jobs.contract import QUEUES
+
+# For drills that look at callers: one worker for all queues is enough, and each process takes a second to start.
+ONE_WORKER = (("worker", ",".join(QUEUES), 2),)
 
 
 def limit_files(pid: int, size: int) -> None:

@@ -12,7 +12,7 @@ from shared.db import migrate
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
-from tests.support.servers import Servers
+from tests.support.servers import Servers, begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.analytics.rollups import figures as group_figures
 from workers.analytics.rollups import layout
@@ -133,10 +133,7 @@ def test_each_item_has_its_geometric_mean_or_the_unit_value_of_its_sales(setting
         assert found[key] == (pytest.approx(float(price), rel=1e-12), units)
 
 
-loaded = pytest.mark.parametrize("contents", [load_rows])
-
-
-@loaded
+@begins_with(load_rows)
 def test_a_rollup_counts_its_observations(settings: Settings) -> None:
     [everything] = [row for row in rollups(settings) if row[0] == "a"]
     assert (everything[4], everything[5], everything[6]) == (5, 3, 5)
@@ -151,7 +148,7 @@ def test_list_prices_decide_the_order_of_rows_that_are_otherwise_alike() -> None
     assert SortedEntries(entries).entries.list_price.tolist() == [0, 2, 3]
 
 
-@loaded
+@begins_with(load_rows)
 def test_rollups_of_another_layout_are_derived_anew_by_the_next_load(settings: Settings, tmp_path: Path) -> None:
     with connect(settings.database_url, application="tests") as connection:
         before = rollups(settings)
@@ -167,7 +164,7 @@ def test_rollups_of_another_layout_are_derived_anew_by_the_next_load(settings: S
         assert layout.is_current(connection)
 
 
-@loaded
+@begins_with(load_rows)
 def test_a_load_leaves_the_rollups_that_it_does_not_touch(settings: Settings, tmp_path: Path) -> None:
     query = "SELECT scope::text, id, month, xmin::text FROM month_cells"
     with connect(settings.database_url, application="tests") as connection:

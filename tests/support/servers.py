@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 import psycopg
+import pytest
 import valkey
 
 from deploy.local import postgres
@@ -36,6 +37,11 @@ _MEMORY, _MEMORY_BYTES_MIN = Path("/dev/shm"), 2 << 30
 
 # Brings something into an empty index: its database, its folders. The path is a folder for files on the way.
 Contents = Callable[[Settings, Path], object]
+
+
+def begins_with(contents: Contents) -> pytest.MarkDecorator:
+    """Let a test begin with these contents, whatever the other tests of its module begin with."""
+    return pytest.mark.parametrize("contents", [contents])
 
 
 @contextmanager

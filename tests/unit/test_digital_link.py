@@ -160,8 +160,8 @@ def test_a_compressed_link_is_read_as_the_one_for_which_it_stands() -> None:
 
 
 def test_a_link_of_something_else_than_an_article_is_none_of_ours() -> None:
+    """Published: a shipping container, a place, a service relation, a model; uncompressed they have no route either."""
     for compressed in ("/AN2yxDhfaiaw", "/QUSaVjC_dA", "/gBhbV6rzBENPmAGXPRfk", "/gBNw12345678901234MS"):
-        """Published: a shipping container, a place, a service relation, a model; uncompressed they have no route either."""
         assert decompressed(compressed[1:]), compressed
         assert read_path(compressed) is None, compressed
 

@@ -41,12 +41,13 @@ def population(categories: int, each: int, between: float, within: float, seed: 
 
 
 def test_of_the_held_out_figures_nineteen_of_twenty_are_inside() -> None:
-    for kept in (1, 2, None):
-        for between, within in ((1.0, 0.3), (1.5, 1.5)):
-            samples = [
-                one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)
-            ]
-            assert summary(without_item(samples, kept))["share_inside"] == pytest.approx(0.95, abs=0.025), between
+    for between, within in ((1.0, 0.3), (1.5, 1.5)):
+        samples = [
+            one._replace(unit=str(seed)) for seed in range(8) for one in population(20, 8, between, within, seed)
+        ]
+        for kept in (1, 2, None):
+            inside = summary(without_item(samples, kept))["share_inside"]
+            assert inside == pytest.approx(0.95, abs=0.025), (between, kept)
 
 
 def test_intervals_are_no_wider_than_they_must_be() -> None:
@@ -93,13 +94,13 @@ def test_of_published_footprints_about_nineteen_of_twenty_are_inside() -> None:
         ("rivm_food_footprints.csv", {"value": "water_m3"}, 460),
         ("rivm_food_footprints.csv", {"value": "land_use_m2a"}, 1_540),
     ):
+        content = (DATA / file).read_bytes()
+        text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
+        read = csv_file.read(text.splitlines(keepends=True), chosen)
         for kept in (1, 2, None):
-            content = (DATA / file).read_bytes()
-            text = (gzip.decompress(content) if file.endswith(".gz") else content).decode("utf-8-sig")
-            read = csv_file.read(text.splitlines(keepends=True), chosen)
             found = summary(without_item(read.samples, kept))
-            assert 0.91 <= found["share_inside"] <= 0.99, kept
-            assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2), kept
+            assert 0.91 <= found["share_inside"] <= 0.99, (file, chosen, kept)
+            assert found["median_high_over_low"] <= widest / (1 if kept == 1 else 2), (file, chosen, kept)
 
 
 # Intervals of single figures: the pedigree matrix, bounds and deviations of sources.
@@ -166,9 +167,9 @@ def test_a_factor_of_few_samples_borrows_the_spread_of_related_products() -> Non
         assert (low, central, high) == pytest.approx((1.9 * math.exp(-reach), 1.9, 1.9 * math.exp(reach)), rel=2e-3), (
             samples
         )
-        apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
-        low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
-        assert high / low < 20_000, samples
+    apart = math.log(10) / math.sqrt(2)  # 1 and 10 kg for each kg
+    low, _, high = of_factor(5.5, 2, math.log(10) / 2, apart).interval
+    assert high / low < 20_000
 
 
 def test_a_factor_of_enough_samples_has_their_own_spread() -> None:
@@ -247,11 +248,11 @@ def test_a_sum_of_independent_figures_agrees_with_monte_carlo() -> None:
 
 
 def test_sales_of_published_footprints_add_up_as_monte_carlo_says() -> None:
+    """Of 238 foods a few sell far more than the others, so they dominate the sum."""
+    lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
+    figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
     for basis in ("measured", "modelled"):
-        """Of 238 foods a few sell far more than the others, so they dominate the sum."""
         rng = default_rng(7)
-        lines = (DATA / "rivm_food_footprints.csv").read_text("utf-8-sig").splitlines()
-        figures = np.array([one.value for one in csv_file.read(lines, {}).samples])
         medians = figures * np.ceil(200 / rng.permutation(np.arange(1, len(figures) + 1)))
         sigma = pedigree.sigma_of_scores(pedigree.OF_BASIS[basis])
         total = sum(median * np.exp(sigma * rng.standard_normal(50_000)) for median in medians)
@@ -292,16 +293,20 @@ def wide(items: int) -> np.ndarray:
 
 
 def test_bounds_of_sums_of_very_wide_figures_agree_with_monte_carlo() -> None:
+    """Low bounds are far below a cell of the grid that holds the high one, and no few terms make such a sum."""
     for items, sigma in ((2, 3.0), (5, 4.0), (20, 5.0), (60, 1.9), (300, 3.0)):
+        medians, sigmas = wide(items), np.full(items, sigma)
+        sums = wide_sums(items, sigma)
         for common in (0.0, 0.6):
-            """Low bounds are far below a cell of the grid that holds the high one, and no few terms make such a sum."""
-            medians, sigmas = wide(items), np.full(items, sigma)
-            sums = wide_sums(items, sigma)
             total = sums * np.exp(common * default_rng(12).standard_normal(len(sums)))
             groups = [Group(medians, sigmas, common)] if common else []
             found = interval_of_many(NONE if common else medians, NONE if common else sigmas, groups)
             # The simulation's own error at the bounds is a hundredth and more.
-            assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035), common
+            assert found == pytest.approx(np.quantile(total, [0.025, 0.5, 0.975]).tolist(), rel=0.035), (
+                items,
+                sigma,
+                common,
+            )
 
 
 @pytest.mark.filterwarnings("error")

@@ -5,7 +5,7 @@ from pathlib import Path
 from shared.db.connect import connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.shop import MAPPING, load_rows
 from workers.ingest.accounting import Summary
 from workers.provenance import events
@@ -44,4 +44,4 @@ def take_back(settings: Settings, named: str) -> None:
 
 def articles(settings: Settings) -> dict[str, str]:
     """Return every IID with the IID that answers for it."""
-    return dict(ask(settings, "SELECT iid, coalesce(survivor_iid, iid) FROM items"))
+    return dict(execute(settings, "SELECT iid, coalesce(survivor_iid, iid) FROM items"))

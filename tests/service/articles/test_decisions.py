@@ -21,7 +21,8 @@ from shared.db.connect import Connection, connect
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import SOY, A, B, articles, row, shop, take_back
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
+from tests.support.servers import begins_with
 from workers.provenance import events, item_acts
 from workers.provenance.item_acts import ActRefused
 
@@ -46,11 +47,7 @@ def two_shops(settings: Settings, folder: Path, other: str = "Soy milk 2L") -> N
     shop(settings, folder, "shop_b", row("x", SOY, other, "2026-07-02"))
 
 
-# A test begins with both shops' items, of which a person has to decide.
-from_two_shops = pytest.mark.parametrize("contents", [two_shops])
-
-
-@from_two_shops
+@begins_with(two_shops)
 def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Settings) -> None:
     [waiting] = printed(settings, "list")
     assert {waiting["left_iid"], waiting["right_iid"]} == {A, B}
@@ -62,11 +59,11 @@ def test_an_accepted_pair_is_one_article_and_undo_takes_it_apart(settings: Setti
     assert len(printed(settings, "list")) == 1
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_a_rejected_pair_is_never_asked_again(settings: Settings, tmp_path: Path) -> None:
-    [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
+    [(before,)] = execute(settings, "SELECT max(version) FROM data_versions")
     run(settings, "decide", "different", A, B)
-    assert ask(settings, "SELECT max(version) FROM data_versions") == [(before,)]
+    assert execute(settings, "SELECT max(version) FROM data_versions") == [(before,)]
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 1L", "2026-07-03"))
     assert articles(settings) == {A: A, B: B}
     assert printed(settings, "list") == []
@@ -83,14 +80,14 @@ def test_undoing_a_link_of_a_load_is_remembered(settings: Settings, tmp_path: Pa
     assert (stats["links_undone"], stats["rejected"], stats["precision"]) == (1, 1, 0.0)
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_a_split_gives_both_records_back_as_they_were_before_the_link(settings: Settings) -> None:
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
-    before = ask(settings, f"SELECT {columns} FROM items ORDER BY iid")
+    before = execute(settings, f"SELECT {columns} FROM items ORDER BY iid")
     run(settings, "decide", "same", A, B)
-    assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
+    assert execute(settings, f"SELECT {columns} FROM items ORDER BY iid") != before
     run(settings, "decide", "different", A, B)
-    assert ask(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
+    assert execute(settings, f"SELECT {columns} FROM items ORDER BY iid") == before
 
 
 def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: Settings, tmp_path: Path) -> None:
@@ -101,7 +98,7 @@ def test_a_name_that_a_spreadsheet_would_compute_is_exported_as_text(settings: S
     assert not {name[:1] for name in exported.values()} & {"=", "+", "-", "@"}
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
     run(settings, "decide", "same", A, B)
@@ -113,14 +110,14 @@ def test_decisions_are_exported_as_training_data(settings: Settings, tmp_path: P
     }
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_decisions_of_the_dashboard_become_events_of_one_data_version(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_c", row("y", SOY, "Soy milk 3L", "2026-07-04"))
-    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    ids = dict(execute(settings, "SELECT iid, id FROM items"))
     note(settings, ids[A], ids[B], "accept")
     note(settings, ids[A], ids[C], "reject")
     assert [one["state"] for one in printed(settings, "list", "--state", "accepted")] == ["accepted"]
-    [(before,)] = ask(settings, "SELECT max(version) FROM data_versions")
+    [(before,)] = execute(settings, "SELECT max(version) FROM data_versions")
     assert apply(settings) == (2, before + 1)
     assert articles(settings) == {A: A, B: A, C: C}
     assert apply(settings) == (0, None)
@@ -132,7 +129,7 @@ def test_decisions_of_the_dashboard_become_events_of_one_data_version(settings: 
 def test_a_decision_on_an_item_that_is_gone_changes_nothing(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY))
     load = shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
-    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    ids = dict(execute(settings, "SELECT iid, id FROM items"))
     note(settings, ids[A], ids[B], "accept")
     take_back(settings, load.load_id)
     assert apply(settings) == (1, None)
@@ -154,9 +151,9 @@ def apply(settings: Settings) -> tuple[int, int | None]:
         return item_acts.apply(connection)
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_a_decision_is_applied_by_the_service_that_waits_for_it_and_answers_health_checks(settings: Settings) -> None:
-    ids = dict(ask(settings, "SELECT iid, id FROM items"))
+    ids = dict(execute(settings, "SELECT iid, id FROM items"))
     listen = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "deploy.ctl.main", "matches", "apply", "--watch"]
     environment = {**os.environ, "DATABASE_URL": settings.database_url, "METRICS_LISTEN": listen}
@@ -180,11 +177,11 @@ def test_an_article_that_was_withdrawn_stays_so_whichever_source_brings_it_again
     shop(settings, tmp_path, "shop_a", row("1", SOY))
     acted(settings, lambda one: item_acts.withdraw(one, A, "tests", None))
     shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-07-02"))
-    assert set(ask(settings, "SELECT iid, status, survivor_iid FROM items")) == {
+    assert set(execute(settings, "SELECT iid, status, survivor_iid FROM items")) == {
         (A, "withdrawn", None),
         (B, "merged", A),
     }
-    assert ask(settings, "SELECT count(*) FROM month_cells") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM month_cells") == [(0,)]
     acted(settings, lambda one: item_acts.restore(one, A, "tests", None))
     assert articles(settings) == {A: A, B: A}
 
@@ -208,7 +205,7 @@ def acted(settings: Settings, act: Callable[[Connection], object]) -> None:
         act(connection)
 
 
-@from_two_shops
+@begins_with(two_shops)
 def test_pairs_are_chosen_by_source_score_evidence_and_brand(settings: Settings) -> None:
     found = {
         Filters(source="shop_a"): 1,
@@ -247,7 +244,7 @@ def _pair(one: str, other: str) -> frozenset[str]:
 def test_a_pair_waits_unseen_while_both_of_its_records_have_a_better_one(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_a", row("1", "", NAMES["1"]) + row("2", "", NAMES["2"]))
     shop(settings, tmp_path, "shop_b", row("x", "", NAMES["x"]) + row("y", "", NAMES["y"]))
-    items = {name: (number, iid) for name, number, iid in ask(settings, "SELECT name, id, iid FROM items")}
+    items = {name: (number, iid) for name, number, iid in execute(settings, "SELECT name, id, iid FROM items")}
     with connect(settings.database_url, application="tests") as connection:
         connection.execute("DELETE FROM links")  # what the loads found
         for one, other, score in (("1", "x", 0.9), ("2", "y", 0.8), ("1", "y", 0.5), ("2", "x", 0.85)):

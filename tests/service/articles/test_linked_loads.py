@@ -12,9 +12,9 @@ from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.service.articles.support import OAT, SOY, TEA, A, B, articles, row, shop, take_back
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.releases import cut
-from tests.support.servers import Servers
+from tests.support.servers import Servers, begins_with
 from workers.ingest.linking import CONFLICTING, CROWDED, REPEATED
 
 
@@ -22,18 +22,15 @@ def one_shop(settings: Settings, folder: Path) -> None:
     shop(settings, folder, "shop_a", row("1", SOY))
 
 
-from_one_shop = pytest.mark.parametrize("contents", [one_shop])
-
-
-@from_one_shop
+@begins_with(one_shop)
 def test_an_equal_gtin_makes_one_article_and_the_older_iid_survives(settings: Settings, tmp_path: Path) -> None:
     summary = shop(settings, tmp_path, "shop_b", row("x", f"0{SOY}", "Vita soy milk 1 l", "2026-07-02"))
     assert summary.counts["items_merged"] == 1
     assert articles(settings) == {A: A, B: A}
-    [(version, identifiers)] = ask(settings, "SELECT version, identifiers FROM items WHERE iid = $1", A)
+    [(version, identifiers)] = execute(settings, "SELECT version, identifiers FROM items WHERE iid = $1", A)
     assert version == 2
     assert [one["value"] for one in identifiers] == ["1", SOY, "x", f"0{SOY}"]
-    assert ask(settings, "SELECT n, items FROM month_cells WHERE scope = 'a'") == [(2, 1)]
+    assert execute(settings, "SELECT n, items FROM month_cells WHERE scope = 'a'") == [(2, 1)]
 
 
 def test_an_index_of_records_that_cannot_be_kept_or_read_is_made_anew_and_fails_no_load(
@@ -53,7 +50,7 @@ def test_an_index_of_records_that_cannot_be_kept_or_read_is_made_anew_and_fails_
             path.write_bytes(b"")
         merged = shop(settings, tmp_path, f"shop_{number}", row("z", SOY)).counts["items_merged"]
         assert merged == 1, f"{broken} is empty"
-    assert ask(settings, "SELECT DISTINCT state FROM loads") == [("committed",)]
+    assert execute(settings, "SELECT DISTINCT state FROM loads") == [("committed",)]
 
 
 def test_names_in_other_languages_take_no_article_apart(settings: Settings, tmp_path: Path) -> None:
@@ -68,7 +65,7 @@ def test_names_in_other_languages_take_no_article_apart(settings: Settings, tmp_
     spread, translated, other, italian = (known[mint(f"shop_{one}", "x").iid] for one in "acde")
     assert spread == italian
     assert len({spread, translated, other}) == 3
-    waiting = ask(settings, "SELECT count(*) FROM links WHERE decision = 'review'")
+    waiting = execute(settings, "SELECT count(*) FROM links WHERE decision = 'review'")
     assert waiting == [(7,)]
 
 
@@ -80,22 +77,24 @@ def test_a_pack_and_a_single_one_are_two_articles_even_in_a_chain(settings: Sett
     assert first == second != pack
 
 
-@from_one_shop
+@begins_with(one_shop)
 def test_undoing_the_load_gives_the_article_back_as_it_was(settings: Settings, tmp_path: Path) -> None:
     columns = "iid, name, identifiers, version, updated_at, status, survivor_iid, first_seen_on, field_sources"
-    before = ask(settings, f"SELECT {columns} FROM items")
+    before = execute(settings, f"SELECT {columns} FROM items")
     summary = shop(settings, tmp_path, "shop_b", row("x", SOY, day="2026-06-30"))
     assert articles(settings) == {A: B, B: B}
     take_back(settings, summary.load_id)
-    assert ask(settings, f"SELECT {columns} FROM items") == before
-    assert ask(settings, "SELECT item_id FROM inactive_items") == ask(settings, "SELECT left_id FROM links") == []
+    assert execute(settings, f"SELECT {columns} FROM items") == before
+    assert (
+        execute(settings, "SELECT item_id FROM inactive_items") == execute(settings, "SELECT left_id FROM links") == []
+    )
 
 
 def test_contradicting_pack_sizes_wait_for_a_person(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY, "Soy milk 1L"))
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Soy milk 2L"))
     assert articles(settings) == {A: A, B: B}
-    assert ask(settings, "SELECT kind, decision FROM links") == [("identifier", "review")]
+    assert execute(settings, "SELECT kind, decision FROM links") == [("identifier", "review")]
 
 
 @pytest.mark.parametrize(
@@ -112,16 +111,16 @@ def test_the_match_section_of_a_mapping_is_followed(
 ) -> None:
     shop(settings, tmp_path, "shop_a", row("1", SOY, "Oat"), f"[match]\n{rules}\n")
     shop(settings, tmp_path, "shop_b", row("x", SOY, "Oat flakes"))
-    identified = [one[0] for one in ask(settings, "SELECT decision FROM links WHERE kind = 'identifier'")]
+    identified = [one[0] for one in execute(settings, "SELECT decision FROM links WHERE kind = 'identifier'")]
     assert identified == linked
 
 
-@from_one_shop
+@begins_with(one_shop)
 def test_rules_that_change_are_applied_to_what_was_loaded_before(settings: Settings, tmp_path: Path) -> None:
     shop(settings, tmp_path, "shop_b", row("x", SOY))
     shop(settings, tmp_path, "shop_a", row("1", SOY), "[match]\nnever = true\n")
     assert articles(settings) == {A: A, B: B}
-    [(last,)] = ask(settings, "SELECT max(no)::text FROM events")
+    [(last,)] = execute(settings, "SELECT max(no)::text FROM events")
     take_back(settings, last)
     assert articles(settings) == {A: A, B: A}
 
@@ -152,8 +151,8 @@ def test_a_load_that_would_merge_a_tenth_of_the_index_is_stopped_unless_that_is_
     shop(settings, tmp_path, "shop_a", rows("a"))
     with pytest.raises(LoadRefused, match=r"would merge 12 items.*of the 12 of the index.*--allow-merges"):
         shop(settings, tmp_path, "shop_b", rows("b"))
-    assert ask(settings, "SELECT count(*) FROM items") == [(12,)]
-    assert ask(settings, "SELECT count(*) FROM links") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM items") == [(12,)]
+    assert execute(settings, "SELECT count(*) FROM links") == [(0,)]
     shop(settings, tmp_path, "shop_b", rows("b"), merges_allowed=True)
     assert len(set(articles(settings).values())) == 12
 
@@ -164,7 +163,7 @@ def check(body: str) -> str:
 
 
 def rejected(settings: Settings) -> set[tuple[str, str]]:
-    return set(ask(settings, "SELECT reason, value FROM rejects"))
+    return set(execute(settings, "SELECT reason, value FROM rejects"))
 
 
 def test_an_identifier_of_a_hundred_items_joins_nothing_and_is_a_reject(settings: Settings, tmp_path: Path) -> None:
@@ -191,7 +190,7 @@ def test_identifiers_that_contradict_each_other_are_a_reject_and_nothing_is_lost
     assert (REPEATED, f"0{SOY}") in rejected(settings)
     shop(settings, tmp_path, "shop_c", row("z", SOY))
     assert (CONFLICTING, f"0{SOY}") in rejected(settings)
-    assert ask(settings, "SELECT count(*) FROM items") == [(5,)]
+    assert execute(settings, "SELECT count(*) FROM items") == [(5,)]
 
 
 LOADS = [
@@ -216,11 +215,11 @@ def test_the_order_of_loads_changes_no_article(servers: Servers, tmp_path: Path)
     assert len(set(in_order.values())) < len(in_order)
 
 
-@from_one_shop
+@begins_with(one_shop)
 def test_the_data_as_files_lists_merges_and_their_reasons(settings: Settings, tmp_path: Path) -> None:
     version = shop(settings, tmp_path, "shop_b", row("x", SOY)).data_version
     cut(settings)
-    [(sha256,)] = ask(settings, "SELECT sha256 FROM release_files WHERE dataset = 'merged'")
+    [(sha256,)] = execute(settings, "SELECT sha256 FROM release_files WHERE dataset = 'merged'")
     table = pyarrow.parquet.read_table(settings.results_dir / key_of(sha256))
     assert table.to_pylist() == [{"from": B, "to": A, "reason": "identifier", "data_version": version}]
 
@@ -232,10 +231,10 @@ def test_undoing_a_load_gives_back_the_links_of_others_that_it_had_judged_anew(
     names = ("Vita soy drink 1L chilled", "Maison oat drink barista 1L", "Green tea jasmine 500ml")
     for source in ("shop_a", "shop_b"):
         shop(settings, tmp_path, source, "".join(row(f"{source}{n}", "", name) for n, name in enumerate(names)))
-    before = ask(settings, links)
+    before = execute(settings, links)
     assert before
     more = [row(f"c{n}", "", f"{name} new") for n, name in enumerate(names * 4)]
     load = shop(settings, tmp_path, "shop_c", "".join(more), merges_allowed=True)
-    assert ask(settings, links) != before
+    assert execute(settings, links) != before
     take_back(settings, load.load_id)
-    assert ask(settings, links) == before
+    assert execute(settings, links) == before

@@ -15,7 +15,7 @@ from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from tests.service.articles.support import HEADER, articles, take_back, text_of
 from tests.service.articles.test_decisions import apply, note, printed, run
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import load_rows
 from tests.support.worlds import World, worlds
@@ -69,7 +69,7 @@ def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def links(settings: Settings) -> list[tuple[object, ...]]:
-    return ask(settings, "SELECT left_id, right_id, kind, score, decision FROM links ORDER BY left_id, right_id")
+    return execute(settings, "SELECT left_id, right_id, kind, score, decision FROM links ORDER BY left_id, right_id")
 
 
 def train(settings: Settings, decisions: Path, *more: str) -> dict[str, object]:
@@ -138,7 +138,7 @@ def test_too_few_decisions_train_nothing_and_the_most_doubtful_pairs_are_named(
     doubts = [abs(float(one["score"]) - 0.5) for one in said["decide_first"]]
     assert doubts == sorted(doubts)
     assert len(doubts) > 3
-    assert ask(settings, "SELECT count(*) FROM match_models") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM match_models") == [(0,)]
 
 
 def test_a_file_of_ids_that_are_not_in_the_index_is_refused(settings: Settings, decisions: Path) -> None:
@@ -156,13 +156,13 @@ def test_a_bulk_decision_is_one_event_that_one_undo_takes_back(settings: Setting
     waiting = printed(settings, "list", "--min-score", "0.6", "--limit", "1000")
     said = json.loads(bulk(settings, "decide", "same", "--min-score", "0.6", "--sample", "0", "--yes", "--json"))
     assert said["pairs"] == len(waiting) > 5
-    assert ask(settings, "SELECT count(*) FROM events WHERE part_of = $1", said["load"]) == [(len(waiting),)]
+    assert execute(settings, "SELECT count(*) FROM events WHERE part_of = $1", said["load"]) == [(len(waiting),)]
     assert articles(settings) != before
     assert printed(settings, "list", "--min-score", "0.6") == []
     take_back(settings, str(said["load"]))
     assert articles(settings) == before
     assert printed(settings, "list", "--min-score", "0.6", "--limit", "1000") == waiting
-    assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL AND undone_at IS NULL") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL AND undone_at IS NULL") == [(0,)]
 
 
 def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings) -> None:
@@ -170,17 +170,17 @@ def test_a_sample_is_decided_first_and_its_interval_is_shown(settings: Settings)
     output = bulk(settings, "decide", "different", "--sample", "4", answers="y\nn\nn\nn\ny\n")
     assert "3 of 4" in output
     assert "95 % Wilson interval 30.1% to 95.4%" in output
-    assert dict(ask(settings, "SELECT kind, count(*) FROM events WHERE part_of IS NOT NULL GROUP BY kind")) == {
+    assert dict(execute(settings, "SELECT kind, count(*) FROM events WHERE part_of IS NOT NULL GROUP BY kind")) == {
         "link": 1,
         "separation": waiting - 1,
     }
-    [(reason,)] = ask(settings, "SELECT reason FROM events WHERE kind = 'decisions'")
+    [(reason,)] = execute(settings, "SELECT reason FROM events WHERE kind = 'decisions'")
     assert reason == "rejected in bulk (all that wait)"
 
 
 def test_declining_after_the_sample_keeps_the_sample_alone(settings: Settings) -> None:
     bulk(settings, "decide", "same", "--sample", "2", answers="y\nn\nn\n")
-    assert ask(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
+    assert execute(settings, "SELECT count(*) FROM events WHERE part_of IS NOT NULL") == [(2,)]
 
 
 def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(settings: Settings) -> None:
@@ -192,12 +192,12 @@ def test_a_bulk_decision_of_the_dashboard_becomes_one_event_and_its_undo_too(set
             FROM links WHERE decision = 'review' AND score >= 0.6"""
         )
     count, _ = apply(settings)
-    [(number, actor, reason)] = ask(settings, "SELECT no, actor, reason FROM events WHERE kind = 'decisions'")
-    assert ask(settings, "SELECT count(*) FROM events WHERE part_of = $1", number) == [(count,)]
+    [(number, actor, reason)] = execute(settings, "SELECT no, actor, reason FROM events WHERE kind = 'decisions'")
+    assert execute(settings, "SELECT count(*) FROM events WHERE part_of = $1", number) == [(count,)]
     assert (actor, reason) == ("Grace", "decided in the dashboard (min score 0.6)")
     assert articles(settings) != before
-    [(one, other)] = ask(settings, "SELECT left_id, right_id FROM match_reviews ORDER BY id LIMIT 1")
+    [(one, other)] = execute(settings, "SELECT left_id, right_id FROM match_reviews ORDER BY id LIMIT 1")
     note(settings, one, other, "undo", batch="018f3c5e-0000-7000-8000-000000000001")
     apply(settings)
     assert articles(settings) == before
-    assert ask(settings, "SELECT undone_by FROM events WHERE kind = 'decisions'") == [("Grace",)]
+    assert execute(settings, "SELECT undone_by FROM events WHERE kind = 'decisions'") == [("Grace",)]

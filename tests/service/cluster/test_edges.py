@@ -28,7 +28,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.cluster.test_cluster import PLAN, until
 from tests.support.client import Edge, running_edge
-from tests.support.servers import Contents
+from tests.support.servers import Contents, begins_with
 from tests.support.shop import open_shop
 from tests.support.valkey_cluster import ValkeyCluster, wait_for
 
@@ -169,7 +169,7 @@ def test_the_doctor_sees_a_shard_without_a_replica(cluster: ValkeyCluster) -> No
     assert look_at(cluster.url, must_keep=True).fault == f"the primary on port {primary.port} has no replica"
 
 
-@pytest.mark.parametrize("contents", [None])
+@begins_with(None)
 def test_the_doctor_distinguishes_the_state_store_from_the_cache_store(settings: Settings) -> None:
     assert look_at(settings.state_url, must_keep=True).found.startswith("one server, Valkey ")
     assert not look_at(settings.cache_url, must_keep=False).fault

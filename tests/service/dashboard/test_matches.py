@@ -12,9 +12,10 @@ from edge.dashboard.matches import compare
 from edge.storage.database import Database
 from shared.articles import SQL
 from shared.settings.settings import Settings
-from tests.service.articles.support import SOY, A, B, ask, row, shop
+from tests.service.articles.support import SOY, A, B, row, shop
 from tests.service.dashboard.browser import Browser
 from tests.support.client import running_edge
+from tests.support.database import execute
 from tests.support.issuer import running_issuer
 from tests.support.servers import Contents
 
@@ -48,7 +49,7 @@ async def test_the_queue_is_for_operators_alone(browser: Browser) -> None:
     assert "/dashboard/matches" not in browser.text
     form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept"}
     assert await browser.ask("POST", DECISIONS, form) == 403
-    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
 async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
@@ -56,7 +57,7 @@ async def test_a_bulk_decision_is_for_operators_alone(browser: Browser) -> None:
     await browser.ask("GET", "/dashboard")
     form = {"csrf": browser.csrf(), "decision": "accept", "count": "1"}
     assert await browser.ask("POST", f"{PAGE}/bulk", form) == 403
-    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
 async def test_two_records_are_shown_side_by_side_with_what_agrees_and_differs(browser: Browser) -> None:
@@ -75,7 +76,7 @@ async def test_a_form_that_names_no_pair_is_refused(browser: Browser, left: str,
     await browser.ask("GET", PAGE)
     form = {"csrf": browser.csrf(), "left": left, "right": B, "decision": decision}
     assert await browser.ask("POST", DECISIONS, form) == status
-    assert ask(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM match_reviews") == [(0,)]
 
 
 async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(browser: Browser) -> None:
@@ -83,7 +84,7 @@ async def test_a_decision_is_noted_for_the_person_and_the_next_pair_is_shown(bro
     await browser.ask("GET", PAGE)
     form = {"csrf": browser.csrf(), "left": A, "right": B, "decision": "accept", "skip": "0"}
     assert await browser.ask("POST", DECISIONS, form) == 303
-    assert ask(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
+    assert execute(browser.edge.settings, "SELECT decision, person, applied_at FROM match_reviews") == [
         ("accept", "Ada", None)
     ]
     await browser.ask("GET", PAGE)
@@ -129,12 +130,12 @@ async def test_pairs_are_filtered_sampled_and_decided_in_bulk_and_the_bulk_is_un
     await browser.ask("GET", f"{PAGE}?source=shop_a")
     assert await browser.ask("POST", f"{PAGE}/bulk", {**bulk, "csrf": browser.csrf()}) == 303
     settings = browser.edge.settings
-    [(batch, filters)] = ask(settings, "SELECT batch_id::text, batch FROM match_reviews WHERE batch_id IS NOT NULL")
+    [(batch, filters)] = execute(settings, "SELECT batch_id::text, batch FROM match_reviews WHERE batch_id IS NOT NULL")
     assert filters == {"source": "shop_a"}
     await browser.ask("GET", PAGE)
     assert "1 pair in bulk" in browser.text
     assert await browser.ask("POST", f"{PAGE}/bulk", {"csrf": browser.csrf(), "batch": batch}) == 303
-    assert ask(settings, "SELECT decision FROM match_reviews WHERE batch_id::text = $1 ORDER BY id", batch) == [
+    assert execute(settings, "SELECT decision FROM match_reviews WHERE batch_id::text = $1 ORDER BY id", batch) == [
         ("reject",),
         ("undo",),
     ]

@@ -16,8 +16,8 @@ from shared.db.connect import connect
 from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.dashboard.browser import Browser
-from tests.service.ingest.contents import ask
 from tests.support.client import running_edge
+from tests.support.database import execute
 from tests.support.issuer import running_issuer
 from tests.support.shop import HEADER, MAPPING, ROWS
 from workers.ingest import feeds
@@ -98,19 +98,19 @@ async def test_a_file_is_recognized_previewed_loaded_and_undone(browser: Browser
     assert f">\n{MAPPING}</textarea>" in shown  # browsers drop the first line feed
     assert "Soy milk 1L" in shown and "10.90" in shown and "Crème brûlée" in shown
     assert "Read: 5 rows, 5 of them usable." in shown and "3 items new" in shown
-    assert ask(browser.edge.settings, "SELECT count(*) FROM items") == [(0,)]
-    assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM items") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
     assert await act(browser, page, "load", MAPPING.replace("\n", "\r\n")) == 303  # as browsers send lines
     assert state(browser) == "loaded" and "Undo this load" in browser.text
-    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(5,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM observations") == [(5,)]
     assert objects(browser) == []
     assert await browser.ask("GET", f"{page}/mapping.toml") == 200
     assert browser.text == MAPPING
     await browser.ask("GET", page)
     assert await act(browser, page, "undo") == 303
     assert state(browser) == "undone"
-    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
-    assert ask(browser.edge.settings, "SELECT undone_by FROM events WHERE undone_by IS NOT NULL") == [("Ada",)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT undone_by FROM events WHERE undone_by IS NOT NULL") == [("Ada",)]
 
 
 async def test_what_was_not_previewed_by_this_mapping_is_not_loaded(browser: Browser) -> None:
@@ -119,7 +119,7 @@ async def test_what_was_not_previewed_by_this_mapping_is_not_loaded(browser: Bro
     await act(browser, page, "preview", MAPPING)
     assert await act(browser, page, "load", MAPPING + "# another\n") == 409
     assert state(browser) == "previewed"
-    assert ask(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM loads") == [(0,)]
 
 
 async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
@@ -144,7 +144,7 @@ async def test_doubts_are_decided_by_a_click(browser: Browser) -> None:
     )
     assert "# CHECK day" not in decided and 'category = "category"' in decided and path not in decided
     assert await act(browser, page, "load", decided) == 303
-    assert ask(browser.edge.settings, "SELECT day::text FROM observations") == [("2026-03-04",)]
+    assert execute(browser.edge.settings, "SELECT day::text FROM observations") == [("2026-03-04",)]
 
 
 async def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(browser: Browser) -> None:
@@ -205,7 +205,7 @@ async def test_work_that_is_cancelled_ends_and_changes_nothing(browser: Browser)
     assert state(browser) == "waiting" and f'hx-get="{page}/state"' in browser.text
     assert await act(browser, page, "cancel") == 303
     assert state(browser) == "cancelled"
-    assert ask(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert execute(browser.edge.settings, "SELECT count(*) FROM observations") == [(0,)]
     await act(browser, page, "preview", MAPPING)
     assert state(browser) == "previewed"
 
@@ -226,7 +226,7 @@ async def test_a_file_of_any_size_up_to_the_bound_is_stored_and_no_larger_one(br
 async def test_a_file_keeps_no_name_that_leads_elsewhere(browser: Browser, name: str) -> None:
     await browser.sign_in()
     if await upload(browser, FILE, name) == 303:
-        [(kept,)] = ask(browser.edge.settings, "SELECT file_name FROM uploads")
+        [(kept,)] = execute(browser.edge.settings, "SELECT file_name FROM uploads")
         assert re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}", kept)
     else:
         assert name == ""
@@ -265,7 +265,7 @@ async def test_a_form_from_elsewhere_is_refused_before_its_file_is_read(browser:
     assert await browser.ask("POST", PAGE, "no boundary", {"Content-Type": "multipart/form-data"}) == 400
     away = Browser(browser.edge, browser.issuer)
     assert await upload(away, csrf=csrf) == 403
-    assert objects(browser) == [] and ask(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]
+    assert objects(browser) == [] and execute(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]
 
 
 async def test_a_file_that_is_gone_is_asked_for_again(browser: Browser) -> None:
@@ -287,4 +287,4 @@ async def test_files_and_rows_are_deleted_after_their_time(browser: Browser, mon
         connection.execute("UPDATE uploads SET at = at - interval '91 days'")
         monkeypatch.setattr(feeds, "FILES_KEPT_DAYS", -1)
         runner._uploads.sweep(connection)
-    assert objects(browser) == [] and ask(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]
+    assert objects(browser) == [] and execute(browser.edge.settings, "SELECT count(*) FROM uploads") == [(0,)]

@@ -36,7 +36,6 @@ def test_another_organizations_rows_are_not_seen(two: TwoOrganizations) -> None:
 
 
 def test_without_a_context_nothing_is_seen(two: TwoOrganizations) -> None:
-    two.edge.rollback()
     for table in TABLES:
         assert two.edge.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
 

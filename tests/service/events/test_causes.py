@@ -23,6 +23,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key, organization
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.reports import queued, quick, work
 from tests.support.servers import Contents
@@ -201,17 +202,12 @@ async def test_cancelling_an_order_of_a_shared_job_does_not_end_it_for_the_other
 async def test_an_export_that_is_ready_is_logged_once_beside_its_job(edge: Edge, settings: Settings, key: str) -> None:
     body = json.dumps({"dataset": "observations", "format": "csv"}).encode()
     export = (await edge.ask("POST", "/index/exports", key=key, body=body)).json["id"]
-    [[job]] = await asyncio.to_thread(rows, settings, "SELECT id::text FROM jobs WHERE kind = 'export'")
+    [[job]] = await asyncio.to_thread(execute, settings, "SELECT id::text FROM jobs WHERE kind = 'export'")
     assert await asyncio.to_thread(run, settings, job) == "succeeded"
     ended = {"job": export, "kind": "export", "state": "succeeded"}
     assert sorted(await happened(edge, key)) == [("export.ready", ended), ("job.ended", ended)]
     await asyncio.to_thread(expire_all, settings)
     assert len(await happened(edge, key)) == 2, "an export that expires is neither"
-
-
-def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query).fetchall()
 
 
 def expire_all(settings: Settings) -> None:

@@ -14,6 +14,7 @@ from shared.telemetry.log import Log
 from tests.service.exports.orders import order, work
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
 from tests.support.workers import settle_refunds
@@ -32,15 +33,6 @@ def contents() -> Contents:
 
 def path_of(url: str) -> str:
     return url.removeprefix("http://testserver/v1")
-
-
-def execute(settings: Settings, statement: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement)
-
-
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
 
 
 def slug(answer: Answer) -> str:
@@ -76,7 +68,7 @@ async def test_an_export_is_a_job_then_a_manifest_then_files(edge: Edge, setting
     assert b",NORTH,listing,shop,HKD,10.90,1090,12.00,1200,1,\r\n" in answer.body
     part = await edge.get(path_of(file["url"]), key=key, head={"Range": "bytes=10-"})
     assert (part.status, part.body) == (206, answer.body[10:])
-    assert await used(edge, key) == 100
+    assert await edge.used(key) == 100
     redirect = await edge.get(f"/jobs/{export['id']}/result", key=key)
     assert (redirect.status, redirect.head["Location"]) == (303, ordered.head["Location"])
     assert (await edge.get(f"/jobs/{export['id']}", key=key)).json["result"]["rows"] == 5
@@ -88,7 +80,7 @@ async def test_the_same_key_and_body_are_one_export_paid_once(edge: Edge, settin
     assert (again.status, again.json["id"], again.head["Location"]) == (202, first.json["id"], first.head["Location"])
     other = await order(edge, key, {"dataset": "items"}, Idempotency_Key="k-1")
     assert (other.status, slug(other)) == (422, "idempotency-key-reused")
-    assert await used(edge, key) == 100
+    assert await edge.used(key) == 100
     theirs = await order(edge, api_key(settings, "institutional"), {"dataset": "items"}, Idempotency_Key="k-1")
     assert theirs.status == 202
     assert "Idempotency-Key" in faults(await order(edge, key, Idempotency_Key="a b"))
@@ -100,7 +92,7 @@ async def test_two_requests_with_one_key_at_once_are_one_export(edge: Edge, key:
     answers = await asyncio.gather(*(order(edge, key, Idempotency_Key="race") for _ in range(8)))
     assert {answer.status for answer in answers} <= {202, 409}
     assert len({answer.json["id"] for answer in answers if answer.status == 202}) == 1
-    assert await used(edge, key) == 100
+    assert await edge.used(key) == 100
 
 
 async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge, settings: Settings, key: str) -> None:
@@ -110,7 +102,7 @@ async def test_a_key_that_is_in_use_at_this_moment_is_refused_as_such(edge: Edge
         )
         answer = await order(edge, key, Idempotency_Key="busy")
     assert (answer.status, slug(answer)) == (409, "idempotency-in-progress")
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: Edge, key: str) -> None:
@@ -128,7 +120,7 @@ async def test_dry_run_and_preview_say_what_it_would_be_and_cost_nothing(edge: E
     for name in ("items", "impacts", "brands", "categories"):
         reported = (await order(edge, key, {"dataset": name}, "?preview=true")).json
         assert reported["rows"] == len(reported["preview"])
-    assert (await used(edge, key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
+    assert (await edge.used(key), (await edge.get("/index/exports", key=key)).json["data"]) == (0, [])
 
 
 async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, key: str) -> None:
@@ -158,7 +150,7 @@ async def test_an_impossible_value_is_refused_with_the_allowed_ones(edge: Edge, 
         assert reported in faults(answer)[parameter], (body, answer)
     assert slug(await order(edge, key, {})) == "missing-parameter"
     assert slug(await order(edge, key, [1])) == "invalid-parameter"
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_only_institutional_plans_and_keys(edge: Edge, settings: Settings) -> None:
@@ -208,7 +200,7 @@ async def test_ending_one_that_waits_cancels_it_and_refunds_it(edge: Edge, setti
     assert (shown["state"], shown["cost_units"], shown["manifest"]) == ("cancelled", 0, None)
     assert work(settings) == []
     assert settle_refunds(settings) == 1
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_ending_one_that_is_done_deletes_its_files(
@@ -222,7 +214,7 @@ async def test_ending_one_that_is_done_deletes_its_files(
         assert slug(await edge.get(path_of(file["url"]), key=key)) == "result-expired"
         assert delete_old(connection, store, Log("tests")) == 1
     assert list(store.attempts()) == []
-    assert await used(edge, key) == 100
+    assert await edge.used(key) == 100
 
 
 async def test_an_expired_entry_is_gone(edge: Edge, settings: Settings, key: str, published_export: Any) -> None:

@@ -18,8 +18,9 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from shared.telemetry.metrics import REGISTRY
 from tests.service.exports.orders import done
-from tests.service.exports.test_api import execute, path_of, shop, slug, used
+from tests.service.exports.test_api import path_of, shop, slug
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.servers import Contents
 from tests.support.shop import ROWS, load_rows
 from tests.support.workers import settle_refunds
@@ -188,7 +189,7 @@ async def test_an_object_that_is_put_back_is_served_again(
     assert (again.status, again.body) == (200, whole)
     assert dispatcher.look(waited_seconds=10 * PATIENCE_SECONDS) == ["result-found"]
     assert dispatcher.state() == ("succeeded", False)
-    assert await used(edge, key) == 100
+    assert await edge.used(key) == 100
 
 
 async def test_an_object_that_stays_missing_expires_the_export_and_pays_it_back_once(
@@ -203,7 +204,7 @@ async def test_an_object_that_stays_missing_expires_the_export_and_pays_it_back_
     answer = await edge.get(url, key=key)
     assert (answer.status, slug(answer)) == (410, "result-expired")
     assert [settle_refunds(settings) for _ in range(2)] == [1, 0]
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_a_store_that_does_not_answer_expires_nothing(

@@ -15,7 +15,7 @@ from shared.settings.settings import Settings
 from tests.support.exports import WANTED, column, made, manifest_of, ordered, parameters, read, rows_by_sql
 from tests.support.releases import cut
 from tests.support.s3 import in_bucket
-from tests.support.servers import Contents
+from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
 from tests.support.workers import run, worker
 from workers.bulk import exports as part_worker
@@ -80,7 +80,7 @@ def test_unfiltered_parquet_is_the_releases_own_bytes(settings: Settings) -> Non
         read(settings, file)
 
 
-@pytest.mark.parametrize("contents", [things])
+@begins_with(things)
 def test_out_of_a_bucket_and_into_it(settings: Settings, s3: str) -> None:
     bucket = in_bucket(settings, s3)
     cut(bucket)
@@ -175,7 +175,7 @@ def test_a_part_that_fails_is_repeated_alone(
     assert rows_in(settings, manifest_of(settings, queued_job)) == expected(settings, WANTED)
 
 
-@pytest.mark.parametrize("contents", [things])
+@begins_with(things)
 def test_a_release_that_comes_between_two_workers_is_split_anew(
     settings: Settings, queued_job: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.exports import made, parameters, read
 from tests.support.servers import Contents
 from tests.support.shop import MAPPING, load_rows, open_shop
@@ -25,11 +25,6 @@ FROM items i, (VALUES ('co2e_kg'), ('water_l'), ('waste_kg')) n(name) ORDER BY m
 @pytest.fixture
 def contents() -> Contents:
     return open_shop
-
-
-def execute(settings: Settings, statement: str) -> None:
-    with connect(settings.database_url, application="tests", autocommit=True) as connection:
-        connection.execute(statement)
 
 
 def test_the_same_data_has_the_same_digest_wherever_its_rows_lie(settings: Settings, tmp_path: Path) -> None:

@@ -287,9 +287,9 @@ async def test_each_query_is_answered_as_promised(edge: Edge) -> None:
 
 
 async def test_no_question_makes_the_search_read_more_than_a_page(edge: Edge) -> None:
+    """D6, D7: the text is looked up, never run: the answer is a page of at most `limit` hits, and literal."""
+    token = free_token(edge.settings)
     for bomb in ("%" * 200, "(a+)+$", "a" * 200, "\u0301" * 200, "a " * 99 + "a"):
-        """D6, D7: the text is looked up, never run: the answer is a page of at most `limit` hits, and literal."""
-        token = free_token(edge.settings)
         answer = await edge.get(f"/index/search?q={quote(bomb)}&limit=1", token=token)
         assert answer.status == 200, bomb
         assert answer.json["count"] <= 1, bomb

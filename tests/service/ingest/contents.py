@@ -2,14 +2,8 @@
 
 from typing import Any
 
-from shared.db.connect import connect
 from shared.settings.settings import Settings
-
-
-def ask(settings: Settings, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of a query."""
-    with connect(settings.database_url, application="tests") as connection:
-        return connection.execute(query, values or None).fetchall()
+from tests.support.database import execute
 
 
 def state(settings: Settings) -> list[Any]:
@@ -21,4 +15,4 @@ def state(settings: Settings) -> list[Any]:
         "categories": "code, path",
         "data_versions": "version",
     }
-    return [sorted(ask(settings, f"SELECT {columns} FROM {table}"), key=repr) for table, columns in tables.items()]
+    return [sorted(execute(settings, f"SELECT {columns} FROM {table}"), key=repr) for table, columns in tables.items()]

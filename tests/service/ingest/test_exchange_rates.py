@@ -12,7 +12,7 @@ import pytest
 from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.rates import HISTORY, load_rates
 from tests.support.shop import load_rows
 from workers.ingest.rates import Terms, load
@@ -75,7 +75,7 @@ def test_the_same_rates_under_other_terms_change_what_answers_cite(settings: Set
     load_rates(settings, tmp_path)
     renamed = load(settings, Terms("ecb", title="Rates of our bank"), tmp_path / "eurofxref-hist.csv")
     assert (renamed.state, renamed.changed, renamed.data_version) == ("committed", 0, 2)
-    assert ask(settings, "SELECT title FROM sources WHERE name = 'ecb'") == [("Rates of our bank",)]
+    assert execute(settings, "SELECT title FROM sources WHERE name = 'ecb'") == [("Rates of our bank",)]
     assert rate(settings) == Decimal("1.1520")
     undone(settings, renamed.load_id)
     assert rate(settings) == Decimal("1.1520")

@@ -21,7 +21,7 @@ from shared.errors import LoadRefused
 from shared.settings.settings import Settings
 from shared.telemetry import metrics
 from shared.telemetry.log import Log
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, mapping
 from workers.dispatcher import measure_feeds
 from workers.ingest import feeds
@@ -112,13 +112,13 @@ def make_due(settings: Settings) -> None:
 
 
 def loads(settings: Settings) -> list[str]:
-    return [row[0] for row in ask(settings, "SELECT state FROM loads ORDER BY started_at")]
+    return [row[0] for row in execute(settings, "SELECT state FROM loads ORDER BY started_at")]
 
 
 def failure(settings: Settings) -> str:
     """Return the error of the only feed, which has failed and loaded nothing."""
-    [(error, failures)] = ask(settings, "SELECT error, failures FROM feeds")
-    assert failures == 1 and ask(settings, "SELECT count(*) FROM observations") == [(0,)]
+    [(error, failures)] = execute(settings, "SELECT error, failures FROM feeds")
+    assert failures == 1 and execute(settings, "SELECT count(*) FROM observations") == [(0,)]
     assert not list(settings.feeds_dir.glob("*"))
     return str(error)
 
@@ -128,7 +128,7 @@ def test_a_feed_is_loaded_and_then_only_when_it_changed(near: Settings, tmp_path
         watch(near, tmp_path, url=server.url)
         [line] = run(near)
         assert (line["event"], line["feed"], line["state"]) == ("feed-loaded", "shop", "committed")
-        assert ask(near, "SELECT count(*) FROM observations") == [(5,)]
+        assert execute(near, "SELECT count(*) FROM observations") == [(5,)]
         assert run(near) == [] and len(server.asked) == 1  # not due
         make_due(near)
         assert run(near) == [] and loads(near) == ["committed"]
@@ -138,8 +138,8 @@ def test_a_feed_is_loaded_and_then_only_when_it_changed(near: Settings, tmp_path
         make_due(near)
         run(near)
         assert loads(near) == ["committed", "committed"]
-        assert ask(near, "SELECT count(*) FROM observations") == [(6,)]
-        assert ask(near, "SELECT load_files.name FROM load_files LIMIT 1") == [("prices.csv",)]
+        assert execute(near, "SELECT count(*) FROM observations") == [(6,)]
+        assert execute(near, "SELECT load_files.name FROM load_files LIMIT 1") == [("prices.csv",)]
 
 
 def test_the_same_bytes_without_an_etag_are_not_loaded_again(near: Settings, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_feed_that_is_registered_again_is_read_by_its_new_mapping(near: Settin
             register(near, connection, mapping(tmp_path, text), every_seconds=60, url=server.url)
         run(near)
         assert "If-None-Match" not in server.asked[1]
-    assert ask(near, "SELECT title FROM sources WHERE name = 'shop'") == [("Another title",)]
+    assert execute(near, "SELECT title FROM sources WHERE name = 'shop'") == [("Another title",)]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_failures_put_a_feed_off_for_longer_each_time_and_a_success_ends_that(ne
         for minutes in (1, 2, 4):
             make_due(near)
             run(near)
-            [(pause,)] = ask(near, "SELECT extract(epoch FROM due_at - read_at)::float FROM feeds")
+            [(pause,)] = execute(near, "SELECT extract(epoch FROM due_at - read_at)::float FROM feeds")
             assert pause == pytest.approx(minutes * 60)
         with connect(near.worker_database_url, application="tests") as connection:
             measure_feeds(connection)
@@ -268,7 +268,7 @@ def test_failures_put_a_feed_off_for_longer_each_time_and_a_success_ends_that(ne
         server.behave = sends(FILE)
         make_due(near)
         run(near)
-    assert ask(near, "SELECT failures, error FROM feeds") == [(0, None)]
+    assert execute(near, "SELECT failures, error FROM feeds") == [(0, None)]
     with connect(near.worker_database_url, application="tests") as connection:
         measure_feeds(connection)
     assert metrics.feeds.labels("failing")._value.get() == 0 and metrics.feeds.labels("active")._value.get() == 1
@@ -317,14 +317,14 @@ def test_files_of_a_directory_are_loaded_and_moved(settings: Settings, tmp_path:
     broken, reason = sorted((folder / "failed").iterdir())
     assert broken.name.endswith("Z-broken.csv") and reason.name == f"{broken.name}.reason.txt"
     assert "column" in reason.read_text()
-    [(error, failures)] = ask(settings, "SELECT error, failures FROM feeds")
+    [(error, failures)] = execute(settings, "SELECT error, failures FROM feeds")
     assert error.startswith("broken.csv: ") and failures == 1
     # A file of the same name, later.
     drop(folder, "a.csv", LATER)
     make_due(settings)
     run(settings)
     assert len(list((folder / "done").iterdir())) == 2
-    assert ask(settings, "SELECT count(*) FROM observations") == [(6,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(6,)]
 
 
 def test_a_file_is_not_blamed_for_an_outage(
@@ -347,8 +347,8 @@ def test_a_load_that_is_stopped_is_rolled_back_and_stays_due(near: Settings, tmp
     with serving(sends(FILE)) as server:
         watch(near, tmp_path, url=server.url)
         FeedRunner(near, Log("feeds", stream=io.StringIO()), stopping=lambda: True).run_due()
-    assert ask(near, "SELECT count(*) FROM observations") == [(0,)]
-    assert ask(near, "SELECT failures, error, due_at <= now() FROM feeds") == [(0, None, True)]
+    assert execute(near, "SELECT count(*) FROM observations") == [(0,)]
+    assert execute(near, "SELECT failures, error, due_at <= now() FROM feeds") == [(0, None, True)]
 
 
 def test_an_address_that_may_not_be_fetched_is_refused(settings: Settings, tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_an_address_that_may_not_be_fetched_is_refused(settings: Settings, tmp_p
     ):
         with pytest.raises(LoadRefused, match=sentence):
             watch(settings, tmp_path, url=url)
-    assert ask(settings, "SELECT count(*) FROM feeds") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM feeds") == [(0,)]
 
 
 def test_the_commands_register_list_pause_resume_and_remove(

@@ -26,8 +26,10 @@ from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask, state
+from tests.service.ingest.contents import state
 from tests.service.ingest.test_values import put, rejected
+from tests.support.database import execute
+from tests.support.servers import begins_with
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows, mapping
 from workers.ingest import load as inputs
 from workers.ingest.accounting import accounts, check
@@ -63,7 +65,7 @@ def test_the_rows_of_a_file_are_in_the_index(settings: Settings, tmp_path: Path)
     assert summary.counts["items_new"] == 3
     assert summary.counts["observations_new"] == 5
     key = mint("shop", "1").key
-    rows = ask(
+    rows = execute(
         settings,
         "SELECT day::text, price_minor, list_minor, currency FROM observations WHERE item_id = $1 ORDER BY 1, 2",
         key,
@@ -73,17 +75,14 @@ def test_the_rows_of_a_file_are_in_the_index(settings: Settings, tmp_path: Path)
         ("2026-07-02", 900, None, "HKD"),
         ("2026-07-02", 1150, 1200, "HKD"),
     ]
-    assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
+    assert execute(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
         ("maison", 1, ["NORTH"]),
         ("vita", 2, ["NORTH", "SOUTH"]),
     ]
-    assert ask(settings, "SELECT kind, state, data_version FROM jobs") == [("search-index", "queued", 1)]
+    assert execute(settings, "SELECT kind, state, data_version FROM jobs") == [("search-index", "queued", 1)]
 
 
-loaded = pytest.mark.parametrize("contents", [load_rows])
-
-
-@loaded
+@begins_with(load_rows)
 def test_the_same_file_twice_changes_nothing(settings: Settings, tmp_path: Path) -> None:
     before = state(settings)
     assert load_rows(settings, tmp_path).state == "unchanged"
@@ -91,21 +90,21 @@ def test_the_same_file_twice_changes_nothing(settings: Settings, tmp_path: Path)
     assert state(settings) == before
 
 
-@loaded
+@begins_with(load_rows)
 def test_an_overlapping_file_replaces_only_what_differs(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS.replace("10.90", "10.50").replace("2026-07-01,SOUTH,8.5", "2026-08-01,SOUTH,8.5")
     summary = load_rows(settings, tmp_path, rows, name="next.csv")
     assert summary.counts["observations_replaced"] == 1
     assert summary.counts["observations_new"] == 1
     assert summary.counts["observations_same"] == 3
-    versions = dict(ask(settings, "SELECT name, version FROM items"))
+    versions = dict(execute(settings, "SELECT name, version FROM items"))
     assert versions == {"Soy milk 1L": 2, "Crème brûlée": 1, "豆奶 Soy drink": 2}
 
 
 def test_equal_sales_each_count_and_come_back_the_same(settings: Settings, tmp_path: Path) -> None:
     sale = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
     load_rows(settings, tmp_path, sale * 3, text=SALES)
-    assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(3, 3)]
+    assert execute(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(3, 3)]
     summary = load_rows(settings, tmp_path, sale * 4, text=SALES, name="more.csv")
     assert (summary.counts["observations_new"], summary.counts["observations_same"]) == (1, 3)
 
@@ -113,14 +112,16 @@ def test_equal_sales_each_count_and_come_back_the_same(settings: Settings, tmp_p
 def test_equal_sales_of_different_batches_each_count(settings: Settings, tmp_path: Path) -> None:
     sale = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.0,2026-07-01,NORTH,10.90,12\n"
     load_rows(settings, tmp_path, sale * 40, text=SALES, buffers=LoadBuffers(block_bytes=500))
-    assert ask(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(40, 40)]
+    assert execute(settings, "SELECT count(*), count(DISTINCT mark) FROM observations") == [(40, 40)]
 
 
 def test_a_state_stated_twice_keeps_its_last_value(settings: Settings, tmp_path: Path) -> None:
     rows = ROWS + "2,Crème brûlée,Maison,Desserts,Custard,0.2,2026-07-01,NORTH,26,\n"
     summary = load_rows(settings, tmp_path, rows)
     assert summary.counts["observations_new"] == 5
-    assert ask(settings, "SELECT price_minor FROM observations WHERE item_id = $1", mint("shop", "2").key) == [(2600,)]
+    assert execute(settings, "SELECT price_minor FROM observations WHERE item_id = $1", mint("shop", "2").key) == [
+        (2600,)
+    ]
 
 
 def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Settings, tmp_path: Path) -> None:
@@ -135,24 +136,27 @@ def test_a_killed_load_leaves_nothing_and_the_next_one_says_so(settings: Setting
     environment = {**os.environ, **settings.environment()}
     process = subprocess.Popen([sys.executable, "-c", HANGING, str(tmp_path / "shop.toml"), str(path)], env=environment)
     busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'itemindex-load' AND query LIKE 'COPY%'"
-    while process.poll() is None and not ask(settings, busy):
+    while process.poll() is None and not execute(settings, busy):
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert state(settings) == [[], [], [], [], []]
     load_rows(settings, tmp_path)
-    assert [row[0] for row in ask(settings, "SELECT state FROM loads ORDER BY started_at")] == ["failed", "committed"]
-    assert ask(settings, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'observations_2%'") == [(1,)]
+    assert [row[0] for row in execute(settings, "SELECT state FROM loads ORDER BY started_at")] == [
+        "failed",
+        "committed",
+    ]
+    assert execute(settings, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'observations_2%'") == [(1,)]
 
 
-@loaded
+@begins_with(load_rows)
 def test_derived_data_equals_a_rebuild_from_nothing(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, ROWS.replace("Maison", "Vita").replace("2026-07", "2026-06"), name="b.csv")
     load_rows(settings, tmp_path, "4,Tea,Leaf,Drinks,Tea,,2026-07-09,EAST,3,\n", name="c.csv")
-    derived = ask(
+    derived = execute(
         settings, "SELECT slug, item_count, channels, first_seen_on FROM brands WHERE item_count > 0 ORDER BY slug"
     )
-    rebuilt = ask(
+    rebuilt = execute(
         settings,
         """
         SELECT b.slug, count(DISTINCT i.id), array_agg(DISTINCT c.code ORDER BY c.code), min(o.day)
@@ -162,7 +166,7 @@ def test_derived_data_equals_a_rebuild_from_nothing(settings: Settings, tmp_path
     assert derived == rebuilt
 
 
-@loaded
+@begins_with(load_rows)
 def test_factors_are_averaged_by_category_and_touch_its_items(settings: Settings, tmp_path: Path) -> None:
     text = (
         'source = "lab"\ntitle = "L"\nlicense = "CC0-1.0"\n[factors]\nmethod = "mean"\n[factors.code]\ncolumn = "group"\n'
@@ -174,7 +178,7 @@ def test_factors_are_averaged_by_category_and_touch_its_items(settings: Settings
     summary = load(settings, mapping(tmp_path, text), [path])
     assert summary.counts["items_touched"] == 2
     assert summary.rejects == {"belongs to no category of the crosswalk": 1}
-    rows = ask(settings, "SELECT code, indicator, per_kg::float, samples FROM impact_factors ORDER BY indicator")
+    rows = execute(settings, "SELECT code, indicator, per_kg::float, samples FROM impact_factors ORDER BY indicator")
     assert rows == [("drinks", "co2e_kg", 1.5, 2), ("drinks", "water_l", 500.0, 1)]
 
 
@@ -188,7 +192,7 @@ def test_a_month_that_comes_again_after_it_was_passed_is_whole(settings: Setting
     )
     summary = load_rows(settings, tmp_path, rows, text=SALES, buffers=LoadBuffers(block_bytes=700))
     assert summary.counts["observations_new"] == 60
-    counted = ask(settings, "SELECT day::text, count(DISTINCT mark) FROM observations GROUP BY day ORDER BY day")
+    counted = execute(settings, "SELECT day::text, count(DISTINCT mark) FROM observations GROUP BY day ORDER BY day")
     assert counted == [("2026-05-01", 36), ("2026-06-01", 12), ("2026-07-01", 12)]
     assert load_rows(settings, tmp_path, rows + "\n", text=SALES, name="again.csv").state == "unchanged"
 
@@ -201,21 +205,21 @@ def test_a_passed_month_keeps_the_last_word_of_a_state(settings: Settings, tmp_p
     summary = load_rows(settings, tmp_path, rows, buffers=LoadBuffers(block_bytes=700))
     assert (summary.counts["observations_new"], summary.counts["observations_superseded"]) == (3, 45)
     assert summary.counts["observations_replaced"] == 0
-    assert ask(settings, "SELECT price_minor FROM observations ORDER BY day") == [(300,), (200,), (400,)]
+    assert execute(settings, "SELECT price_minor FROM observations ORDER BY day") == [(300,), (200,), (400,)]
 
 
-@loaded
+@begins_with(load_rows)
 def test_new_months_are_like_any_partition(settings: Settings) -> None:
     defaults = """
         SELECT a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_attribute a
         LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE a.attrelid = $1::regclass AND a.attnum > 0 ORDER BY a.attnum"""
-    of_parent = ask(settings, defaults, "observations")
-    assert ask(settings, defaults, "observations_2026_07") == of_parent
+    of_parent = execute(settings, defaults, "observations")
+    assert execute(settings, defaults, "observations_2026_07") == of_parent
     checks = "SELECT conname FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'c' ORDER BY 1"
-    assert ask(settings, checks, "observations_2026_07") == ask(settings, checks, "observations")
+    assert execute(settings, checks, "observations_2026_07") == execute(settings, checks, "observations")
     index = "SELECT indexdef FROM pg_indexes WHERE tablename = 'observations_2026_07'"
-    [(definition,)] = ask(settings, index)
+    [(definition,)] = execute(settings, index)
     assert "UNIQUE INDEX" in definition
     assert definition.endswith("(item_id, day, mark)")
 
@@ -247,7 +251,7 @@ def test_a_row_that_cannot_be_used_is_kept_with_its_line_and_reason(settings: Se
     summary = load_rows(settings, tmp_path, ROWS + rows + ROWS.splitlines()[0] + "\n")
     assert summary.counts["rejected"] == len(REJECTED)
     assert summary.counts["items_new"] == 3
-    kept = ask(settings, "SELECT file, line, reason FROM rejects ORDER BY line")
+    kept = execute(settings, "SELECT file, line, reason FROM rejects ORDER BY line")
     for line, ((row, reason), reported) in enumerate(zip(REJECTED, kept, strict=True), 7):
         assert reported[:2] == ("shop.csv", line)
         assert reason in reported[2], row
@@ -258,10 +262,10 @@ def test_bad_utf8_spoils_only_its_row(settings: Settings, tmp_path: Path) -> Non
     path.write_bytes((HEADER + ROWS).encode() + b"9,\xff\xfe,B,G,K,1,2026-07-01,N,1,\n")
     summary = load(settings, mapping(tmp_path), [path])
     assert summary.counts["observations_new"] == 5
-    assert ask(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
+    assert execute(settings, "SELECT line, reason FROM rejects") == [(7, "is not valid UTF-8")]
 
 
-@loaded
+@begins_with(load_rows)
 def test_a_broken_file_changes_nothing_and_says_why(settings: Settings, tmp_path: Path) -> None:
     before = state(settings)
     for name, content, word in (
@@ -276,7 +280,7 @@ def test_a_broken_file_changes_nothing_and_says_why(settings: Settings, tmp_path
         with pytest.raises(LoadRefused, match=word):
             load(settings, mapping(tmp_path), [path])
         assert state(settings) == before, name
-        assert ask(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)], name
+        assert execute(settings, "SELECT state FROM loads ORDER BY started_at DESC LIMIT 1") == [("failed",)], name
 
 
 def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: Path) -> None:
@@ -303,7 +307,7 @@ def test_every_form_of_file_gives_the_same_index(settings: Settings, tmp_path: P
         summary = load(settings, mapping(tmp_path, of_its_own), [path])
         assert (summary.counts["items_new"], summary.counts["observations_new"]) == (3, 5), form
         prices = "SELECT sum(price_minor) FROM observations o JOIN sources s ON s.id = o.source_id WHERE s.name = $1"
-        assert ask(settings, prices, source) == [(6490,)], form
+        assert execute(settings, prices, source) == [(6490,)], form
 
 
 # A load is known again only by all that it was read from; where anything else counts too, its files are read again.
@@ -323,7 +327,7 @@ OBSERVED = "SELECT day::text, price_minor FROM observations ORDER BY day"
 def test_the_same_bytes_under_the_name_of_another_day_are_of_that_day(settings: Settings, tmp_path: Path) -> None:
     for day in ("2026-07-01", "2026-07-02"):
         put(settings, tmp_path, BY_NAME, "id,name,price\n1,A,2.50\n", f"prices-{day}.csv")
-    assert ask(settings, OBSERVED) == [("2026-07-01", 250), ("2026-07-02", 250)]
+    assert execute(settings, OBSERVED) == [("2026-07-01", 250), ("2026-07-02", 250)]
 
 
 def test_a_corrected_file_of_other_names_is_read(settings: Settings, tmp_path: Path) -> None:
@@ -331,7 +335,7 @@ def test_a_corrected_file_of_other_names_is_read(settings: Settings, tmp_path: P
     for name in ("Soja", "Sojadrink"):
         (tmp_path / "names.json").write_text(json.dumps({"1": {"name": name}}))
         put(settings, tmp_path, text, "id,name,price\n1,Soy,2.50\n", "2026-07-01.csv")
-        assert ask(settings, "SELECT alt_names FROM items") == [([name],)]
+        assert execute(settings, "SELECT alt_names FROM items") == [([name],)]
 
 
 def test_files_in_another_order_are_another_load(settings: Settings, tmp_path: Path) -> None:
@@ -340,7 +344,7 @@ def test_files_in_another_order_are_another_load(settings: Settings, tmp_path: P
         path.write_text(f"id,name,day,price\n1,A,2026-07-01,{price}\n")
     load(settings, mapping(tmp_path, BY_COLUMN), paths)
     load(settings, mapping(tmp_path, BY_COLUMN), paths[::-1])
-    assert ask(settings, OBSERVED) == [("2026-07-01", 100)]
+    assert execute(settings, OBSERVED) == [("2026-07-01", 100)]
 
 
 def test_files_of_one_name_are_both_read_from(settings: Settings, tmp_path: Path) -> None:
@@ -359,10 +363,10 @@ def test_prices_that_found_no_item_are_loaded_when_it_is_there(settings: Setting
     items = ITEM.format("m") + '[item.identifiers]\nean = "ean"\n'
     put(settings, tmp_path, items, "id,name,ean\n1,A,4006381333931\n", "items.csv")
     assert put(settings, tmp_path, feed, rows, "feed.csv").state == "committed"
-    assert ask(settings, OBSERVED) == [("2026-07-01", 100)]
+    assert execute(settings, OBSERVED) == [("2026-07-01", 100)]
     put(settings, tmp_path, items, "id,name,ean\n2,B,73513537\n", "more.csv")
     put(settings, tmp_path, feed, rows, "feed.csv")
-    assert ask(settings, OBSERVED) == [("2026-07-01", 100), ("2026-07-02", 200)]
+    assert execute(settings, OBSERVED) == [("2026-07-01", 100), ("2026-07-02", 200)]
 
 
 def test_a_load_that_may_come_out_otherwise_another_day_is_read_again(settings: Settings, tmp_path: Path) -> None:
@@ -385,7 +389,7 @@ def test_a_load_that_may_come_out_otherwise_another_day_is_read_again(settings: 
         assert len(rejected(settings)) == kept, rows
 
 
-@loaded
+@begins_with(load_rows)
 def test_a_load_of_before_or_by_other_rules_of_reading_is_read_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -501,7 +505,7 @@ def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
             try:
                 summary = put(settings, Path(folder), MAPPING_ACCOUNT.format(source=source), content, f"{n}.ndjson")
             except LoadRefused:
-                [(refused,)] = ask(settings, "SELECT rows_rejected FROM loads ORDER BY started_at DESC LIMIT 1")
+                [(refused,)] = execute(settings, "SELECT rows_rejected FROM loads ORDER BY started_at DESC LIMIT 1")
                 assert refused == len(rows)
                 continue
             if summary.state == "unchanged" and not summary.counts["rows"]:
@@ -509,12 +513,12 @@ def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
             check(summary.counts)
             for account in accounts(summary.counts):
                 assert account.accounted == account.read
-            [(kept,)] = ask(
+            [(kept,)] = execute(
                 settings, "SELECT count(*) FROM rejects WHERE load_id::text = $1 AND scope = 'row'", summary.load_id
             )
             assert kept == summary.counts["rejected"]
             assert summary.counts["rows"] == len(rows)
-            lines = ask(settings, "SELECT line FROM rejects WHERE load_id::text = $1", summary.load_id)
+            lines = execute(settings, "SELECT line FROM rejects WHERE load_id::text = $1", summary.load_id)
             used = [row for line, row in enumerate(rows, 1) if (line,) not in lines]
             assert len(used) == summary.counts["rows_used"]
             if n:
@@ -523,7 +527,7 @@ def test_each_row_is_in_one_place_and_each_figure_comes_out_as_it_went_in(
             for row in sorted(used, key=lambda row: row["day"] if row["price"] else ""):
                 newest[row["id"]] = row["water"].strip()
             for name, figure in newest.items():
-                found = ask(settings, "SELECT per_unit FROM impacts WHERE item_id = $1", mint(source, name).key)
+                found = execute(settings, "SELECT per_unit FROM impacts WHERE item_id = $1", mint(source, name).key)
                 if figure:
                     assert [str(value[0].as_tuple()) for value in found] == [
                         str(Decimal(f"{Decimal(figure):f}").as_tuple())

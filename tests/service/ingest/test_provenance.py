@@ -15,13 +15,13 @@ from shared.errors import LoadRefused
 from shared.index.identifiers import LAYOUT
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask
 from tests.service.ingest.test_values import put, rejected
 from tests.support.accounts import api_key
 from tests.support.client import Edge
+from tests.support.database import execute
 from tests.support.releases import cut
 from tests.support.reports import quiet
-from tests.support.servers import Servers
+from tests.support.servers import Servers, begins_with
 from tests.support.shop import MAPPING, load_rows, mapping
 from tests.support.workers import run
 from workers.analytics.reports.publish import COMPUTATIONS
@@ -46,7 +46,7 @@ def other(settings: Settings, folder: Path, rows: str, *, name: str = "other.csv
 def test_a_field_that_comes_as_null_keeps_the_value_that_is_known(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, FIRST)
     load_rows(settings, tmp_path, "1,Soy drink,,,,,2026-07-02,NORTH,11,12\n", name="b.csv")
-    rows = ask(
+    rows = execute(
         settings,
         """
         SELECT i.name, b.slug, c.code, i.product_type, i.attributes, i.version FROM items i
@@ -58,21 +58,21 @@ def test_a_field_that_comes_as_null_keeps_the_value_that_is_known(settings: Sett
 def test_an_older_file_that_comes_later_fills_in_and_replaces_nothing(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, "1,Newest name,Vita,,,,2026-07-05,NORTH,11,12\n")
     load_rows(settings, tmp_path, FIRST, name="older.csv")
-    rows = ask(settings, "SELECT name, product_type, first_seen_on::text FROM items")
+    rows = execute(settings, "SELECT name, product_type, first_seen_on::text FROM items")
     assert rows == [("Newest name", "Soy milk", "2026-07-01")]
 
 
 def test_a_row_with_the_iid_of_another_sources_item_is_a_reject(settings: Settings, tmp_path: Path) -> None:
     load_rows(settings, tmp_path, FIRST)
-    before = ask(settings, "SELECT * FROM items")
+    before = execute(settings, "SELECT * FROM items")
     iid = mint("shop", "1").iid
     summary = other(
         settings, tmp_path, f"i6,Clash,,,,,2026-07-03,NORTH,5,{iid}\ni7,Own,,,,,2026-07-03,NORTH,6,IID-OWN-1\n"
     )
     assert summary.rejects == {"has an IID that belongs to another item": 1}
-    assert ask(settings, "SELECT line, reason FROM rejects") == [(2, "has an IID that belongs to another item")]
-    assert ask(settings, "SELECT * FROM items WHERE iid = $1", iid) == before
-    assert ask(settings, "SELECT count(*) FROM observations WHERE item_id = $1", mint("shop", "1").key) == [(1,)]
+    assert execute(settings, "SELECT line, reason FROM rejects") == [(2, "has an IID that belongs to another item")]
+    assert execute(settings, "SELECT * FROM items WHERE iid = $1", iid) == before
+    assert execute(settings, "SELECT count(*) FROM observations WHERE item_id = $1", mint("shop", "1").key) == [(1,)]
 
 
 def test_a_source_keeps_its_own_iid_and_cannot_change_it(settings: Settings, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_source_keeps_its_own_iid_and_cannot_change_it(settings: Settings, tmp
     assert (again.rejects, again.counts["items_changed"]) == ({}, 1)
     with pytest.raises(LoadRefused, match="1 × has an IID that belongs to another item"):
         other(settings, tmp_path, "i7,Moved,,,,,2026-07-05,NORTH,7,IID-OWN-2\n", name="moved.csv")
-    assert ask(settings, "SELECT iid, name FROM items") == [("IID-OWN-1", "Renamed")]
+    assert execute(settings, "SELECT iid, name FROM items") == [("IID-OWN-1", "Renamed")]
 
 
 def test_a_rank_is_a_small_whole_number(tmp_path: Path) -> None:
@@ -94,10 +94,10 @@ def test_a_repeated_value_is_kept_as_a_claim_and_a_replaced_one_too(settings: Se
     load_rows(settings, tmp_path, FIRST)
     load_rows(settings, tmp_path, FIRST + "\n", name="b.csv")
     load_rows(settings, tmp_path, FIRST.replace("10.90", "9"), name="c.csv")
-    assert ask(settings, "SELECT price_minor, load_no FROM observations") == [(900, 3)]
-    assert ask(settings, "SELECT price_minor, load_no FROM observation_claims ORDER BY 2") == [(1090, 1), (1090, 2)]
-    assert ask(settings, "SELECT no FROM item_claims ORDER BY no") == [(1,), (2,), (3,)]
-    assert ask(settings, "SELECT kind, load_id IS NOT NULL FROM events WHERE no > 0") == [("load", True)] * 3
+    assert execute(settings, "SELECT price_minor, load_no FROM observations") == [(900, 3)]
+    assert execute(settings, "SELECT price_minor, load_no FROM observation_claims ORDER BY 2") == [(1090, 1), (1090, 2)]
+    assert execute(settings, "SELECT no FROM item_claims ORDER BY no") == [(1,), (2,), (3,)]
+    assert execute(settings, "SELECT kind, load_id IS NOT NULL FROM events WHERE no > 0") == [("load", True)] * 3
 
 
 def ranked(source: str, rank: int | None) -> str:
@@ -130,7 +130,7 @@ def test_the_rank_decides_between_sources_else_the_survivors_own_and_never_the_o
             load_rows(settings, tmp_path, rows[shop], text=text, name=f"{source}.csv")
         with connect(settings.database_url, application="tests") as connection:
             item_acts.merge(connection, mint(first, "1").iid, mint(survivor, "1").iid, "tests", None)
-        [(reported, kind, brand, sources)] = ask(settings, shown, mint(survivor, "1").iid)
+        [(reported, kind, brand, sources)] = execute(settings, shown, mint(survivor, "1").iid)
         assert (reported, kind, brand) == (name, "B type", "vita"), (order, ranks)
         assert sources["name"] == f"{name[0].lower()}{number}", (order, ranks)
         assert (sources["brand"], sources["attributes.weight_kg"]) == (first, survivor), (order, ranks)
@@ -148,12 +148,12 @@ def test_a_new_rank_is_in_force_at_once_and_taken_back_with_its_load(settings: S
     survivor = mint("b", "1").iid
     with connect(settings.database_url, application="tests") as connection:
         item_acts.merge(connection, mint("a", "1").iid, survivor, "tests", None)
-    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
+    assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
     load_rows(settings, tmp_path, "2,Another,,,,,2026-07-01,NORTH,1,\n", text=ranked("a", 1), name="ranked.csv")
-    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("a's name",)]
+    assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("a's name",)]
     with connect(settings.database_url, application="tests") as connection:
         undo(connection, "4", "tests", None)
-    assert ask(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
+    assert execute(settings, "SELECT name FROM items WHERE iid = $1", survivor) == [("b's name",)]
 
 
 FACTORS = (
@@ -176,7 +176,7 @@ def four_loads(settings: Settings, folder: Path) -> None:
     factors(settings, folder, "lab_a", "drinks,3\n")
 
 
-@pytest.mark.parametrize("contents", [four_loads])
+@begins_with(four_loads)
 @pytest.mark.parametrize(
     ("undone", "kept"),
     [
@@ -189,12 +189,12 @@ def test_undoing_a_load_of_factors_restores_the_former_factors(
     settings: Settings, undone: str, kept: list[tuple[str, int, str]]
 ) -> None:
     version = "SELECT version FROM items"
-    assert ask(settings, version) == [(4,)]
+    assert execute(settings, version) == [(4,)]
     with connect(settings.database_url, application="tests") as connection:
         undo(connection, undone, "tests", None)
     held = "SELECT f.code, f.per_kg::int, s.name FROM impact_factors f JOIN sources s ON s.id = f.source_id ORDER BY 1"
-    assert ask(settings, held) == kept
-    assert ask(settings, version) == [(3,)]
+    assert execute(settings, held) == kept
+    assert execute(settings, version) == [(3,)]
 
 
 def test_new_terms_of_a_source_are_a_change_that_answers_show(settings: Settings, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_new_terms_of_a_source_are_a_change_that_answers_show(settings: Settings
     assert (summary.state, summary.data_version) == ("committed", 2)
     with connect(settings.database_url, application="tests") as connection:
         undo(connection, "2", "tests", None)
-    assert ask(settings, "SELECT license FROM sources") == [("CC0-1.0",)]
+    assert execute(settings, "SELECT license FROM sources") == [("CC0-1.0",)]
 
 
 # Withdrawn items count nowhere; a merged item's facts are its survivor's. Judged by an index that was loaded so.
@@ -223,8 +223,6 @@ THIRD = "3,Custard,Vita,Desserts,Custard,,2026-07-02,WEST,25,30\n"
 def three_items(settings: Settings, folder: Path) -> None:
     load_rows(settings, folder, OLD + NEW + THIRD, text=TEXT)
 
-
-from_three_items = pytest.mark.parametrize("contents", [three_items])
 
 MERGED, SURVIVOR, THIRD_IID = (mint("shop", number).iid for number in "123")
 
@@ -277,7 +275,7 @@ def reports(settings: Settings) -> dict[str, Any]:
 
 
 def released(settings: Settings, dataset: str) -> list[dict[str, Any]]:
-    rows = ask(
+    rows = execute(
         settings,
         "SELECT sha256 FROM release_files WHERE dataset = $1 AND data_version = "
         "(SELECT max(data_version) FROM releases) ORDER BY place",
@@ -296,7 +294,7 @@ async def exported(
     """Export a dataset by a job, and return its rows by what they are: rows, or what a copy must drop."""
     body = json.dumps({"dataset": dataset, "format": "ndjson", **more}).encode()
     ordered = await edge.ask("POST", "/index/exports", key=key, body=body)
-    jobs = [row[0] for row in ask(settings, "SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export'")]
+    jobs = [row[0] for row in execute(settings, "SELECT id::text FROM jobs WHERE state = 'queued' AND kind = 'export'")]
     assert [await asyncio.to_thread(run, settings, job) for job in jobs] == ["succeeded"]
     manifest = (await edge.get(f"/index/exports/{ordered.json['id']}", key=key)).json["manifest"]
     found: dict[str, list[dict[str, Any]]] = {"rows": [], "gone": []}
@@ -306,7 +304,7 @@ async def exported(
     return found
 
 
-@from_three_items
+@begins_with(three_items)
 def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
@@ -315,7 +313,7 @@ def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
     with servers.fresh() as other:
         load_rows(other, tmp_path, OLD + THIRD, text=TEXT, name="without.csv")
         assert reports(settings) == reports(other)
-    assert ask(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
+    assert execute(settings, "SELECT slug, item_count, channels FROM brands ORDER BY slug") == [
         ("leaf", 0, []),
         ("vita", 2, ["EAST", "NORTH", "WEST"]),
     ]
@@ -323,7 +321,7 @@ def test_after_a_withdrawal_reports_are_those_of_an_index_without_the_item(
     assert reports(settings) == before
 
 
-@from_three_items
+@begins_with(three_items)
 def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
@@ -338,7 +336,7 @@ def test_after_a_merge_reports_are_those_of_an_index_that_had_one_item(
     assert reports(settings) == before
 
 
-@from_three_items
+@begins_with(three_items)
 async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     paths = [f"/index/lookup/{iid}" for iid in (MERGED, SURVIVOR)]
@@ -367,7 +365,7 @@ async def test_the_survivor_shows_what_the_merged_item_had(edge: Edge, settings:
     assert after == before
 
 
-@from_three_items
+@begins_with(three_items)
 async def test_exports_releases_and_search_know_the_survivor_alone(edge: Edge, settings: Settings) -> None:
     key = key_of_a_customer(settings)
     act(settings, item_acts.merge, MERGED, SURVIVOR)
@@ -426,40 +424,40 @@ async def test_a_copy_hears_of_items_that_an_undone_load_had_brought(
         "-".join(getattr(part, "__name__", "") for part in value if callable(part)) if isinstance(value, tuple) else ""
     ),
 )
-@from_three_items
+@begins_with(three_items)
 def test_an_act_that_does_not_fit_is_refused_and_changes_nothing(
     settings: Settings, acts: list[Any], refused: Any
 ) -> None:
     for one in acts:
         act(settings, *one)
-    before = ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events")
+    before = execute(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events")
     with pytest.raises(item_acts.ActRefused):
         act(settings, *refused)
-    assert ask(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
+    assert execute(settings, "SELECT max(no), (SELECT max(version) FROM data_versions) FROM events") == before
 
 
-@from_three_items
+@begins_with(three_items)
 def test_merging_a_survivor_moves_the_items_merged_into_it(settings: Settings) -> None:
     act(settings, item_acts.merge, MERGED, SURVIVOR)
-    before = ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
+    before = execute(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid")
     act(settings, item_acts.merge, SURVIVOR, THIRD_IID)
-    assert set(ask(settings, "SELECT iid, survivor_iid FROM items WHERE status = 'merged'")) == {
+    assert set(execute(settings, "SELECT iid, survivor_iid FROM items WHERE status = 'merged'")) == {
         (MERGED, THIRD_IID),
         (SURVIVOR, THIRD_IID),
     }
     act(settings, item_acts.restore, SURVIVOR)
-    assert ask(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
+    assert execute(settings, "SELECT iid, version, updated_at, status, survivor_iid FROM items ORDER BY iid") == before
 
 
-@from_three_items
+@begins_with(three_items)
 def test_a_load_that_speaks_of_a_merged_item_changes_its_survivor(
     servers: Servers, settings: Settings, tmp_path: Path
 ) -> None:
     act(settings, item_acts.merge, MERGED, SURVIVOR)
     more = "1,Soy milk 1L,Vita,Drinks,Soy milk,1.5,2026-07-01,EAST,7,\n"
     load_rows(settings, tmp_path, more, text=TEXT, name="more.csv")
-    assert ask(settings, "SELECT version FROM items WHERE iid = $1", SURVIVOR) == [(3,)]
-    assert ask(settings, "SELECT status FROM items WHERE iid = $1", MERGED) == [("merged",)]
+    assert execute(settings, "SELECT version FROM items WHERE iid = $1", SURVIVOR) == [(3,)]
+    assert execute(settings, "SELECT status FROM items WHERE iid = $1", MERGED) == [("merged",)]
     with servers.fresh() as other:
         rows = (
             (OLD + more).replace("1,Soy milk 1L,Vita", "2,Soy drink,Leaf") + NEW.replace("milk,,", "milk,1.5,") + THIRD
@@ -517,7 +515,7 @@ def test_each_identifier_of_an_item_is_a_row_in_the_form_in_which_it_is_compared
         tmp_path,
         "a,Sony Corp.,4006381333931,0-306-40615-2,WH-1000/XM4,A 1,https://S.test/a/?utm_source=x,zz\n",
     )
-    assert ask(settings, ROWS) == [
+    assert execute(settings, ROWS) == [
         ("a", "gtin", "04006381333931", "", "shop", 1),
         ("a", "gtin", "09780306406157", "", "shop", 1),
         ("a", "mpn", "WH1000XM4", "sony", "shop", 1),
@@ -532,36 +530,36 @@ def test_a_wrong_check_digit_costs_neither_the_row_nor_the_text(settings: Settin
         ("shop.csv", 2, "ean", "4006381333932", "its ean has a wrong check digit; the correct one is 1", "field"),
         ("shop.csv", 3, "url", "ftp://x", "its url must be an absolute http or https address", "field"),
     ]
-    assert ask(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
+    assert execute(settings, "SELECT name, identifiers FROM items ORDER BY 1") == [
         ("a", [{"scheme": "ean", "value": "4006381333932"}]),
         ("b", [{"scheme": "isbn", "value": "0306406152"}, {"scheme": "url", "value": "ftp://x"}]),
     ]
-    assert ask(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
+    assert execute(settings, ROWS) == [("b", "gtin", "09780306406157", "", "shop", 1)]
 
 
 def test_the_newest_value_of_a_source_counts_and_undo_gives_the_former_back(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,s1,,\n")
     load_rows_identifiers(settings, tmp_path, "a,,96385074,,,,,\nb,,4006381333931,,,,,\n")
-    assert ask(settings, ROWS) == [
+    assert execute(settings, ROWS) == [
         ("a", "gtin", "00000096385074", "", "shop", 3),
         ("a", "sku", "s1", "", "shop", 2),
         ("b", "gtin", "04006381333931", "", "shop", 3),
     ]
     for left in ([("a", "gtin", 1), ("a", "sku", 2)], [("a", "gtin", 1)], []):
         _undo_newest(settings)
-        assert [(row[0], row[1], row[5]) for row in ask(settings, ROWS)] == left
+        assert [(row[0], row[1], row[5]) for row in execute(settings, ROWS)] == left
 
 
 def test_two_sources_of_one_identifier_have_a_row_each(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,4006381333931,,,,,\n")
     load_rows_identifiers(settings, tmp_path, "b,,04006381333931,,,,,\n", source="other")
-    assert [(row[0], row[4]) for row in ask(settings, ROWS)] == [("a", "shop"), ("b", "other")]
+    assert [(row[0], row[4]) for row in execute(settings, ROWS)] == [("a", "shop"), ("b", "other")]
 
 
 def test_an_ean_and_an_isbn_that_are_one_number_are_one_row(settings: Settings, tmp_path: Path) -> None:
     load_rows_identifiers(settings, tmp_path, "a,,9780306406157,0306406152,,,,\n")
-    assert [row[:3] for row in ask(settings, ROWS)] == [("a", "gtin", "09780306406157")]
+    assert [row[:3] for row in execute(settings, ROWS)] == [("a", "gtin", "09780306406157")]
 
 
 def two_loads(settings: Settings, folder: Path) -> None:
@@ -569,7 +567,7 @@ def two_loads(settings: Settings, folder: Path) -> None:
     load_rows_identifiers(settings, folder, "b,,96385074,,,,,\n")
 
 
-@pytest.mark.parametrize("contents", [two_loads])
+@begins_with(two_loads)
 @pytest.mark.parametrize(
     "forget",
     [
@@ -579,13 +577,13 @@ def two_loads(settings: Settings, folder: Path) -> None:
     ],
 )
 def test_rows_that_are_missing_are_derived_before_anything_else_changes(settings: Settings, forget: str) -> None:
-    before = ask(settings, ROWS)
+    before = execute(settings, ROWS)
     with connect(settings.database_url, application="test") as connection:
         connection.execute(forget.encode())
         connection.execute("DELETE FROM item_identifiers WHERE value = '00000096385074'")
         connection.commit()
         standing.lock(connection)
-    assert ask(settings, ROWS) == before
+    assert execute(settings, ROWS) == before
     with connect(settings.database_url, application="test") as connection:
         assert connection.execute(identifiers.SQL.progress).fetchone() == (LAYOUT, 2)
 

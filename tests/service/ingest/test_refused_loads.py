@@ -19,7 +19,7 @@ from shared.telemetry import metrics
 from shared.telemetry.log import Log
 from tests.service.articles.support import HEADER as ARTICLES_HEADER
 from tests.service.articles.support import SOY, A, B, row, shop, text_of
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
 from tests.support.shop import HEADER, MAPPING, ROWS, load_rows
 from workers.dispatcher import delete_old_loads
 
@@ -43,7 +43,7 @@ def files(folder: Path, rows: str, text: str = MAPPING, header: str = HEADER) ->
 
 def contents(settings: Settings) -> list[Any]:
     tables = ("loads", "load_files", "rejects", "events", "items", "observations", "links", "event_log", "sources")
-    return [ask(settings, f"SELECT count(*) FROM {table}") for table in tables]
+    return [execute(settings, f"SELECT count(*) FROM {table}") for table in tables]
 
 
 def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(settings: Settings, tmp_path: Path, run: Run) -> None:
@@ -55,9 +55,9 @@ def test_a_load_of_which_every_row_is_rejected_fails_and_says_why(settings: Sett
         "  2 × has no day of the form %Y-%m-%d; for example f.csv line 2, day `45931`",
         "  1 × has no name; for example f.csv line 4, name",
     ]
-    assert ask(settings, "SELECT state, rows_read, rows_rejected FROM loads") == [("failed", 3, 3)]
-    assert ask(settings, "SELECT count(*) FROM rejects") == [(3,)]
-    assert ask(settings, "SELECT count(*) FROM data_versions") == [(0,)]
+    assert execute(settings, "SELECT state, rows_read, rows_rejected FROM loads") == [("failed", 3, 3)]
+    assert execute(settings, "SELECT count(*) FROM rejects") == [(3,)]
+    assert execute(settings, "SELECT count(*) FROM data_versions") == [(0,)]
 
 
 @pytest.mark.parametrize("content", ["", BAD.format("soon")])
@@ -67,7 +67,7 @@ def test_a_source_keeps_what_it_had_when_nothing_of_a_later_file_can_be_used(
     load_rows(settings, tmp_path)
     with pytest.raises(LoadRefused, match=r"nothing is loaded|not one row"):
         load_rows(settings, tmp_path, content, name="later.csv")
-    assert ask(settings, "SELECT count(*) FROM observations") == [(5,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(5,)]
 
 
 def test_factors_of_which_none_can_be_used_do_not_end_those_before(settings: Settings, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_factors_of_which_none_can_be_used_do_not_end_those_before(settings: Set
     load_rows(settings, tmp_path, "drinks,2\n", text=text, header="g,c\n")
     with pytest.raises(LoadRefused, match="be used; nothing is loaded"):
         load_rows(settings, tmp_path, "drinks,x\n", text=text, header="g,c\n", name="later.csv")
-    assert ask(settings, "SELECT count(*) FROM factor_claims") == [(1,)]
+    assert execute(settings, "SELECT count(*) FROM factor_claims") == [(1,)]
 
 
 def test_a_load_states_in_words_what_it_read_changed_and_refused(settings: Settings, tmp_path: Path, run: Run) -> None:
@@ -132,11 +132,13 @@ def test_what_a_load_takes_apart_is_said_and_is_an_event(settings: Settings, tmp
     load = files(tmp_path, row("1", SOY), text_of("shop_a", "[match]\nnever = true\n"), ARTICLES_HEADER)
     [document] = [json.loads(run(*load, "--dry-run", "--json").output)["load"]]
     assert document["parted"] == [f"{B} (Soy milk 1L) from {A} (Soy milk 1L)"]
-    assert ask(settings, "SELECT count(*) FROM event_log WHERE type = 'item.split'") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM event_log WHERE type = 'item.split'") == [(0,)]
     said = run(*load)
     assert "Split: 1 item, no longer part of another item:" in said.output
     assert f"  {B} (Soy milk 1L) from {A} (Soy milk 1L)" in said.output.splitlines()
-    assert ask(settings, "SELECT data FROM event_log WHERE type = 'item.split'") == [({"iid": B, "survivor_iid": A},)]
+    assert execute(settings, "SELECT data FROM event_log WHERE type = 'item.split'") == [
+        ({"iid": B, "survivor_iid": A},)
+    ]
 
 
 def test_a_dry_run_is_refused_as_the_load_would_be_and_leaves_nothing(
@@ -165,8 +167,8 @@ def test_rejects_are_kept_up_to_a_bound_and_counted_beyond_it(settings: Settings
     bounded = replace(settings, rejects_kept_max=2)
     summary = load_rows(bounded, tmp_path, ROWS + BAD.format("soon") * 3 + "9,,B,G,K,1,2026-07-01,N,1,\n")
     assert (summary.rows_rejected, sorted(summary.rejects.values())) == (4, [1, 3])
-    assert ask(settings, "SELECT line FROM rejects ORDER BY 1") == [(7,), (8,)]
-    assert ask(settings, "SELECT rows_rejected, summary ->> 'rejects_dropped' FROM loads") == [(4, "2")]
+    assert execute(settings, "SELECT line FROM rejects ORDER BY 1") == [(7,), (8,)]
+    assert execute(settings, "SELECT rows_rejected, summary ->> 'rejects_dropped' FROM loads") == [(4, "2")]
     document = json.loads(run("loads", "rejects", "--json").output)
     assert (document["rejected"], len(document["rejects"])) == (4, 2)
     assert "4 rejects, of which the first 2 are kept" in " ".join(run("loads", "rejects").output.split())
@@ -180,11 +182,11 @@ def test_a_load_that_is_tried_again_does_not_keep_its_rejects_twice(
     for _ in range(3):
         with pytest.raises(LoadRefused):
             load_rows(settings, tmp_path, rows, text=text)
-    assert ask(settings, "SELECT count(*), count(DISTINCT load_id) FROM rejects") == [(1, 1)]
-    assert ask(settings, "SELECT rows_rejected FROM loads") == [(1,)] * 3
+    assert execute(settings, "SELECT count(*), count(DISTINCT load_id) FROM rejects") == [(1, 1)]
+    assert execute(settings, "SELECT rows_rejected FROM loads") == [(1,)] * 3
     with pytest.raises(LoadRefused):
         load_rows(settings, tmp_path, rows, text=text, name="another.csv")
-    assert ask(settings, "SELECT count(*) FROM rejects") == [(2,)]
+    assert execute(settings, "SELECT count(*) FROM rejects") == [(2,)]
 
 
 def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stays(
@@ -198,14 +200,14 @@ def test_rejects_loads_and_files_end_with_their_time_and_what_can_be_undone_stay
     for days, rejects, loads, names in ((29, 2, 4, 4), (31, 0, 4, 4), (91, 0, 2, 1)):
         age(settings, days)
         sweep(settings)
-        found = ask(settings, "SELECT (SELECT count(*) FROM rejects), count(*) FROM loads")
-        assert (found, len(ask(settings, "SELECT name FROM load_files"))) == ([(rejects, loads)], names), days
+        found = execute(settings, "SELECT (SELECT count(*) FROM rejects), count(*) FROM loads")
+        assert (found, len(execute(settings, "SELECT name FROM load_files"))) == ([(rejects, loads)], names), days
     assert metrics.load_rejects.labels("kept")._value.get() == 0
     assert metrics.loads_listed.labels("loads")._value.get() == 2
     assert load_rows(settings, tmp_path, ROWS.replace("10.90", "10.80"), name="second.csv").state == "unchanged"
     for number in ("2", "1"):
         assert run("loads", "undo", number).exit_code == 0
-    assert ask(settings, "SELECT count(*) FROM items") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM items") == [(0,)]
 
 
 def age(settings: Settings, days: int) -> None:

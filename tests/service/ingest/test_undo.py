@@ -20,8 +20,8 @@ from shared.db.connect import Connection, connect
 from shared.errors import ItemIndexError
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask as ask_commands
-from tests.support.servers import Servers
+from tests.support.database import execute
+from tests.support.servers import Servers, begins_with
 from tests.support.shop import MAPPING, ROWS, load_rows
 from workers.analytics.rollups.refresh import rebuild
 from workers.provenance import events, item_acts, items
@@ -283,22 +283,19 @@ def command(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
-loaded = pytest.mark.parametrize("contents", [load_rows])
-
-
-@loaded
+@begins_with(load_rows)
 def test_a_load_is_listed_shown_counted_undone_once_and_loaded_again(
     command: Any, settings: Settings, tmp_path: Path
 ) -> None:
     [listed] = json.loads(command("loads", "list", "--json").stdout)
     assert (listed["no"], listed["kind"], listed["source"], listed["state"]) == (1, "load", "shop", "committed")
-    [(load_id,)] = ask_commands(settings, "SELECT id::text FROM loads")
+    [(load_id,)] = execute(settings, "SELECT id::text FROM loads")
     [shown] = json.loads(command("loads", "list", load_id, "--json").stdout)
     assert (shown["no"], list(shown["files"]), shown["rows_read"]) == (1, ["shop.csv"], 5)
     counted = {"observations": 5, "other_claims": 0, "items": 3, "items_vanishing": 3, "factors": 0, "rates": 0}
     dry = command("loads", "undo", "1", "--dry-run", "--json")
     assert json.loads(dry.stdout) == [{**counted, "data_version": None}]
-    assert ask_commands(settings, "SELECT count(*) FROM observations") == [(5,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(5,)]
     assert load_rows(settings, tmp_path).state == "unchanged"
     done = command("loads", "undo", load_id, "--reason", "wrong [red]file", "--json")
     assert json.loads(done.stdout) == [{**counted, "data_version": 2}]
@@ -316,10 +313,10 @@ def test_a_load_is_listed_shown_counted_undone_once_and_loaded_again(
         "item_changes",
         "item_sources",
     ):
-        assert ask_commands(settings, f"SELECT count(*) FROM {table}") == [(0,)], table
+        assert execute(settings, f"SELECT count(*) FROM {table}") == [(0,)], table
     assert {one["no"]: one["state"] for one in json.loads(command("loads", "list", "--json").stdout)}[1] == "undone"
-    assert ask_commands(settings, "SELECT undone_reason FROM events WHERE no = 1") == [("wrong [red]file",)]
-    assert ask_commands(settings, "SELECT kind, state, data_version FROM jobs ORDER BY data_version")[-1] == (
+    assert execute(settings, "SELECT undone_reason FROM events WHERE no = 1") == [("wrong [red]file",)]
+    assert execute(settings, "SELECT kind, state, data_version FROM jobs ORDER BY data_version")[-1] == (
         "search-index",
         "queued",
         2,
@@ -333,7 +330,7 @@ def test_an_event_that_is_no_load_cannot_be_undone(command: Any, settings: Setti
     for named in ("0", "7", "x", "0190163d-8694-739b-aea5-966c26f8ad90", "99999999999", "1; DROP TABLE items"):
         refused = command("loads", "undo", named)
         assert refused.exit_code == 1 and isinstance(refused.exception, ItemIndexError), named
-    assert ask_commands(settings, "SELECT count(*) FROM data_versions") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM data_versions") == [(0,)]
 
 
 def test_observations_are_deleted_by_source_item_and_days_and_come_back(
@@ -343,26 +340,26 @@ def test_observations_are_deleted_by_source_item_and_days_and_come_back(
     options = ("--source", "shop", "--iid", CUSTARD.lower(), "--from", "2026-07-15", "--json")
     dry = command("observations", "delete", "--dry-run", *options)
     assert json.loads(dry.stdout) == [{"month": "2026-08-01", "observations": 1, "items": 1}]
-    assert ask_commands(settings, "SELECT count(*) FROM observations") == [(6,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(6,)]
     assert command("observations", "delete", *options).exit_code == 0
-    assert ask_commands(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-07-02", 5)]
-    assert ask_commands(settings, "SELECT sum(n) FROM month_cells WHERE scope = 'a'") == [(5,)]
-    assert ask_commands(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(2,)]
+    assert execute(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-07-02", 5)]
+    assert execute(settings, "SELECT sum(n) FROM month_cells WHERE scope = 'a'") == [(5,)]
+    assert execute(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(2,)]
     assert command("loads", "undo", "2").exit_code == 0
-    assert ask_commands(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-08-01", 6)]
-    assert ask_commands(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(1,)]
+    assert execute(settings, "SELECT max(day)::text, count(*) FROM observations") == [("2026-08-01", 6)]
+    assert execute(settings, "SELECT version FROM items WHERE iid = $1", CUSTARD) == [(1,)]
 
 
-@loaded
+@begins_with(load_rows)
 def test_the_files_of_deleted_observations_can_be_loaded_again(
     command: Any, settings: Settings, tmp_path: Path
 ) -> None:
     command("observations", "delete", "--source", "shop")
-    assert ask_commands(settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
     assert load_rows(settings, tmp_path).counts["observations_new"] == 5
 
 
-@loaded
+@begins_with(load_rows)
 def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Any, settings: Settings) -> None:
     for options, reason in (
         ((), "not meant"),
@@ -375,20 +372,20 @@ def test_a_deletion_of_nothing_or_of_everything_is_refused(command: Any, setting
         refused = command("observations", "delete", *options)
         assert reason in f"{refused.output}{refused.exception}", options
     left = "SELECT count(*), (SELECT count(*) FROM events WHERE no > 0) FROM observations"
-    assert ask_commands(settings, left) == [(5, 1)]
+    assert execute(settings, left) == [(5, 1)]
 
 
-@loaded
+@begins_with(load_rows)
 def test_items_are_merged_split_withdrawn_and_restored(command: Any, settings: Settings) -> None:
-    before = ask_commands(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
+    before = execute(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid")
     assert command("items", "merge", SOY, CUSTARD, "--reason", "one product").exit_code == 0
-    assert ask_commands(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]
+    assert execute(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("merged",)]
     assert command("items", "restore", SOY).exit_code == 0
     assert command("items", "withdraw", SOY).exit_code == 0
-    assert ask_commands(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("withdrawn",)]
+    assert execute(settings, "SELECT status FROM items WHERE iid = $1", SOY) == [("withdrawn",)]
     assert command("items", "restore", SOY).exit_code == 0
-    assert ask_commands(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid") == before
-    kept = ask_commands(
+    assert execute(settings, "SELECT iid, version, updated_at, status FROM items ORDER BY iid") == before
+    kept = execute(
         settings, "SELECT kind, actor <> '', reason, undone_at IS NOT NULL FROM events WHERE no > 1 ORDER BY no"
     )
     assert kept == [("merge", True, "one product", True), ("withdrawal", True, None, True)]
@@ -434,6 +431,6 @@ def test_the_three_commands_of_the_guide_load_the_commonest_files(
     text = text.replace('license = "unknown"', 'license = "own"').replace('"SHOP"', '"North"')
     Path("mine.toml").write_text(text.replace('currency = "?"', 'currency = { constant = "EUR" }'))
     run(check)
-    assert ask_commands(settings, "SELECT count(*) FROM items") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM items") == [(0,)]
     run(load, "--json")  # without it the command waits for the search index
-    assert ask_commands(settings, "SELECT count(*) FROM observations") == [(rows,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(rows,)]

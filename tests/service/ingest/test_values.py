@@ -13,7 +13,8 @@ from shared.db.connect import connect
 from shared.errors import LoadRefused
 from shared.index.iid import mint
 from shared.settings.settings import Settings
-from tests.service.ingest.contents import ask
+from tests.support.database import execute
+from tests.support.servers import begins_with
 from tests.support.shop import MAPPING, ROWS, load_rows, mapping
 from tests.support.shop import MAPPING as SHOP
 from workers.ingest.accounting import Summary
@@ -68,7 +69,9 @@ def put(settings: Settings, folder: Path, text: str, content: str, name: str = "
 
 def rejected(settings: Settings) -> list[tuple[Any, ...]]:
     """Return what the rejects of all loads name, in the order of lines."""
-    return ask(settings, "SELECT file, line, column_name, value, reason, scope FROM rejects ORDER BY line, column_name")
+    return execute(
+        settings, "SELECT file, line, column_name, value, reason, scope FROM rejects ORDER BY line, column_name"
+    )
 
 
 def test_a_number_of_any_length_is_loaded_digit_for_digit(settings: Settings, tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_a_number_of_any_length_is_loaded_digit_for_digit(settings: Settings, tm
     put(settings, tmp_path, FIGURES, f"id,co2\n{rows}")
     judge = "SELECT per_unit = $1::numeric FROM impacts WHERE item_id = $2"
     for number, figure in enumerate(figures):
-        assert ask(settings, judge, figure, mint("lab", str(number)).key) == [(True,)], figure
+        assert execute(settings, judge, figure, mint("lab", str(number)).key) == [(True,)], figure
     assert rejected(settings) == []
 
 
@@ -119,7 +122,7 @@ def test_a_mapping_may_let_an_error_cost_only_its_field(settings: Settings, tmp_
     text = FIGURES.replace('value = "co2"', 'value = { column = "co2", on_error = "field" }')
     summary = put(settings, tmp_path, text, "id,co2\na,about 5\nb,1\n")
     assert (summary.counts["rejected"], summary.counts["items_new"]) == (0, 2)
-    assert ask(settings, "SELECT count(*) FROM impacts") == [(1,)]
+    assert execute(settings, "SELECT count(*) FROM impacts") == [(1,)]
     assert rejected(settings) == [("a.csv", 2, "co2", "about 5", NO_FIGURE, "field")]
     assert dict(summary.field_rejects) == {NO_FIGURE: 1}
 
@@ -132,7 +135,7 @@ def test_an_impossible_day_is_no_other_day(settings: Settings, tmp_path: Path) -
     [(_, line, column, value, reason, _)] = rejected(settings)
     assert (line, column, value) == (2, "day", "31.02.2026")
     assert reason == "has no day of the form %d.%m.%Y"
-    assert ask(settings, "SELECT count(*) FROM observations") == [(0,)]
+    assert execute(settings, "SELECT count(*) FROM observations") == [(0,)]
 
 
 def test_a_day_beyond_tomorrow_is_rejected_unless_the_mapping_allows_it(settings: Settings, tmp_path: Path) -> None:
@@ -150,9 +153,9 @@ def test_no_day_is_put_in_the_place_of_one_that_cannot_be_read(settings: Setting
     )
     content = "id,co2,since\na,1,2020-05-06\nb,1,January 17 2023\nc,1,2013\nd,1,2022-2-6\ne,1,\nf,1,soon\n"
     put(settings, tmp_path, text, content)
-    days = ask(settings, "SELECT first_seen_on::text FROM items ORDER BY 1")
+    days = execute(settings, "SELECT first_seen_on::text FROM items ORDER BY 1")
     assert days == [("2013-12-31",), ("2020-05-06",), ("2023-01-17",)]
-    assert ask(settings, "SELECT as_of::text FROM impacts ORDER BY 1") == days
+    assert execute(settings, "SELECT as_of::text FROM impacts ORDER BY 1") == days
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [
         (5, "since", "2022-2-6"),
         (6, "since", ""),
@@ -168,7 +171,7 @@ def test_two_ids_that_claim_one_iid_are_a_reject_and_no_merge(settings: Settings
         f"i5,,Minted\ni6,{taken},Claims the minted one\ni1,IID-ABC-999,Another of the first\n"
     )
     put(settings, tmp_path, text, content)
-    assert ask(settings, "SELECT name FROM items ORDER BY name") == [("First",), ("Minted",), ("Second",)]
+    assert execute(settings, "SELECT name FROM items ORDER BY name") == [("First",), ("Minted",), ("Second",)]
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [
         (4, "iid", "IID-ABC-123"),
         (5, "iid", "BAD"),
@@ -185,13 +188,13 @@ def test_text_and_price_of_an_item_come_from_the_same_newest_row(settings: Setti
         + "a,Title of day 2,2026-07-02,S1,2.00,USD\n" * 40
     )
     put(settings, tmp_path, PRICES, content, buffers=LoadBuffers(block_bytes=100))
-    assert ask(settings, "SELECT name FROM items") == [("Last title of day 9",)]
+    assert execute(settings, "SELECT name FROM items") == [("Last title of day 9",)]
 
 
 def test_currencies_of_one_day_and_channel_do_not_replace_each_other(settings: Settings, tmp_path: Path) -> None:
     content = "id,name,day,shop,price,cur\na,A,2026-07-01,S1,100.00,USD\na,A,2026-07-01,S1,90.00,EUR\n"
     assert put(settings, tmp_path, PRICES, content).counts["observations_new"] == 2
-    prices = ask(settings, "SELECT currency, price_minor FROM observations ORDER BY 1")
+    prices = execute(settings, "SELECT currency, price_minor FROM observations ORDER BY 1")
     assert prices == [("EUR", 9000), ("USD", 10000)]
 
 
@@ -199,8 +202,8 @@ def test_spellings_that_fold_to_the_same_text_are_one_channel(settings: Settings
     header = "id,name,day,shop,price,cur\n"
     put(settings, tmp_path, PRICES, header + "a,A,2026-07-01,S1,1.00,USD\na,A,2026-07-02,s1,2.00,USD\n")
     put(settings, tmp_path, PRICES, header + "a,A,2026-07-02,ｓ1,2.00,USD\na,A,2026-07-01,s1,3.00,USD\n", "b.csv")
-    assert ask(settings, "SELECT code FROM channels") == [("S1",)]
-    assert ask(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
+    assert execute(settings, "SELECT code FROM channels") == [("S1",)]
+    assert execute(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
         ("2026-07-01", 300),
         ("2026-07-02", 200),
     ]
@@ -209,7 +212,7 @@ def test_spellings_that_fold_to_the_same_text_are_one_channel(settings: Settings
 def test_a_row_without_a_price_keeps_its_item(settings: Settings, tmp_path: Path) -> None:
     content = "id,name,day,shop,price,cur\na,A,,,,\nb,B,2026-07-01,S1,1.00,USD\nc,C,2026-07-01,S1,ask us,USD\n"
     summary = put(settings, tmp_path, PRICES, content)
-    assert ask(settings, "SELECT name FROM items ORDER BY 1") == [("A",), ("B",)]
+    assert execute(settings, "SELECT name FROM items ORDER BY 1") == [("A",), ("B",)]
     assert summary.counts["observations_new"] == 1
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "price", "ask us")]
 
@@ -225,13 +228,13 @@ def test_migration_adds_to_marks_what_a_load_adds(settings: Settings, tmp_path: 
     )
     put(settings, tmp_path, PRICES, content)
     query = "SELECT currency, mark FROM observations ORDER BY currency"
-    before = ask(settings, query)
+    before = execute(settings, query)
     [step] = list((PROJECT / "shared/db/migrations").glob("0017_*.sql"))
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
         connection.execute(step.read_bytes())
     bits = currency_bits(np.array([currency for currency, _ in before], "S3")).tolist()
     assert len(set(bits)) == 3
-    assert ask(settings, query) == [(row[0], row[1] ^ added) for row, added in zip(before, bits, strict=True)]
+    assert execute(settings, query) == [(row[0], row[1] ^ added) for row, added in zip(before, bits, strict=True)]
 
 
 # What real files need: composite ids, several prices a row, kinds by column, groups, stages, files joined to known
@@ -254,9 +257,13 @@ def mapped(source: str, rest: str) -> str:
 def test_an_id_of_several_columns_is_one_only_where_all_parts_are_the_same(settings: Settings, tmp_path: Path) -> None:
     text = mapped("m", '[item]\nid = ["a", "b"]\nname = { columns = ["a", "b"], join = "-" }\n')
     put(settings, tmp_path, text, "a,b\nx|y,z\nx,y|z\nx,\n x ,y\nx,y\n")
-    assert ask(settings, "SELECT source_item_id FROM item_sources ORDER BY 1") == [("x\\|y|z",), ("x|y",), ("x|y\\|z",)]
+    assert execute(settings, "SELECT source_item_id FROM item_sources ORDER BY 1") == [
+        ("x\\|y|z",),
+        ("x|y",),
+        ("x|y\\|z",),
+    ]
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "a, b", "x|")]
-    assert ask(settings, "SELECT count(*) FROM items") == [(3,)]
+    assert execute(settings, "SELECT count(*) FROM items") == [(3,)]
 
 
 def test_a_row_may_hold_two_prices(settings: Settings, tmp_path: Path) -> None:
@@ -265,7 +272,7 @@ def test_a_row_may_hold_two_prices(settings: Settings, tmp_path: Path) -> None:
         "m", '[item]\nid = "id"\nname = "id"\n' + two + two.replace("ONLINE", "STORE").replace('"price"', '"store"')
     )
     summary = put(settings, tmp_path, text, "id,day,price,store\na,2026-07-01,1,2\nb,2026-07-01,,3\nc,2026-07-01,x,4\n")
-    rows = ask(
+    rows = execute(
         settings, "SELECT code, price_minor FROM observations o JOIN channels c ON c.id = o.channel_id ORDER BY 1, 2"
     )
     assert rows == [("ONLINE", 100), ("STORE", 200), ("STORE", 300)]
@@ -281,7 +288,7 @@ def test_the_kind_may_stand_in_a_column(settings: Settings, tmp_path: Path) -> N
         text,
         "id,day,shop,price,type\na,2026-07-01,S,1,offer\na,2026-07-01,S,2,sold\na,2026-07-01,S,3,gift\n",
     )
-    assert ask(settings, "SELECT kind::text, price_minor FROM observations ORDER BY 2") == [("l", 100), ("s", 200)]
+    assert execute(settings, "SELECT kind::text, price_minor FROM observations ORDER BY 2") == [("l", 100), ("s", 200)]
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(4, "type", "gift")]
 
 
@@ -290,7 +297,7 @@ def test_named_groups_of_one_pattern_fill_several_fields(settings: Settings, tmp
     item = f'[item]\nid = "t"\nname = {{ column = "t", {pattern}, group = "model" }}\nbrand = {{ column = "t", {pattern}, group = "maker" }}\n'
     attributes = f'[item.attributes]\nsize = {{ column = "t", {pattern}, group = "size" }}\nvolume_l = {{ column = "t", unit = "l" }}\n'
     put(settings, tmp_path, mapped("m", item + attributes), "t\nAcme Cola Zero 330 ml\n")
-    rows = ask(settings, "SELECT i.name, b.name, attributes FROM items i JOIN brands b ON b.id = i.brand_id")
+    rows = execute(settings, "SELECT i.name, b.name, attributes FROM items i JOIN brands b ON b.id = i.brand_id")
     assert rows == [("Cola Zero", "Acme", {"size": "330 ml", "volume_l": "0.33"})]
 
 
@@ -302,8 +309,8 @@ def test_stages_of_a_life_cycle_are_added_up_and_undone_with_their_load(settings
     content = "id,stage,co2\na,Upstream,1.15\na,Operations,0.6\na,Upstream,0.15\na,End of life,-0.504\nb,,1\nb,Use,much\nb,Use,\n"
     summary = put(settings, tmp_path, text, content)
     query = "SELECT stage, per_unit::text FROM impact_stages ORDER BY 1"
-    assert ask(settings, query) == [("End of life", "-0.504"), ("Operations", "0.6"), ("Upstream", "1.30")]
-    assert ask(settings, "SELECT count(*) FROM impacts") == [(0,)]
+    assert execute(settings, query) == [("End of life", "-0.504"), ("Operations", "0.6"), ("Upstream", "1.30")]
+    assert execute(settings, "SELECT count(*) FROM impacts") == [(0,)]
     assert [(row[1], row[2], row[3]) for row in rejected(settings)] == [(6, "stage", ""), (7, "co2", "much")]
     assert (summary.counts["impacts_read"], summary.counts["impacts_new"], summary.counts["impacts_superseded"]) == (
         4,
@@ -311,11 +318,11 @@ def test_stages_of_a_life_cycle_are_added_up_and_undone_with_their_load(settings
         1,
     )
     put(settings, tmp_path, text, content.replace("0.6", "0.7"), "b.csv")
-    assert ask(settings, query)[1] == ("Operations", "0.7")
+    assert execute(settings, query)[1] == ("Operations", "0.7")
     _undo_last(settings)
-    assert ask(settings, query)[1] == ("Operations", "0.6")
+    assert execute(settings, query)[1] == ("Operations", "0.6")
     _undo_last(settings)
-    assert ask(settings, query) == []
+    assert execute(settings, query) == []
 
 
 def test_stages_of_two_sources_are_never_mixed(settings: Settings, tmp_path: Path) -> None:
@@ -327,14 +334,14 @@ def test_stages_of_two_sources_are_never_mixed(settings: Settings, tmp_path: Pat
     put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Upstream,1\na,IID-STAGES,Use,2\n")
     put(settings, tmp_path, text, "id,iid,stage,co2\na,IID-STAGES,Use,3\na,IID-STAGES,End of life,4\n", "b.csv")
     query = "SELECT stage, per_unit::text FROM impact_stages ORDER BY 1"
-    assert ask(settings, query) == [("End of life", "4"), ("Upstream", "1"), ("Use", "3")], "one source, two loads"
+    assert execute(settings, query) == [("End of life", "4"), ("Upstream", "1"), ("Use", "3")], "one source, two loads"
     other = text.replace('source = "m"', 'source = "n"\nrank = 1')
     merged = "id,iid,stage,co2\nz,IID-OTHERS,Use,9\nz,IID-OTHERS,Transport,5\n"
     put(settings, tmp_path, other, merged, "c.csv")
     with connect(settings.database_url, application="tests") as connection:
         events.lock(connection)
         item_acts.merge(connection, "IID-OTHERS", "IID-STAGES", "tests", None)
-    assert ask(settings, query) == [("Transport", "5"), ("Use", "9")], "the lowest rank decides, for all stages"
+    assert execute(settings, query) == [("Transport", "5"), ("Use", "9")], "the lowest rank decides, for all stages"
 
 
 def _undo_last(settings: Settings) -> None:
@@ -347,7 +354,7 @@ def _undo_last(settings: Settings) -> None:
         connection.commit()
 
 
-@pytest.mark.parametrize("contents", [load_rows])
+@begins_with(load_rows)
 @pytest.mark.parametrize(
     ("join", "name"),
     [
@@ -360,7 +367,9 @@ def _undo_last(settings: Settings) -> None:
 def test_observations_and_impacts_are_joined_to_items_that_the_index_has(
     settings: Settings, tmp_path: Path, join: str, name: str
 ) -> None:
-    before = ask(settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid")
+    before = execute(
+        settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid"
+    )
     summary = put(
         settings,
         tmp_path,
@@ -372,12 +381,12 @@ def test_observations_and_impacts_are_joined_to_items_that_the_index_has(
         (3, "key", "none", "names no item that the index has")
     ]
     prices = "SELECT price_minor FROM observations WHERE item_id = $1 AND day = '2026-07-09'"
-    assert ask(settings, prices, mint("shop", "1").key) == [(700,)]
+    assert execute(settings, prices, mint("shop", "1").key) == [(700,)]
     impact = '[[impacts]]\nindicator = "water_l"\nvalue = "w"\nbasis = "measured"\nmethod = "m"\n'
     put(settings, tmp_path, mapped("lab", f"[item]\n{join}\n" + impact), f"key,w\n{name},1.50\n", "w.csv")
-    assert ask(settings, "SELECT item_id, per_unit::text FROM impacts") == [(mint("shop", "1").key, "1.50")]
+    assert execute(settings, "SELECT item_id, per_unit::text FROM impacts") == [(mint("shop", "1").key, "1.50")]
     assert (
-        ask(settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid")
+        execute(settings, "SELECT iid, name, brand_id, category_id, identifiers, attributes FROM items ORDER BY iid")
         == before
     )
 
@@ -389,11 +398,11 @@ def test_a_gtin_joins_with_and_without_leading_zeros(settings: Settings, tmp_pat
     rows = ("012345600012,2026-07-01,S,1", "00012345600012,2026-07-02,S,2", "4006381333931,2026-07-03,S,3")
     put(settings, tmp_path, feed, "\n".join(("key,day,shop,price", *rows)) + "\n", "feed.csv")
     prices = "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id ORDER BY 2"
-    assert ask(settings, prices) == [("a", 100), ("a", 200)]
+    assert execute(settings, prices) == [("a", 100), ("a", 200)]
     assert [(row[1], row[4]) for row in rejected(settings)] == [(4, "names several items of the index")]
     by_mpn = mapped("parts", '[item]\nid = "key"\njoin_by = "mpn"\n' + PRICES_LANGUAGE)
     put(settings, tmp_path, by_mpn, "key,day,shop,price\n7,2026-07-04,S,4\n", "parts.csv")
-    assert ask(settings, prices)[2:] == [("b", 400)]
+    assert execute(settings, prices)[2:] == [("b", 400)]
 
 
 def test_an_identifier_joins_whatever_its_source_calls_it(settings: Settings, tmp_path: Path) -> None:
@@ -416,7 +425,7 @@ def test_an_identifier_joins_whatever_its_source_calls_it(settings: Settings, tm
     for number, (_, _, join, given) in enumerate(cases):
         feed = mapped(f"feed{number}", f'[item]\nid = "key"\njoin_by = "{join}"\n' + PRICES_LANGUAGE)
         put(settings, tmp_path, feed, f"key,day,shop,price\n{given},2026-07-01,S,{number + 1}\n", f"{number}.csv")
-    found = ask(
+    found = execute(
         settings, "SELECT i.name, price_minor / 100 - 1 FROM observations JOIN items i ON i.id = item_id ORDER BY 2"
     )
     assert found == [(str(number), number) for number in range(len(cases))]
@@ -436,7 +445,9 @@ def test_a_code_that_a_shop_gave_out_joins_within_its_source_alone(settings: Set
         (3, "its gtin has a wrong check digit; the correct one is 1"),
     ]
     put(settings, tmp_path, mapped("feed", feed + 'join_source = "n"\n' + PRICES_LANGUAGE), rows, "feed.csv")
-    assert ask(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [("n", 100)]
+    assert execute(settings, "SELECT i.name, price_minor FROM observations JOIN items i ON i.id = item_id") == [
+        ("n", 100)
+    ]
 
 
 def test_an_id_whose_iid_another_source_has_given_away_refuses_the_load_by_name(
@@ -446,7 +457,7 @@ def test_an_id_whose_iid_another_source_has_given_away_refuses_the_load_by_name(
     put(settings, tmp_path, mapped("other", '[item]\nid = "id"\niid = "iid"\nname = "id"\n'), f"id,iid\na,{given}\n")
     with pytest.raises(LoadRefused, match=f"^id '7' would get {given}, and an item of another source has it: "):
         put(settings, tmp_path, mapped("m", '[item]\nid = "id"\nname = "id"\n'), "id\n6\n7\n", "m.csv")
-    assert ask(settings, "SELECT iid, name FROM items") == [(given, "a")]
+    assert execute(settings, "SELECT iid, name FROM items") == [(given, "a")]
 
 
 def test_a_name_of_several_items_joins_none(settings: Settings, tmp_path: Path) -> None:
@@ -466,7 +477,7 @@ def test_times_in_the_key_keep_each_scrape_of_a_day(settings: Settings, tmp_path
         f"a,2026-07-01,S,{price},{time}\n" for price, time in ((3, "08:00"), (1, "12:00"), (2, "18:00"))
     )
     put(settings, tmp_path, text, content)
-    assert ask(settings, "SELECT price_minor FROM observations ORDER BY 1") == [(100,), (200,), (300,)]
+    assert execute(settings, "SELECT price_minor FROM observations ORDER BY 1") == [(100,), (200,), (300,)]
     once = put(settings, tmp_path, text.replace('event_key = ["time"]\n', "").replace('"m"', '"n"'), content, "b.csv")
     assert (once.counts["observations_new"], once.counts["observations_superseded"]) == (1, 2)
 
@@ -485,7 +496,7 @@ def test_times_of_parquet_are_days_in_utc(settings: Settings, tmp_path: Path) ->
     path = tmp_path / "m.toml"
     path.write_text(mapped("m", '[item]\nid = "id"\nname = "id"\n' + PRICES_LANGUAGE))
     load(settings, read(path), [tmp_path / "a.parquet"])
-    assert ask(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
+    assert execute(settings, "SELECT day::text, price_minor FROM observations ORDER BY 1") == [
         ("2026-08-04", 150),
         ("2026-08-05", 225),
     ]
@@ -523,7 +534,7 @@ indicators = { co2e_kg = "gwp" }
 def test_bounds_and_deviations_are_loaded_exactly_in_the_unit_of_the_figure(settings: Settings, tmp_path: Path) -> None:
     rows = "id,co2,lo,hi,sd\na,0.5,0.4,0.7,\nb,0.5,,,90\nc,0.5,0.4,,\nd,0.5,,,\n"
     put(settings, tmp_path, BOUNDS, rows)
-    found = ask(
+    found = execute(
         settings,
         "SELECT source_item_id, low::text, high::text, deviation::text FROM impacts JOIN item_sources USING (item_id)"
         " ORDER BY 1",
@@ -544,14 +555,14 @@ def test_bounds_that_do_not_enclose_their_figure_are_rejects(settings: Settings,
     assert [(row[1], row[2], row[3], row[5]) for row in rejected(settings)] == [
         (line, "lo", low, "row") for line, (low, _) in enumerate(bounds, 2)
     ]
-    assert ask(settings, "SELECT count(*) FROM impacts") == [(1,)]
+    assert execute(settings, "SELECT count(*) FROM impacts") == [(1,)]
 
 
 def test_another_spread_is_another_content_and_replaces_the_figure(settings: Settings, tmp_path: Path) -> None:
     put(settings, tmp_path, BOUNDS, "id,co2,lo,hi,sd\na,0.5,0.4,0.7,\n")
     summary = put(settings, tmp_path, BOUNDS, "id,co2,lo,hi,sd\na,0.5,0.3,0.7,\n")
     assert summary.counts["impacts_replaced"] == 1
-    assert ask(settings, "SELECT low::text FROM impacts") == [("300.0",)]
+    assert execute(settings, "SELECT low::text FROM impacts") == [("300.0",)]
 
 
 def test_a_factor_keeps_mean_and_deviation_of_its_samples_logarithms(settings: Settings, tmp_path: Path) -> None:
@@ -559,7 +570,8 @@ def test_a_factor_keeps_mean_and_deviation_of_its_samples_logarithms(settings: S
     rows = "group,gwp\n" + "".join(f"bread,{value}\n" for value in values) + "milk,1\ntea,0\ntea,2\n"
     put(settings, tmp_path, FACTORS, rows)
     found = {
-        row[0]: row[1:] for row in ask(settings, "SELECT code, samples, log_mean, log_deviation FROM impact_factors")
+        row[0]: row[1:]
+        for row in execute(settings, "SELECT code, samples, log_mean, log_deviation FROM impact_factors")
     }
     logs = [math.log(value) for value in values]
     assert found["bread"] == (3, pytest.approx(fmean(logs)), pytest.approx(stdev(logs)))

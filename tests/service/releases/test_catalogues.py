@@ -22,7 +22,7 @@ from shared.telemetry.log import Log
 from tests.service.releases.test_bucket import ask
 from tests.support.client import Edge
 from tests.support.releases import cut, released_shop
-from tests.support.servers import Contents
+from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
 from workers.bulk import catalogue
 from workers.bulk.releases import expire
@@ -42,9 +42,6 @@ def four_releases(settings: Settings, folder: Path) -> None:
     for number, row in enumerate((*rows, "9,Rice,Gold,Food,Rice,3.0,2026-09-04,NORTH,1,")):
         load_rows(settings, folder, f"{row}\n", name=f"more-{number}.csv")
         cut(settings)
-
-
-from_four_releases = pytest.mark.parametrize("contents", [four_releases])
 
 
 async def opened(edge: Edge, key: str, folder: Path) -> duckdb.DuckDBPyConnection:
@@ -67,7 +64,7 @@ WHERE t.table_name = $1 AND parent_column IS NULL AND $2 >= c.begin_snapshot
 AND ($2 < c.end_snapshot OR c.end_snapshot IS NULL) ORDER BY column_order"""
 
 
-@from_four_releases
+@begins_with(four_releases)
 async def test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest(
     edge: Edge, settings: Settings, key: str, tmp_path: Path
 ) -> None:
@@ -90,7 +87,7 @@ async def test_each_kept_version_is_a_snapshot_with_the_files_of_its_manifest(
                 assert sorted(digests) == sorted(f'"sha256-{file["sha256"]}"' for file in named["files"])
 
 
-@from_four_releases
+@begins_with(four_releases)
 async def test_the_catalogue_follows_what_is_kept(edge: Edge, settings: Settings, key: str, tmp_path: Path) -> None:
     store = open_object_store(settings)
     with connect(settings.database_url, application="tests", autocommit=True) as connection:
@@ -108,7 +105,7 @@ async def test_the_catalogue_follows_what_is_kept(edge: Edge, settings: Settings
     assert paths and all(path.split("/")[0] in "34" for path in paths)
 
 
-@pytest.mark.parametrize("contents", [load_rows])
+@begins_with(load_rows)
 async def test_without_a_release_there_is_no_catalogue(edge: Edge, key: str) -> None:
     assert (await edge.get(DUCKLAKE, key=key)).status == 404
     assert (await edge.get(DUCKLAKE)).status == 403
@@ -148,7 +145,7 @@ def test_a_column_that_changes_its_type_is_another_column(tmp_path: Path) -> Non
 TABLES = "/iceberg/namespaces/releases/tables"
 
 
-@from_four_releases
+@begins_with(four_releases)
 async def test_each_kept_version_is_an_iceberg_snapshot_whose_manifest_names_the_files(edge: Edge, key: str) -> None:
     assert (await edge.get("/config?warehouse=any", key=key)).json["overrides"] == {"prefix": "iceberg"}
     listed = (await edge.get(TABLES, key=key)).json["identifiers"]

@@ -24,7 +24,7 @@ from shared.settings.settings import Settings
 from tests.support.accounts import api_key
 from tests.support.client import Edge
 from tests.support.releases import cut, released_shop
-from tests.support.servers import Contents
+from tests.support.servers import Contents, begins_with
 from tests.support.shop import load_rows
 
 MIGRATION = Path(db.__file__).with_name("migrations") / "0131_release_descriptions.sql"
@@ -59,7 +59,7 @@ async def test_datasets_with_schema_and_newest_release(edge: Edge, key: str) -> 
     assert found["impacts"]["latest"]["files"] == 0
 
 
-@pytest.mark.parametrize("contents", [load_rows])
+@begins_with(load_rows)
 async def test_an_index_that_was_never_cut_has_datasets_and_no_releases(edge: Edge, settings: Settings) -> None:
     key = api_key(settings, "institutional")
     assert [entry["latest"] for entry in (await edge.get("/index/datasets", key=key)).json["data"]] == [None] * len(
@@ -80,10 +80,7 @@ def two_signed_releases(settings: Settings, folder: Path) -> None:
         cut(replace(settings, release_signing_key_file=file))
 
 
-from_signed_releases = pytest.mark.parametrize("contents", [two_signed_releases])
-
-
-@from_signed_releases
+@begins_with(two_signed_releases)
 async def test_releases_come_in_pages_without_overlap(edge: Edge, key: str) -> None:
     first = (await edge.get(f"{RELEASES}?limit=2", key=key)).json
     assert [entry["data_version"] for entry in first["data"]] == [3, 2]
@@ -108,7 +105,7 @@ async def test_a_manifest_names_files_whose_bytes_have_its_digests(edge: Edge, k
         assert pq.read_table(io.BytesIO(answer.body)).num_rows == file["rows"]
 
 
-@from_signed_releases
+@begins_with(two_signed_releases)
 async def test_a_manifest_is_signed_and_former_keys_stay(edge: Edge, key: str, tmp_path: Path) -> None:
     assert (await edge.get(f"{RELEASES}/1", key=key)).json["signature"] is None
     url = f"{ORIGIN}/.well-known/release-keys.json"

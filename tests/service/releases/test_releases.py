@@ -24,6 +24,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.service.articles.support import row, shop
 from tests.support.releases import cut, released_shop
+from tests.support.servers import begins_with
 from tests.support.shop import load_rows
 from tests.support.workers import run
 from workers.bulk.releases import expire, order, order_due
@@ -45,10 +46,7 @@ def read(settings: Settings, dataset: str, version: int | None = None) -> pa.Tab
     return pyarrow.dataset.dataset(paths, schema=arrow_schema(DATASETS[dataset])).to_table()
 
 
-from_a_release = pytest.mark.parametrize("contents", [released_shop])
-
-
-@from_a_release
+@begins_with(released_shop)
 def test_a_release_says_what_the_index_says(settings: Settings) -> None:
     seen = read(settings, "observations").to_pylist()
     items = {row["iid"]: row for row in read(settings, "items").to_pylist()}
@@ -76,7 +74,7 @@ def test_a_release_says_what_the_index_says(settings: Settings) -> None:
     assert codes["drinks.soy-milk"]["path"] == ["Drinks", "Soy milk"]
 
 
-@from_a_release
+@begins_with(released_shop)
 def test_files_are_typed_sorted_and_listed(settings: Settings) -> None:
     with connect(settings.database_url, application="tests") as connection:
         rows = connection.execute(
@@ -135,7 +133,7 @@ def test_a_file_is_shared_by_the_releases_in_which_it_is_the_same_and_goes_with_
     assert read(settings, "observations").num_rows == 7
 
 
-@from_a_release
+@begins_with(released_shop)
 def test_withdrawn_items_are_in_no_later_release(settings: Settings) -> None:
     gone = read(settings, "observations").column("iid")[0].as_py()
     with connect(settings.database_url, application="tests") as connection:
@@ -352,10 +350,7 @@ def with_pairs(settings: Settings, folder: Path) -> None:
     cut(settings)
 
 
-from_pairs = pytest.mark.parametrize("contents", [with_pairs])
-
-
-@from_pairs
+@begins_with(with_pairs)
 def test_pairs_are_labelled_by_what_people_decided_and_by_links(settings: Settings) -> None:
     found = read(settings, "training_pairs")
     assert {
@@ -372,7 +367,7 @@ def test_pairs_are_labelled_by_what_people_decided_and_by_links(settings: Settin
     assert "Jane" not in str(found.to_pylist()) and "Acme" not in str(found.to_pylist())
 
 
-@from_pairs
+@begins_with(with_pairs)
 def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(settings: Settings) -> None:
     pairs, cards = read(settings, "training_pairs"), read(settings, "cards")  # DuckDB finds them by name
     assert pairs.num_rows and cards.num_rows
@@ -391,7 +386,7 @@ def test_no_item_is_in_two_splits_and_its_split_follows_from_its_iid(settings: S
     assert right and 0 < within < every == pairs.num_rows
 
 
-@from_pairs
+@begins_with(with_pairs)
 def test_a_merged_item_takes_the_split_of_its_survivor(settings: Settings) -> None:
     survivors = {one["iid"]: one["survivor_iid"] for one in read(settings, "items").to_pylist()}
     for one in read(settings, "training_pairs").to_pylist():

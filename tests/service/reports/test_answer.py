@@ -39,10 +39,6 @@ def contents() -> Contents:
     return open_shop
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
     edge: Edge, settings: Settings, key: str
 ) -> None:
@@ -68,7 +64,7 @@ async def test_the_call_waits_for_its_answer_and_the_next_one_finds_it(
     assert list(again.json["meta"]) == list(meta)
     assert again.body.replace(b'"cached":true,"cost_units":1,', b'"cached":false,"cost_units":10,') == first.body
     assert again.head["ETag"] != first.head["ETag"]
-    assert await used(edge, key) == 11
+    assert await edge.used(key) == 11
 
 
 async def test_a_caller_that_does_not_wait_gets_the_job_and_fetches_its_result_for_nothing(
@@ -89,7 +85,7 @@ async def test_a_caller_that_does_not_wait_gets_the_job_and_fetches_its_result_f
     result = await edge.get(f"/jobs/{job['id']}/result", key=key)
     assert hashlib.sha256(result.body).hexdigest() == done["result"]["sha256"]
     assert (len(result.body), result.head["ETag"]) == (done["result"]["bytes"], f'"sha256-{done["result"]["sha256"]}"')
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(
@@ -97,14 +93,14 @@ async def test_asking_again_while_it_runs_joins_and_costs_nothing_more(
 ) -> None:
     jobs = {(await edge.get(COHORT, key=key, head=ASYNC)).json["id"] for _ in range(5)}
     assert len(jobs) == len(queued(settings)) == 1
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 async def test_many_at_once_are_one_job_and_one_price(edge: Edge, settings: Settings, key: str) -> None:
     answers = await asyncio.gather(*(edge.get(COHORT, key=key, head=ASYNC) for _ in range(4)))
     assert {answer.status for answer in answers} <= {202, 429}  # a second's units may be used up; the day's are exact
     assert len({answer.json["id"] for answer in answers if answer.status == 202}) == len(queued(settings)) == 1
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 async def test_two_spellings_of_a_question_are_one_question(edge: Edge, settings: Settings, key: str) -> None:
@@ -137,7 +133,7 @@ async def test_the_same_report_in_another_format_costs_the_stored_price(
     asking = asyncio.create_task(edge.get(f"{COHORT}&format=csv", key=key))
     await work(settings)
     assert (await asking).status == 200
-    assert await used(edge, key) == 11
+    assert await edge.used(key) == 11
     outsider = api_key(settings)
     assert (await edge.get(f"{COHORT}&format=parquet&dry_run=true", key=outsider)).json["cost_units"] == 1
     assert (await edge.get(f"{COHORT}&granularity=day&dry_run=true", key=key)).json["cost_units"] == 10
@@ -156,7 +152,7 @@ async def test_accept_chooses_the_format_and_none_is_406(edge: Edge, settings: S
     assert (await asking).head["Content-Type"] == "text/csv; charset=utf-8"
     refused = await edge.get(COHORT, key=key, head={"Accept": "image/png"})
     assert (refused.status, refused.json["type"].rsplit("/", 1)[1]) == (406, "not-acceptable")
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settings: Settings, key: str) -> None:
@@ -167,7 +163,7 @@ async def test_a_dry_run_states_the_price_and_charges_nothing(edge: Edge, settin
     await work(settings)
     await asking
     assert (await edge.get(f"{COHORT}&dry_run=true", key=key)).json["cost_units"] == 1
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 BAD_PARAMETERS = [
@@ -197,7 +193,7 @@ async def test_a_bad_parameter_is_named_and_costs_nothing(edge: Edge, settings: 
         assert refused.status == 400
         assert [error["parameter"] for error in refused.json["errors"]] == [parameter]
         assert queued(settings) == []
-        assert await used(edge, key) == 0
+        assert await edge.used(key) == 0
 
 
 CANONICAL = [
@@ -253,7 +249,7 @@ async def test_a_plan_that_does_not_reach_is_403_before_anything_is_queued(
     anonymous = await edge.get(COHORT)
     assert (anonymous.status, anonymous.json["accepted"]) == (403, ["api-key"])
     assert queued(settings) == []
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_a_rollup_costs_twenty_and_its_own_buyer_one_afterwards(edge: Edge, settings: Settings) -> None:
@@ -263,7 +259,7 @@ async def test_a_rollup_costs_twenty_and_its_own_buyer_one_afterwards(edge: Edge
     await asking
     assert (await edge.get("/index/rollups/sustainability", key=buyer)).json["meta"]["cost_units"] == 1
     assert (await edge.get("/index/rollups/sustainability", key=other)).json["meta"]["cost_units"] == 20
-    assert (await used(edge, buyer), await used(edge, other)) == (21, 20)
+    assert (await edge.used(buyer), await edge.used(other)) == (21, 20)
 
 
 async def test_a_new_snapshot_is_a_new_question(edge: Edge, settings: Settings, key: str) -> None:

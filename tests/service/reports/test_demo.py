@@ -1,4 +1,4 @@
-"""The real demo data: shelf prices of Hong Kong's supermarkets, footprints of food."""
+"""The demo data, which is real: prices of supermarkets in Hong Kong, and footprints of food."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -17,6 +17,7 @@ from shared.settings.settings import Settings
 from shared.telemetry.log import Log
 from tests.support.accounts import api_key
 from tests.support.client import Answer, Edge
+from tests.support.database import execute
 from tests.support.reports import answer, queued, quick, work
 from tests.support.servers import Contents
 from tests.support.shop import open_shop
@@ -39,17 +40,8 @@ async def order(edge: Edge, key: str, path: str = COHORT) -> Any:
     return answer.json
 
 
-async def used(edge: Edge, key: str) -> int:
-    return int((await edge.get("/", key=key)).json["quota"][0]["used"])
-
-
 def slug(answer: Answer) -> str:
     return str(answer.json["type"].rsplit("/", 1)[1])
-
-
-def execute(settings: Settings, statement: str) -> None:
-    with connect(settings.database_url, application="tests") as connection:
-        connection.execute(statement)
 
 
 async def test_the_list_pages_through_all_jobs_newest_first(edge: Edge, settings: Settings) -> None:
@@ -93,7 +85,7 @@ async def test_two_organizations_share_the_work_and_nothing_else(edge: Edge, set
     assert (await edge.get(f"/jobs/{mine['id']}", key=key)).json["state"] == "cancelled"
     assert slug(await edge.get(f"/jobs/{mine['id']}/result", key=key)) == "state-conflict"
     assert settle_refunds(settings) == 1
-    assert (await used(edge, key), await used(edge, other)) == (0, 10)
+    assert (await edge.used(key), await edge.used(other)) == (0, 10)
 
 
 async def test_the_last_to_cancel_ends_the_work_and_an_ended_job_cannot_be_cancelled(
@@ -144,13 +136,13 @@ async def test_a_failed_job_says_why_and_costs_nothing_however_often_it_is_settl
     job = (await edge.get("/jobs", key=key)).json["data"][0]
     assert (job["state"], job["cost_units"], job["error"]["status"], job["attempt"]) == ("failed", 0, 422, 1)
     assert settle_refunds(settings) == 1
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
     await order(edge, key)
     execute(
         settings, "UPDATE job_orders SET refund_due = true WHERE refunded_at IS NOT NULL"
     )  # died before it wrote it down
     assert settle_refunds(settings) == 1
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 NOTHING = f"{COHORT}&from=2030-01-01"
@@ -184,7 +176,7 @@ async def test_a_report_without_rows_costs_nothing_whoever_waits_for_it_and_howe
     assert await work(settings, empty) == ["succeeded"]
     assert (await asking).status == 200
     assert settle_refunds(settings) == 0
-    assert [await used(edge, one) for one in (key, other, third)] == [0, 0, 0]
+    assert [await edge.used(one) for one in (key, other, third)] == [0, 0, 0]
     await edge.resources.usage.flush()
     with connect(settings.database_url, application="tests") as connection:
         totals = connection.execute("SELECT sum(units)::int FROM usage GROUP BY account").fetchall()
@@ -206,7 +198,7 @@ async def test_a_report_that_has_come_without_rows_since_it_was_priced_is_refund
     found = await edge.get(NOTHING, key=key)
     assert (found.status, found.json["meta"]["cost_units"]) == (200, 0)
     assert settle_refunds(settings) == 2
-    assert (await used(edge, key), await used(edge, other)) == (0, 0)
+    assert (await edge.used(key), await edge.used(other)) == (0, 0)
 
 
 async def test_a_refund_stays_due_while_the_state_store_is_unavailable(
@@ -216,7 +208,7 @@ async def test_a_refund_stays_due_while_the_state_store_is_unavailable(
     await edge.ask("DELETE", f"/jobs/{job['id']}", key=key)
     assert settle_refunds(replace(settings, state_url="unix:///nowhere.sock")) == 0
     assert settle_refunds(settings) == 1
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
 
 
 async def test_an_order_whose_caller_got_no_answer_is_refunded_once(
@@ -237,12 +229,12 @@ async def test_an_order_whose_caller_got_no_answer_is_refunded_once(
     monkeypatch.setattr(type(database), "transaction", lost)
     assert (await edge.get(COHORT, key=key, head=ASYNC)).status == 503
     monkeypatch.setattr(type(database), "transaction", whole)
-    assert await used(edge, key) == 0
+    assert await edge.used(key) == 0
     [listed] = (await edge.get("/jobs", key=key)).json["data"]
     await edge.ask("DELETE", f"/jobs/{listed['id']}", key=key)
     await order(edge, key, "/index/cohorts?brand=maison")
     assert settle_refunds(settings) == 1
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
 
 
 async def test_an_order_that_is_committed_is_202_even_if_the_database_fails_right_after(
@@ -268,7 +260,7 @@ async def test_a_full_queue_is_429_and_says_which_limit(edge: Edge, settings: Se
     refused = next(answer for answer in answers if answer.status == 429)
     assert (slug(refused), refused.json["policy"], refused.json["limit"]) == ("rate-limited", "brand-jobs-queued", 2)
     assert int(refused.head["Retry-After"]) == refused.json["retry_after"]
-    assert await used(edge, key) == 20
+    assert await edge.used(key) == 20
 
 
 async def test_a_hundred_jobs_of_one_never_stand_before_the_first_of_another(
@@ -326,7 +318,7 @@ async def test_bytes_that_were_lost_are_made_again(edge: Edge, settings: Setting
     for path in (COHORT, f"/jobs/{job['id']}/result"):
         answer = await edge.get(path, key=key)
         assert (answer.status, slug(answer)) == (503, "service-unavailable")
-    assert await used(edge, key) == 10
+    assert await edge.used(key) == 10
     assert (await edge.get(f"/jobs/{job['id']}", key=key)).json["state"] == "succeeded"
     asking = asyncio.create_task(edge.get(COHORT, key=key))
     await work(settings)

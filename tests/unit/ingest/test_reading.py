@@ -23,7 +23,6 @@ import pyarrow.parquet
 import pytest
 
 from shared.errors import LoadRefused
-from shared.money import minor_digits
 from workers.ingest import clean, read_csv, read_json, read_xml, readers
 from workers.ingest.batches import Batch
 from workers.ingest.calendar_days import EPOCH, parsed
@@ -721,13 +720,12 @@ AMOUNTS: dict[str, dict[str, str | None]] = {
 
 
 def test_an_amount_is_read_as_people_write_it_or_not_at_all() -> None:
-    for text, currency, amount in [
-        (text, currency, amount) for text, of in AMOUNTS.items() for currency, amount in of.items()
-    ]:
+    for text, of in AMOUNTS.items():
         batch = Batch({"p": pa.array([text], pa.string())}, [1])
-        read = clean.amounts(Field(column="p", free_form=True), batch, Path("f.csv"), currency)
-        expected = None if amount is None else int(amount.replace(".", ""))
-        assert read.values.to_pylist() == [expected], minor_digits(currency)
+        for currency, amount in of.items():
+            read = clean.amounts(Field(column="p", free_form=True), batch, Path("f.csv"), currency)
+            expected = None if amount is None else int(amount.replace(".", ""))
+            assert read.values.to_pylist() == [expected], (text, currency)
 
 
 def test_digits_are_filled_up_with_the_zeros_that_were_lost() -> None:
