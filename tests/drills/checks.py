@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -40,7 +40,7 @@ def judge(settings: Settings, connection: Connection, client: Client, asked: int
     served = sum(_served(client, row[0], row[6]) for row in made)
     lost = [row for row in poison if (row[3], row[4], row[5]) == ("failed", 3, "job-lost")]
     return [
-        _check("every question became exactly one job", len(jobs), asked),
+        _one_job_each(orders, asked),
         _check("every job ended", states["succeeded"] + states["failed"], len(orders)),
         _check("every failed job says why", sum(row[5] is not None for row in failed), len(failed)),
         _check("every poisoned job ended as job-lost after 3 attempts", len(lost), len(poison)),
@@ -52,6 +52,17 @@ def judge(settings: Settings, connection: Connection, client: Client, asked: int
         _check("no bytes are left but those of published results", _left(settings, connection), len(made)),
         _check("no refund is still owed", _one(connection, SQL.owed), 0),
     ]
+
+
+def _one_job_each(orders: list[Any], asked: int) -> Check:
+    """Hold the jobs against the questions; a question with several is named with what became of each."""
+    states: dict[str, dict[str, str]] = {}
+    for _, job, parameters, state, attempt, slug, *_ in orders:
+        question = f"{parameters['from']} to {parameters['to']}"
+        states.setdefault(question, {})[job] = f"{state} in attempt {attempt}" + (f" ({slug})" if slug else "")
+    check = _check("every question became exactly one job", sum(map(len, states.values())), asked)
+    several = [f"{question}: {', '.join(each.values())}" for question, each in states.items() if len(each) > 1]
+    return replace(check, found="; ".join([check.found, *several]))
 
 
 def _check(promise: str, found: int, right: int) -> Check:
